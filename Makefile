@@ -48,7 +48,7 @@ test: $(DEV) ## Run the tests, in minutes (ARGS='tests/parity -k overlap' for a 
 
 eval-sdks: ## Test with the lowest versions of the models' libraries (an environment of its own)
 	@PYTHON='$(PYTHON)' tools/venv .venv-eval-lowest eval-lowest
-	@.venv-eval-lowest/bin/python -m pytest --all tests/evals/models tests/evals/judging/test_raw_clients.py \
+	@.venv-eval-lowest/bin/python -m pytest --all tests/evals/models tests/evals/judgement/test_raw_clients.py \
 		$(ARGS)
 
 adapters: ## Test with the real agent frameworks and OpenTelemetry (an environment of its own)

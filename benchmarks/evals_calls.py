@@ -104,9 +104,9 @@ def _round(job: Callable[[int], object], url: str, limit: int, count: int) -> tu
 
 
 def _ours(provider: str, url: str, limit: int) -> Callable[[int], object]:
-    from skillyard.evals.models.calling import Calls
+    from skillyard.evals.models.calls import Calls
+    from skillyard.evals.models.factory import open_model
     from skillyard.evals.models.ledger import Ledger
-    from skillyard.evals.models.opening import open_model
     from skillyard.evals.models.protocol import Request
 
     keys = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillyard import Catalog, load_catalog
-from skillyard.catalog import glancing
-from skillyard.catalog.glancing import moved
-from skillyard.catalog.reading import Entry, read_one
+from skillyard.catalog import changes
+from skillyard.catalog.changes import changed_entries
+from skillyard.catalog.entries import Entry, read_one
 from skillyard.discovery import Candidate
 from skillyard.errors import InvalidSkillsRoot
 from skillyard.limits import Limits
@@ -141,7 +141,7 @@ def test_only_the_files_that_changed_are_read(
         read.append(Path(candidate.path).parent.name)
         return read_one(candidate, limits, now)
 
-    monkeypatch.setattr(glancing, "read_one", noting)
+    monkeypatch.setattr(changes, "read_one", noting)
     monkeypatch.setattr(Catalog, "reload", lambda self: pytest.fail("it walked"))
     (root / "a/SKILL.md").write_text(document("a", "Does A better."))
     found = catalog.glance()
@@ -154,10 +154,10 @@ def test_what_is_young_is_read_again_until_it_has_grown_old(
 ) -> None:
     root = write_tree(tmp_path / "skills", TREE)
     catalog = load_catalog(root)
-    assert moved(catalog._entries.values(), catalog.folders) is None
+    assert changed_entries(catalog._entries.values(), catalog.folders) is None
     settled(monkeypatch)
     assert not catalog.glance()
-    assert moved(catalog._entries.values(), catalog.folders) == []
+    assert changed_entries(catalog._entries.values(), catalog.folders) == []
 
 
 def test_the_folders_are_those_that_were_listed(tmp_path: Path) -> None:

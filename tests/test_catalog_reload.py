@@ -33,7 +33,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         paths.append(path)
         return resources.read_file(path, max_bytes, shown)
 
-    monkeypatch.setattr("skillyard.catalog.reading.read_file", read_file)
+    monkeypatch.setattr("skillyard.catalog.entries.read_file", read_file)
     return paths
 
 
@@ -41,7 +41,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def an_hour_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the catalog see its files as old enough to be trusted by their stamps."""
     clock = SimpleNamespace(time_ns=lambda: time.time_ns() + LATER_NS)
-    monkeypatch.setattr("skillyard.catalog.reading.time", clock)
+    monkeypatch.setattr("skillyard.catalog.entries.time", clock)
 
 
 def same_stamps(monkeypatch: pytest.MonkeyPatch, catalog: sy.Catalog) -> None:

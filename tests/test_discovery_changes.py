@@ -166,7 +166,7 @@ class TestWhileLoading:
                 (root / "new.md").replace(path)
             return resources.read_file(path, max_bytes, shown)
 
-        monkeypatch.setattr("skillyard.catalog.reading.read_file", read_file)
+        monkeypatch.setattr("skillyard.catalog.entries.read_file", read_file)
         loaded = sy.load_catalog(root)
         assert [skill.name for skill in loaded] == ["b"]
         assert [d.code for d in loaded.diagnostics] == ["changed_while_reading"]

@@ -39,7 +39,7 @@ from skillyard.cli.options import (
     whole_number,
 )
 from skillyard.cli.parser import CommandParser
-from skillyard.validation.catalogue import RULES
+from skillyard.validation.codes import RULES
 from skillyard.validation.fixes import FIXABLE
 from skillyard.validation.profiles import PROFILES, RENAMED
 

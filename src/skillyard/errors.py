@@ -1,36 +1,36 @@
-"""Every error skillyard raises on purpose, and the diagnostics it reports instead of raising.
+"""The error tree of skillyard, and the diagnostics that are reported instead of raised.
 
 ::
 
     SkillyardError
-    ├── SkillError                    something about a skill file or a catalog
+    ├── SkillError                    a skill file or a catalog is wrong
     │   ├── SkillIoError              kind "Io"                  unreadable file
-    │   ├── SkillYamlError            kind "Yaml"                frontmatter that is no good YAML
+    │   ├── SkillYamlError            kind "Yaml"                frontmatter that is not valid YAML
     │   ├── InvalidFrontmatter        kind "InvalidFrontmatter"  fences missing, content refused
     │   ├── MissingField              kind "MissingField"        a required field is absent or blank
     │   ├── InvalidSkillsRoot         kind "InvalidSkillsRoot"   the root is not a folder
-    │   ├── ValidationFailed          kind "Validation"          a rule was broken in strict reading
-    │   ├── IndexDamaged              kind "IndexError"          an index file cannot be trusted
-    │   ├── SkillNotFound             kind "SkillNotFound"       no skill of that name or id
+    │   ├── ValidationFailed          kind "Validation"          strict parsing broke a rule
+    │   ├── IndexDamaged              kind "IndexError"          an index file is damaged
+    │   ├── SkillNotFound             kind "SkillNotFound"       no skill has that name or id
     │   ├── AmbiguousName             kind "AmbiguousName"       several skills share the name
     │   ├── ResourceRefused           kind "ResourceRefused"     a path that may not be read
     │   └── ScriptRefused             kind "ScriptRefused"       a script that may not be run
-    ├── EmbedderFailed                an embedder is not there, or gave no vectors
-    ├── ServiceFailed                 a skillyard service did not answer what it was asked
-    │   ├── ServiceUnavailable        it cannot be reached, or has too much to do: ask again
-    │   ├── ServiceRefused            it will not answer this request: token, address, size
-    │   └── BadAnswer                 what came is not what a skillyard service says
-    ├── StoreFailed                   a catalog store did not do what it was asked
-    │   ├── StoreUnavailable          it is away, too slow or full: ask again
-    │   ├── StoreConflict             the publish contradicts itself or what others published
-    │   ├── StoreSchema               its tables are missing, damaged, too old or from the future
-    │   ├── NoStandby                 no standby acknowledged a publish that asked for one
-    │   └── StoreRefused              it will not: credentials, rights, what cannot be kept
+    ├── EmbedderFailed                an embedder is missing or returned no vectors
+    ├── ServiceFailed                 a request to a skillyard service failed
+    │   ├── ServiceUnavailable        it cannot be reached or is overloaded: retry
+    │   ├── ServiceRefused            it refuses this request: token, address, size
+    │   └── BadAnswer                 the response is not one of a skillyard service
+    ├── StoreFailed                   an operation on a catalog store failed
+    │   ├── StoreUnavailable          it cannot be reached, is too slow or full: retry
+    │   ├── StoreConflict             the publish contradicts itself or an earlier one
+    │   ├── StoreSchema               its tables are missing, damaged, too old or too new
+    │   ├── NoStandby                 no standby acknowledged a publish that required one
+    │   └── StoreRefused              it refuses: credentials, rights, values it cannot store
     ├── InvalidInput (ValueError)     an argument or option of the wrong type or range
-    └── UnknownName (LookupError)     no scorer, format, profile … of that name
+    └── UnknownName (LookupError)     no scorer, format, profile … has that name
 
-``kind`` is the word that the adk-skill document uses for its error variants. Reading many files
-never raises for one of them: it returns skills *and* :class:`Diagnostic` records.
+``kind`` is the name of the error variant in the adk-skill document. Reading many files never raises
+for one of them: it returns skills *and* :class:`Diagnostic` records.
 """
 
 from __future__ import annotations
@@ -73,20 +73,20 @@ __all__ = [
 
 
 class Diagnostic(NamedTuple):
-    """One finding about one file: what is wrong, where, and what to do about it."""
+    """One finding about one file: the fault, its place, and a hint."""
 
     code: str
-    """Stable identifier of the rule, lower case with underscores (``yaml_invalid``)."""
+    """Stable identifier of the rule, in lower case with underscores (``yaml_invalid``)."""
     severity: str
     """``error`` (the skill did not load, or the profile refuses it), ``warning`` or ``info``."""
     path: str
     message: str
     hint: str = ""
     line: int | None = None
-    """1-based line in the file, where one can be named."""
+    """1-based line in the file, None when unknown."""
     column: int | None = None
     found: str = ""
-    """The offending text, shortened; untrusted, so clean it before printing."""
+    """The offending text, shortened. It is untrusted: clean it before printing."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON shape that every command prints."""
@@ -104,16 +104,16 @@ class Diagnostic(NamedTuple):
 
 
 class SkillyardError(Exception):
-    """Base of everything skillyard raises on purpose."""
+    """Base class of all errors of skillyard."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (type(self), dict(self.__dict__), self.args))
 
 
 class InvalidInput(SkillyardError, ValueError):
-    """An argument has the wrong type or lies outside its range; the message names the field.
+    """An argument has the wrong type or lies outside its range. The message names the field.
 
-    ``field`` is its name where a service said it; empty elsewhere.
+    ``field`` is the name of the field when a service reported it, else empty.
     """
 
     def __init__(self, message: str = "", *, field: str = "") -> None:
@@ -122,7 +122,7 @@ class InvalidInput(SkillyardError, ValueError):
 
 
 class EmbedderFailed(SkillyardError):
-    """An embedder is not installed, cannot be reached, or answered with something else."""
+    """An embedder is not installed, cannot be reached, or returned an invalid response."""
 
     def __init__(self, embedder: str, what: str, *, hint: str = "") -> None:
         super().__init__(f"embedder {embedder}: {what}" + (f"; {hint}" if hint else ""))
@@ -131,12 +131,12 @@ class EmbedderFailed(SkillyardError):
 
 
 class ServiceFailed(SkillyardError):
-    """A skillyard service did not answer what it was asked.
+    """A request to a skillyard service failed.
 
-    Attributes: ``url`` (what was asked, without credentials and query), ``what`` (what happened),
-    ``status`` (the HTTP status, None where none came), ``code`` (the service's own word for it,
-    else empty), ``hint`` (what to do next) and ``retry_after_s`` (seconds until it makes sense to
-    ask again, None where nobody says so).
+    Attributes: ``url`` (the requested URL, without credentials and query), ``what`` (the failure),
+    ``status`` (the HTTP status, None without a response), ``code`` (the service's error code, else
+    empty), ``hint`` (what to do next) and ``retry_after_s`` (seconds to wait before a retry, None
+    when unknown).
     """
 
     def __init__(
@@ -149,8 +149,8 @@ class ServiceFailed(SkillyardError):
         hint: str = "",
         retry_after_s: float | None = None,
     ) -> None:
-        said = f" ({status})" if status is not None else ""
-        super().__init__(f"{url}: {what}{said}" + (f"; {hint}" if hint else ""))
+        status_text = f" ({status})" if status is not None else ""
+        super().__init__(f"{url}: {what}{status_text}" + (f"; {hint}" if hint else ""))
         self.url = url
         self.what = what
         self.status = status
@@ -160,23 +160,23 @@ class ServiceFailed(SkillyardError):
 
 
 class ServiceUnavailable(ServiceFailed):
-    """The service cannot be reached, is starting or stopping, or has too much to do."""
+    """The service cannot be reached, is starting or stopping, or is overloaded."""
 
 
 class ServiceRefused(ServiceFailed):
-    """The service will not answer this request, however often it is asked."""
+    """The service refuses this request. A retry does not help."""
 
 
 class BadAnswer(ServiceFailed):
-    """What came is not what a skillyard service says: a page, broken JSON, too much, a redirect."""
+    """The response is not from a skillyard service: a page, broken JSON, a redirect."""
 
 
 class StoreFailed(SkillyardError):
-    """A catalog store did not do what it was asked.
+    """An operation on a catalog store failed.
 
-    Attributes: ``store`` (its address, without credentials), ``what`` (what happened), ``hint``
-    (what to do next) and ``committed``: whether what was to be written stands. False: nothing of
-    it does. True: all of it does. None: nobody can say; publishing the same again is safe.
+    Attributes: ``store`` (its address, without credentials), ``what`` (the failure), ``hint`` (what
+    to do next) and ``committed``. ``committed`` is True when all changes were written, False when
+    none were, and None when it is unknown. Publishing the same again is safe.
     """
 
     def __init__(
@@ -190,14 +190,14 @@ class StoreFailed(SkillyardError):
 
 
 class StoreUnavailable(StoreFailed):
-    """The store cannot be reached, takes too long or has no room; it may do it later."""
+    """The store cannot be reached, is too slow or is full. A retry may succeed."""
 
 
 class StoreConflict(StoreFailed):
-    """A publish says two things of one skill, or expected another version than there is.
+    """A publish contains one skill twice, or expected another version than the stored one.
 
-    ``key`` names the skill as (tenant, namespace, source, place); ``expected`` and ``found`` are
-    versions, 0 for a skill that is not there, None where versions are not the matter.
+    ``key`` names the skill as (tenant, namespace, source, place). ``expected`` and ``found`` are
+    versions: 0 for a skill that does not exist, None when the conflict is not about versions.
     """
 
     def __init__(
@@ -217,9 +217,9 @@ class StoreConflict(StoreFailed):
 
 
 class StoreSchema(StoreFailed):
-    """The store's tables are missing, damaged, older than this program's, or from its future.
+    """The store's tables are missing, damaged, or of an older or newer schema version.
 
-    ``found`` and ``known`` are schema versions, None where there is none to name.
+    ``found`` is the version of the store and ``known`` that of this program; None when unknown.
     """
 
     def __init__(
@@ -237,10 +237,10 @@ class StoreSchema(StoreFailed):
 
 
 class NoStandby(StoreFailed):
-    """No standby acknowledged a publish that asked for one.
+    """No standby acknowledged a publish that required one.
 
-    ``committed`` is False when there was none to ask, and nothing was published; True when the
-    publish stands on this server, as ``generation``, and no standby is known to have it.
+    ``committed`` is False when no standby was connected and nothing was published. It is True when
+    this server has committed the publish as ``generation``, but no standby has confirmed it.
     """
 
     def __init__(
@@ -257,11 +257,11 @@ class NoStandby(StoreFailed):
 
 
 class StoreRefused(StoreFailed):
-    """The store will not do this, however often it is asked: credentials, rights, values."""
+    """The store refuses the operation: credentials, rights, values. A retry does not help."""
 
 
 class UnknownName(SkillyardError, LookupError):
-    """No scorer, profile or format has that name; the message lists those that there are."""
+    """No scorer, profile or format has that name. The message lists the known names."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
         self.name = name
@@ -271,10 +271,10 @@ class UnknownName(SkillyardError, LookupError):
 
 
 class SkillError(SkillyardError):
-    """Something about a skill file or a catalog is wrong.
+    """A skill file or a catalog is wrong.
 
-    Attributes: ``kind`` (the documented word), ``path``, ``line``, ``column``, ``code`` (the
-    diagnostic code), ``message``, ``hint`` and ``found``.
+    Attributes: ``kind`` (the documented name of the variant), ``path``, ``line``, ``column``,
+    ``code`` (the diagnostic code), ``message``, ``hint`` and ``found``.
     """
 
     kind = "SkillError"
@@ -364,7 +364,7 @@ class InvalidSkillsRoot(SkillError):
 
 
 class ValidationFailed(SkillError):
-    """Strict reading met error-level findings; ``diagnostics`` holds all of them."""
+    """Strict parsing found errors. ``diagnostics`` contains all of them."""
 
     kind = "Validation"
 
@@ -376,7 +376,7 @@ class ValidationFailed(SkillError):
 
 
 class IndexDamaged(SkillError):
-    """An index file fails its checks. It is a cache: rebuild it."""
+    """An index file failed its checks. The index is a cache and can be rebuilt."""
 
     kind = "IndexError"
 
@@ -396,7 +396,7 @@ class SkillNotFound(SkillError, LookupError):
 class AmbiguousName(SkillError, LookupError):
     """Several skills share the name. ``paths`` lists them; an id is never ambiguous.
 
-    A service tells ``ids`` and no paths.
+    A service reports ``ids`` and no paths.
     """
 
     kind = "AmbiguousName"
@@ -419,6 +419,6 @@ class ResourceRefused(SkillError):
 
 
 class ScriptRefused(SkillError):
-    """A script that the caller did not allow, or that is not the skill's own."""
+    """A script that the caller did not allow, or that does not belong to the skill."""
 
     kind = "ScriptRefused"

@@ -1,16 +1,16 @@
-"""Characters that a reader does not see: which of them hide something, and which belong to text.
+"""Finds invisible characters, and decides which of them hide something and which text needs.
 
-Controls and characters that reorder a line hide wherever they stand. So does every other character
-with Unicode's property Default_Ignorable_Code_Point, but for those that text needs, in their place:
+Controls and bidirectional controls always count as hidden. So does every other character with
+Unicode's property Default_Ignorable_Code_Point, except where text needs it:
 
-* one variation selector behind a character that has variants
+* one variation selector after a character that has variants
 * U+200D between two emoji, and the tags of the flags of England, Scotland and Wales
-* one joiner beside a virama or between cursive letters, as RFC 5892 and UAX 31 have it
-* a soft hyphen with two letters before it and one behind, U+034F between combining marks, a filler
-  in a Hangul syllable, U+180E between Mongolian letters
+* one joiner beside a virama or between cursive letters (RFC 5892, UAX 31)
+* a soft hyphen after two letters and before one, U+034F between combining marks, a filler in a
+  Hangul syllable, U+180E between Mongolian letters
 
-:func:`find_hidden`, :func:`clean` and :func:`hidden_in_body` share one scan. Its time is linear in
-the text: what is looked at beside a character ends at the next one of these.
+:func:`find_hidden`, :func:`clean` and :func:`hidden_in_body` share one scan, which takes linear
+time: the context of a character ends at the next such character.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ _C1 = "\x7f-\x9f"
 _SEPARATORS = "\u2028\u2029"
 _SURROGATES = "\ud800-\udfff"
 _UNSEEN = f"{_SEPARATORS}{_SURROGATES}{tables.BIDI_CONTROL}{tables.DEFAULT_IGNORABLE}"
-# Those that belong to text in some places. All others hide wherever they stand: of the selectors
-# no sequence takes U+FE07 to U+FE0D, and none of ideographs those from U+E0120.
+# Characters that text needs in some places. All others always count as hidden: no sequence uses
+# the selectors U+FE07 to U+FE0D, and no sequence of ideographs those from U+E0120.
 _DEPENDENT = (
     "\u00ad\u034f\u115f\u1160\u180b-\u180f\u200c\u200d\ufe00-\ufe06\ufe0e\ufe0f"
     "\U000e0020-\U000e007f\U000e0100-\U000e011f"
 )
 _DEPENDENTS = f"[{_DEPENDENT}]+"
-# One class and nothing else, which the regular expression engine passes over three times as fast.
+# A single character class, which the regular expression engine searches three times as fast.
 _HIDDEN = f"[{_C0}{_C1}{_UNSEEN}]"
-# The same without the controls that bodies hold by mistake only, and those of line ends.
+# The same without line ends, and without controls that occur in bodies only by mistake.
 _HIDDEN_IN_BODY = f"[\x01-\x08\x0e-\x1f\x7f{_UNSEEN}]"
-_SHOWN = bytes([*b"\t\n", *range(0x20, 0x7F)])
-_SHOWN_IN_BODY = bytes([*_SHOWN, *b"\0\x0b\x0c\r"])
+_VISIBLE = bytes([*b"\t\n", *range(0x20, 0x7F)])
+_VISIBLE_IN_BODY = bytes([*_VISIBLE, *b"\0\x0b\x0c\r"])
 
 
 class Hidden(NamedTuple):
@@ -56,7 +56,7 @@ class Hidden(NamedTuple):
 def find_hidden(text: str) -> Hidden | None:
     """Return the first character that hides something, or None.
 
-    Line feeds and tabs are text, and so are the sequences that this module's docstring lists.
+    Line feeds, tabs and the sequences in this module's docstring are not hidden.
     """
     for start, _ in _hidden(text):
         return Hidden(start, label_of(text[start]))
@@ -64,39 +64,39 @@ def find_hidden(text: str) -> Hidden | None:
 
 
 def clean(text: str) -> str:
-    """Return the text with every character that hides something written out as an escape.
+    """Return the text with every hidden character replaced by an escape sequence.
 
-    LF and TAB stay. Idempotent. Safe for a terminal, a log line and a prompt.
+    LF and TAB stay. Idempotent. The result is safe for a terminal, a log line and a prompt.
     """
     pieces = []
-    shown = 0
+    position = 0
     for start, end in _hidden(text):
-        pieces += [text[shown:start], *map(_escape, text[start:end])]
-        shown = end
-    return "".join([*pieces, text[shown:]]) if pieces else text
+        pieces += [text[position:start], *map(_escape, text[start:end])]
+        position = end
+    return "".join([*pieces, text[position:]]) if pieces else text
 
 
 def hidden_in_body(data: bytes) -> tuple[int, str] | None:
     """Return (1-based line, name) of the first hidden character in UTF-8 bytes, or None.
 
-    A byte order mark in front is none, and neither are line ends and C1 controls.
+    A leading byte order mark, line ends and C1 controls do not count.
     """
     data = data.removeprefix(b"\xef\xbb\xbf")
-    rest = data.translate(None, _SHOWN_IN_BODY)
+    rest = data.translate(None, _VISIBLE_IN_BODY)
     if not rest or re.search(_HIDDEN_IN_BODY, rest.decode("utf-8", "replace")) is None:
         return None
     text = data.decode("utf-8", "replace")
     for start, _ in _scan(text, _HIDDEN_IN_BODY):
         before = text.count("\n", 0, start)
         line = text.split("\n", before + 1)[before]
-        found = find_hidden(line.removesuffix("\r"))
-        return before + 1, label_of(text[start]) if found is None else found.label
+        hidden = find_hidden(line.removesuffix("\r"))
+        return before + 1, label_of(text[start]) if hidden is None else hidden.label
     return None
 
 
 def label_of(char: str) -> str:
     """Return the code point and the name, or the kind, of a character."""
-    import unicodedata  # here and below: few texts need it, and it takes a tenth of our start-up
+    import unicodedata  # deferred here and below: rarely needed, and a tenth of the start-up time
 
     fallback = "CONTROL" if unicodedata.category(char) == "Cc" else "CHARACTER"
     return f"U+{ord(char):04X} {unicodedata.name(char, fallback)}"
@@ -108,13 +108,13 @@ def _escape(char: str) -> str:
 
 
 def _hidden(text: str) -> Iterator[tuple[int, int]] | tuple[()]:
-    """Return where the hidden characters stand.
+    """Return the (start, end) of each run of hidden characters.
 
-    Most texts hold none. What is left of a text without printable ASCII is short and shows that.
+    Most texts contain none, which is tested quickly on the text without its printable ASCII.
     """
     if text.isascii() and text.isprintable():
         return ()
-    rest = text.encode("utf-8", "surrogatepass").translate(None, _SHOWN)
+    rest = text.encode("utf-8", "surrogatepass").translate(None, _VISIBLE)
     if not rest or re.search(_HIDDEN, rest.decode("utf-8", "surrogatepass")) is None:
         return ()
     return _scan(text, _HIDDEN)
@@ -126,7 +126,7 @@ def _scan(text: str, pattern: str) -> Iterator[tuple[int, int]]:
     for match in re.finditer(pattern, text):
         start = match.start()
         if start < end:
-            continue  # in the run before
+            continue  # inside the previous run
         run = dependents.match(text, start)
         end = match.end() if run is None else run.end()
         if run is None or not _belongs(text, start, end):
@@ -145,10 +145,11 @@ _FLAGS = frozenset(
     "".join(chr(0xE0000 + ord(letter)) for letter in region) + "\U000e007f"
     for region in ("gbeng", "gbsct", "gbwls")
 )
-"""The tags of the flags that are recommended for general interchange (emoji-sequences.txt)."""
+"""The flag tag sequences recommended for general interchange (emoji-sequences.txt)."""
 
-# Bases of StandardizedVariants.txt besides the symbols of mathematics: Han characters, quotation
-# marks, punctuation of full width, Myanmar and its extensions, Phags-pa, Manichaean, hieroglyphs.
+# Base characters in StandardizedVariants.txt, except mathematical symbols: Han characters,
+# quotation marks, full-width punctuation, Myanmar and its extensions, Phags-pa, Manichaean,
+# hieroglyphs.
 _HIEROGLYPHS = "\U00013000-\U000143fa"
 _VARIED = (
     f"{tables.IDEOGRAPH}\u2018\u2019\u201c\u201d\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f"
@@ -158,26 +159,26 @@ _VARIED = (
 
 @lru_cache(maxsize=4096)
 def _is(char: str, characters: str) -> bool:
-    """Return True for a character of a table; False for none."""
+    """Return True for a character of the table. False for an empty text."""
     return re.fullmatch(f"[{characters}]", char) is not None
 
 
 def _belongs(text: str, start: int, end: int) -> bool:
-    """Return True where a run of dependent characters stands as Unicode says."""
+    """Return True when a run of dependent characters is used as Unicode specifies."""
     run = text[start:end]
     before, after = text[start - 1 : start], text[end : end + 1]
     if len(run) > 2:
         return before == _BLACK_FLAG and run in _FLAGS
     if run == "\u115f\u1160":
         return _is(after, tables.HANGUL_TRAILING)
-    if len(run) == 2:  # a selector may stand between a character and its joiner
+    if len(run) == 2:  # a selector may come between a character and its joiner
         if run[1] not in "\u200c\u200d\u180e" or not _selects(before, run[0], after):
             return False
         run = run[1]
     if run in _JOINERS:
         return _joins(text, start, end, run)
     if run == "\u00ad":
-        # As it is set in words, and as U+00ED comes out where UTF-8 is read as Latin-1.
+        # Used inside words. It also results from U+00ED when UTF-8 is decoded as Latin-1.
         return all(map(_is_letter, (text[start - 2 : start - 1], before, after)))
     if run == "\u034f":
         return _class(before) > 0 and _class(after) > 0
@@ -191,7 +192,7 @@ def _belongs(text: str, start: int, end: int) -> bool:
 
 
 def _selects(before: str, selector: str, after: str) -> bool:
-    """Return True for a variation selector behind a character that may have such a variant."""
+    """Return True for a variation selector after a character that has such a variant."""
     if selector in _STYLES:
         if _is(before, _EMOJI) or _is_symbol(before):
             return True
@@ -206,11 +207,11 @@ def _selects(before: str, selector: str, after: str) -> bool:
 
 
 def _joins(text: str, start: int, end: int, joiner: str) -> bool:
-    """Return True for a joiner of emoji, beside a virama, or that changes how letters join.
+    """Return True for a joiner between emoji, beside a virama, or that changes how letters join.
 
-    RFC 5892, appendix A, and Unicode Standard Annex 31, section 2.3, as text is written: a virama
-    may follow the joiner (Bengali, Sinhala), and U+200C may follow a letter that joins nothing
-    after it, as Persian has it before suffixes.
+    This follows RFC 5892, appendix A, and Unicode Standard Annex 31, section 2.3, extended by real
+    use: a virama may follow the joiner (Bengali, Sinhala), and U+200C may follow a letter that does
+    not join the next one (Persian, before suffixes).
     """
     before, after = text[start - 1 : start], text[end : end + 1]
     if joiner == _ZWJ and _is(after, tables.PICTOGRAPHIC):
@@ -220,14 +221,14 @@ def _joins(text: str, start: int, end: int, joiner: str) -> bool:
     if _class(before) == _VIRAMA or (_class(after) == _VIRAMA and _is_letter(before)):
         return True
     left, right = _beyond_marks(text, start, end)
-    joined = _is(left, tables.JOINS_NEXT)
+    joins = _is(left, tables.JOINS_NEXT)
     if joiner == _ZWJ:
-        return joined != _is(right, tables.JOINS_PREVIOUS)
-    joined = joined or _is(left, tables.JOINS_PREVIOUS)
-    return joined and _is(right, tables.JOINS_PREVIOUS)
+        return joins != _is(right, tables.JOINS_PREVIOUS)
+    joins = joins or _is(left, tables.JOINS_PREVIOUS)
+    return joins and _is(right, tables.JOINS_PREVIOUS)
 
 
-_VIRAMA = 9  # its Canonical_Combining_Class
+_VIRAMA = 9  # Canonical_Combining_Class
 
 
 def _class(char: str) -> int:
@@ -251,7 +252,7 @@ def _is_letter(char: str) -> bool:
 
 
 def _beyond_marks(text: str, start: int, end: int) -> tuple[str, str]:
-    """Return the characters before and after, beyond marks, which joining passes over."""
+    """Return the characters before and after the run, skipping combining marks."""
     while start and _is_mark(text[start - 1]):
         start -= 1
     while end < len(text) and _is_mark(text[end]):

@@ -1,7 +1,7 @@
-"""Every cap on untrusted input, in one value, each with its reason.
+"""The limits for untrusted input, each with its reason.
 
-The figures in the reasons were measured on 14,812 distinct real SKILL.md files: a limit stands
-far above the largest real value and far below what hurts.
+The figures were measured on 14,812 distinct real SKILL.md files. Each limit is far above the
+largest real value and far below what causes problems.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["DEFAULT_LIMITS", "Limits"]
 
 @check_arguments
 class Limits(NamedTuple):
-    """Caps applied while reading. Override with ``DEFAULT_LIMITS._replace(...)``.
+    """Limits applied while reading. Override with ``DEFAULT_LIMITS._replace(...)``.
 
     Sizes are bytes, lengths are Unicode code points, counts are items.
     """
@@ -27,23 +27,23 @@ class Limits(NamedTuple):
     yaml_depth: int = 16
     """Nesting in frontmatter. The deepest real one has 8 levels."""
     yaml_nodes: int = 2_000
-    """Nodes in one frontmatter; bounds the work of the guard."""
+    """Nodes in one frontmatter; bounds the work of the YAML guard."""
     yaml_keys: int = 200
     """Keys of one mapping. The most in a real file is 27."""
     name_warn_chars: int = 64
-    """Length that agentskills.io allows for a name; no real name is longer."""
+    """Length that agentskills.io allows for a name. No real name is longer."""
     name_chars: int = 256
-    """Longest name that loads at all."""
+    """Longest name that loads."""
     description_warn_chars: int = 1_024
-    """Length that agentskills.io allows for a description; nine real files are over."""
+    """Length that agentskills.io allows for a description. Nine real files exceed it."""
     description_chars: int = 4_096
-    """Longest description that loads at all. The longest real one has 1,929."""
+    """Longest description that loads. The longest real one has 1,929."""
     field_chars: int = 4_096
     """Longest text of any other frontmatter field or list item."""
     list_items: int = 500
-    """Most items of one frontmatter list."""
+    """Items of one frontmatter list."""
     resources_listed: int = 1_000
-    """Files listed per skill. The most in a real skill is 1,104; 99.9 % have under 83."""
+    """Files listed per skill. One real skill has 1,104; 99.9 % have under 83."""
     resource_bytes: int = 1_048_576
     """One resource file read on request."""
     tree_depth: int = 16
@@ -59,7 +59,7 @@ class Limits(NamedTuple):
     script_seconds: float = 60.0
     """Wall time of one explicitly run script."""
     script_output_bytes: int = 1_048_576
-    """Output kept from one explicitly run script; the rest is dropped and said."""
+    """Output of one explicitly run script; the rest is dropped, which the result says."""
 
 
 DEFAULT_LIMITS = Limits()

@@ -1,8 +1,8 @@
-"""Safe reads of one file, and of the files inside one skill's real folder: nowhere else.
+"""Safe reads of a single file, and of the files inside one skill's real folder.
 
-A path from a skill or a model becomes a file only through :func:`read_resource`. Every component
-is opened without following links, from the file system's root down, so that a folder swapped for
-a link while we read is refused and never followed.
+Paths from a skill or a model are only opened by :func:`read_resource`. Every component is opened
+without following links, from the file system's root down. A folder that is replaced by a link
+during a read is refused.
 """
 
 from __future__ import annotations
@@ -48,36 +48,36 @@ class Resource(NamedTuple):
     size: int
     """Bytes."""
     kind: str
-    """``reference``, ``script``, ``asset`` or ``other``, by its first folder and its ending."""
+    """``reference``, ``script``, ``asset`` or ``other``, by its first folder and extension."""
 
 
-def read_file(path: str, max_bytes: int, shown: str = "") -> FileContent:
-    """Read one regular file without following a last link. Raises SkillIoError."""
-    shown = shown or path
+def read_file(path: str, max_bytes: int, display_path: str = "") -> FileContent:
+    """Read one regular file, which must not be a link. Raises SkillIoError."""
+    display_path = display_path or path
     try:
         descriptor = open_to_read(path)
     except OSError as error:
-        raise _io_error(error, shown) from None
+        raise _io_error(error, display_path) from None
     try:
-        return _read(descriptor, max_bytes, shown)
+        return _read(descriptor, max_bytes, display_path)
     except OSError as error:
-        raise _io_error(error, shown) from None
+        raise _io_error(error, display_path) from None
     finally:
         os.close(descriptor)
 
 
-def _read(descriptor: int, max_bytes: int, shown: str) -> FileContent:
+def _read(descriptor: int, max_bytes: int, display_path: str) -> FileContent:
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         raise SkillIoError(
             "not a regular file",
-            path=shown,
+            path=display_path,
             code="not_a_regular_file",
             hint="replace it by a text file",
         )
     if status.st_size > max_bytes:
-        raise _too_large(shown, max_bytes)
-    # One read sized by the status is what a regular file needs; the loop covers a growing one.
+        raise _too_large(display_path, max_bytes)
+    # One read is enough for a regular file of that size. The loop covers a file that grows.
     data = os.read(descriptor, status.st_size + 1)
     if len(data) < status.st_size or len(data) > status.st_size:
         chunks = [data]
@@ -87,23 +87,23 @@ def _read(descriptor: int, max_bytes: int, shown: str) -> FileContent:
             total += len(more)
         data = b"".join(chunks)
         if total > max_bytes:
-            raise _too_large(shown, max_bytes)
+            raise _too_large(display_path, max_bytes)
     return FileContent(data, status)
 
 
-def _too_large(shown: str, max_bytes: int) -> SkillIoError:
+def _too_large(display_path: str, max_bytes: int) -> SkillIoError:
     return SkillIoError(
         f"the file is larger than {max_bytes:,} bytes",
-        path=shown,
+        path=display_path,
         code="file_too_large",
         hint="move long material into files beside it",
     )
 
 
-def _io_error(error: OSError, shown: str) -> SkillIoError:
+def _io_error(error: OSError, display_path: str) -> SkillIoError:
     return SkillIoError(
         f"cannot read: {error.strerror or error}",
-        path=shown,
+        path=display_path,
         code="io_error",
         hint="check that it exists, is a plain file and may be read",
     )
@@ -112,8 +112,8 @@ def _io_error(error: OSError, shown: str) -> SkillIoError:
 def skill_folder(skill: Skill) -> str:
     """Return the real path of the skill's own folder.
 
-    Raises ResourceRefused when it has none, and when a link leads to a folder that is not the one
-    that was loaded.
+    Raises ResourceRefused when it has none, and when the folder was replaced by a link since the
+    skill was loaded.
     """
     if skill.stored:
         raise ResourceRefused(
@@ -127,13 +127,13 @@ def skill_folder(skill: Skill) -> str:
 
 
 def _folder_of(skill: Skill) -> str:
-    """Return the real path of the folder that holds a skill's file.
+    """Return the real path of the folder of a skill's file.
 
-    Where a link is on the way, the folder must hold the very file that was loaded: a folder that
-    was exchanged for a link since then leads anywhere.
+    When the path contains a link, the file in the folder must be the loaded one: the folder may
+    have been replaced by a link since.
     """
     folder = os.path.dirname(skill.path) or "."
-    real = _resolved(folder, skill.path)
+    real = _resolve(folder, skill.path)
     if skill.origin is None or same_path(real, os.path.abspath(folder)):
         return real
     try:
@@ -142,7 +142,7 @@ def _folder_of(skill: Skill) -> str:
     except (ResourceRefused, SkillIoError):
         is_loaded = False
     if not is_loaded:
-        raise _refused(skill.path, "a link leads to another folder than the one that was loaded")
+        raise _refusal(skill.path, "a link leads to another folder than the one that was loaded")
     return real
 
 
@@ -150,85 +150,83 @@ def _digest(path: str) -> str:
     return sha256(read_file(path, DEFAULT_LIMITS.skill_file_bytes).data).hex()
 
 
-def _resolved(path: str, shown: str) -> str:
-    """Return the real path; a folder that changes under our feet is refused, not an accident."""
+def _resolve(path: str, display_path: str) -> str:
+    """Return the real path. Raises ResourceRefused when it cannot be resolved."""
     try:
         return os.path.realpath(path)
     except OSError as error:
-        raise _refused(shown, error.strerror or "cannot be resolved") from None
+        raise _refusal(display_path, error.strerror or "cannot be resolved") from None
 
 
 @check_arguments
 def list_resources(
     skill: Skill, limits: Limits = DEFAULT_LIMITS, *, nested: bool = False
 ) -> tuple[Resource, ...]:
-    """Return the regular files in the skill's folder but SKILL.md itself, sorted by path.
+    """Return the regular files in the skill's folder except SKILL.md, sorted by path.
 
-    Links, pipes and (unless ``nested``) folders that are skills of their own are left out. At most
-    ``limits.resources_listed`` are returned. Of a skill from a store these are the references that
-    were published with their text, under a path inside a folder. Raises ResourceRefused when there
-    is no folder.
+    Links, pipes and (unless ``nested``) nested skill folders are left out. At most
+    ``limits.resources_listed`` files are returned. For a skill from a store, the result is the
+    references that were published with their text. Raises ResourceRefused when there is no folder.
     """
     if skill.stored:
-        sizes = {path: len(data) for path, data in _published(skill, limits).items()}
-        listed = sorted(sizes)[: limits.resources_listed]
-        return tuple(Resource(path, sizes[path], _kind(path)) for path in listed)
+        sizes = {path: len(data) for path, data in _stored_texts(skill, limits).items()}
+        paths = sorted(sizes)[: limits.resources_listed]
+        return tuple(Resource(path, sizes[path], _kind(path)) for path in paths)
     folder = skill_folder(skill)
-    found: list[Resource] = []
+    resources: list[Resource] = []
     pending = [("", 0)]
     while pending:
         below, depth = pending.pop()
-        files, folders = _listed(f"{folder}/{below}" if below else folder)
+        files, folders = _list_folder(f"{folder}/{below}" if below else folder)
         own = nested or not below or below.split("/")[0].lower() in OWN_FOLDERS
         if "SKILL.md" in files and not own:
             continue
         prefix = f"{below}/" if below else ""
         if depth < limits.tree_depth:
             pending.extend((prefix + name, depth + 1) for name in folders)
-        found.extend(
+        resources.extend(
             Resource(prefix + name, size, _kind(prefix + name))
             for name, size in files.items()
             if below or name.lower() != "skill.md"
         )
-    found.sort()
-    return tuple(found[: limits.resources_listed])
+    resources.sort()
+    return tuple(resources[: limits.resources_listed])
 
 
-def _published(skill: Skill, limits: Limits) -> dict[str, bytes]:
+def _stored_texts(skill: Skill, limits: Limits) -> dict[str, bytes]:
     """Return the texts that were published with a stored skill, by their path in its folder.
 
-    Left out is what could not lie in a folder beside a SKILL.md under that very path, and what is
-    larger than a file may be: the paths were written by whoever published it.
+    The paths come from the publisher, so unsafe paths and texts over the size limit are left out.
     """
-    found: dict[str, bytes] = {}
+    texts: dict[str, bytes] = {}
     for each in skill.references:
         if each.content is None or each.path.lower() == "skill.md" or not _is_plain(each.path):
             continue
         data = each.content.encode("utf-8", "surrogatepass")
         if len(data) <= limits.resource_bytes:
-            found.setdefault(each.path, data)
-    return found
+            texts.setdefault(each.path, data)
+    return texts
 
 
 def _is_plain(path: str) -> bool:
-    """True for a path inside a folder that is written in the one usual way."""
+    """True for a safe relative path in normal form."""
     try:
         return "/".join(safe_parts(path)) == path
     except ResourceRefused:
         return False
 
 
-def _published_text(skill: Skill, path: str, limits: Limits) -> bytes:
-    data = _published(skill, limits).get("/".join(safe_parts(path)))
+def _stored_text(skill: Skill, path: str, limits: Limits) -> bytes:
+    data = _stored_texts(skill, limits).get("/".join(safe_parts(path)))
     if data is None:
-        raise _refused(path, "the store holds no text of it")
+        raise _refusal(path, "the store holds no text of it")
     return data
 
 
-def _listed(real: str) -> tuple[dict[str, int], list[str]]:
-    """Return a folder's regular files with their sizes, and its sub-folders; links left out.
+def _list_folder(real: str) -> tuple[dict[str, int], list[str]]:
+    """Return the regular files of a folder with their sizes, and its sub-folders, without links.
 
-    The folder is opened without following links, and its entries are looked at through it.
+    The folder is opened without following links, and its entries are read through the descriptor.
     """
     files: dict[str, int] = {}
     folders: list[str] = []
@@ -241,7 +239,7 @@ def _listed(real: str) -> tuple[dict[str, int], list[str]]:
                     folders.append(entry.name)
                 elif entry.is_file(follow_symlinks=False):
                     files[entry.name] = entry.stat(follow_symlinks=False).st_size
-    except OSError:  # something vanished while it was listed: what was seen so far stands
+    except OSError:  # an entry was removed during the listing: return the others
         pass
     return files, folders
 
@@ -257,25 +255,25 @@ def _kind(path: str) -> str:
 
 
 def safe_parts(path: str) -> tuple[str, ...]:
-    """Return the components of a relative path. Raises ResourceRefused for anything else.
+    """Return the components of a safe relative path. Raises ResourceRefused for any other path.
 
-    Refused: absolute paths, ``..``, drives, backslashes, percent escapes of the above, schemes,
+    Refused are absolute paths, ``..``, drives, backslashes, percent escapes of these, schemes,
     control characters, empty paths, and names that some systems treat specially.
     """
     if not isinstance(path, str) or not path.strip():
-        raise _refused(path, "an empty path")
+        raise _refusal(path, "an empty path")
     if not path.isprintable():
-        raise _refused(path, "control or unprintable characters")
+        raise _refusal(path, "control or unprintable characters")
     if "\\" in path or ":" in path or path.startswith(("/", "~")):
-        raise _refused(path, "an absolute path, a drive, a scheme or a backslash")
+        raise _refusal(path, "an absolute path, a drive, a scheme or a backslash")
     if "%" in path and _percent_trick(path):
-        raise _refused(path, "a percent-encoded path")
+        raise _refusal(path, "a percent-encoded path")
     parts = tuple(part for part in path.split("/") if part not in ("", "."))
     if not parts:
-        raise _refused(path, "the folder itself")
+        raise _refusal(path, "the folder itself")
     for part in parts:
         if part == ".." or part.rstrip(". ") != part:
-            raise _refused(path, f"the component {part!r}")
+            raise _refusal(path, f"the component {part!r}")
     return parts
 
 
@@ -284,7 +282,7 @@ def _percent_trick(path: str) -> bool:
     return any(code in lowered for code in ("%2e", "%2f", "%5c", "%00", "%25"))
 
 
-def _refused(path: object, what: str) -> ResourceRefused:
+def _refusal(path: object, what: str) -> ResourceRefused:
     return ResourceRefused(
         f"refused {path!r}: {what}",
         code="resource_refused",
@@ -295,43 +293,43 @@ def _refused(path: object, what: str) -> ResourceRefused:
 def real_resource_path(skill: Skill, path: str) -> str:
     """Return the real path of a file inside the skill's real folder.
 
-    A link inside the folder is followed only when its real path stays there. Raises
-    ResourceRefused for any path that leads elsewhere. The answer holds at this moment only:
-    reading goes through :func:`read_resource`, which checks again on the way.
+    A link is followed only when its target is inside the folder. Raises ResourceRefused for any
+    path that leads elsewhere. The result may be outdated at once: read files with
+    :func:`read_resource`, which checks the path again.
     """
     return _real_path(skill_folder(skill), path)
 
 
 def _real_path(folder: str, path: str) -> str:
-    real = _resolved(os.path.join(folder, *safe_parts(path)), path)
+    real = _resolve(os.path.join(folder, *safe_parts(path)), path)
     if not real.startswith(folder.rstrip(os.sep) + os.sep):
-        raise _refused(path, "it leads out of the skill's folder")
+        raise _refusal(path, "it leads out of the skill's folder")
     return real
 
 
 @check_arguments
 def read_resource(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> bytes:
-    """Return the bytes of one file inside the skill's real folder, or of one that a store gave.
+    """Return the bytes of one file inside the skill's real folder, or of a stored skill's file.
 
     Raises ResourceRefused for any path that is not a regular file there, or that is too large.
     """
     if skill.stored:
-        return _published_text(skill, path, limits)
+        return _stored_text(skill, path, limits)
     return _read_real(real_resource_path(skill, path), path, limits)
 
 
 def read_declared(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> bytes:
-    """Return the bytes of a file that the skill's own ``references`` field names.
+    """Return the bytes of a file that the skill's ``references`` field names.
 
     For a single document (``.skills/x.md``) the path is relative to the document's folder.
     Raises ResourceRefused for a path that is not declared, or that leads elsewhere.
     """
     if path not in skill.declared_references:
-        raise _refused(path, "the skill does not declare it")
+        raise _refusal(path, "the skill does not declare it")
     if not skill.path:
-        raise _refused(path, "the skill comes from no file")
+        raise _refusal(path, "the skill comes from no file")
     if skill.stored:
-        return _published_text(skill, path, limits)
+        return _stored_text(skill, path, limits)
     return _read_real(_real_path(_folder_of(skill), path), path, limits)
 
 
@@ -339,12 +337,12 @@ def _read_real(real: str, path: str, limits: Limits) -> bytes:
     try:
         descriptor = open_real_file(real)
     except OSError as error:
-        raise _refused(path, error.strerror or "cannot open it") from None
+        raise _refusal(path, error.strerror or "cannot open it") from None
     try:
         return _read(descriptor, limits.resource_bytes, path).data
     except SkillIoError as error:
-        raise _refused(path, error.message) from None
+        raise _refusal(path, error.message) from None
     except OSError as error:
-        raise _refused(path, error.strerror or "cannot read it") from None
+        raise _refusal(path, error.strerror or "cannot read it") from None
     finally:
         os.close(descriptor)

@@ -1,10 +1,10 @@
 """The one place where untrusted text is made safe: controls, bidi, hidden text, frames, XML.
 
-Skill files, queries and remote answers are hostile until proven otherwise. What is *stored* stays
-byte for byte, so that digests mean something; these functions are applied on the way *out*, to a
-model, a terminal or a page, and (the ``find_…`` functions) when a file is read.
+Skill files, queries and remote answers are untrusted. *Stored* text is never changed, so that
+digests stay valid. These functions are applied to *output* for a model, a terminal or a page, and
+the ``find_…`` functions when a file is read.
 
-Every pattern here is a character class or a run of disjoint classes: linear in the text.
+Every pattern is a character class or a sequence of disjoint classes, and takes linear time.
 """
 
 from __future__ import annotations
@@ -36,23 +36,22 @@ __all__ = [
     "xml_escape",
 ]
 
-# The patterns stay texts, which ``re`` compiles when one is first used: a command that prints
-# nothing untrusted pays for none of them.
+# The patterns are strings, so that ``re`` compiles each one on first use and not at import.
 _CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
 _HIDDEN_IN_NAME = f"[{_CONTROLS}{BIDI_CONTROL}{DEFAULT_IGNORABLE}]"
 _ODD_IN_FILE_NAME = f"[{_CONTROLS}{BIDI_CONTROL}]"
 _BLANKS = r"\s+"
 
-# "[" then, with blanks and invisible characters anywhere between, an optional slash, "skill" and
-# what would end the tag. The backslashes are those that escape_frame itself has put there.
-# The gaps are possessive, so that a long run of blanks is passed once.
+# "[", an optional slash, "skill" and the end of the tag, with spaces and invisible characters
+# anywhere between. The backslashes are those that escape_frame has added. The gaps are possessive,
+# so that a long run of spaces is scanned once.
 _GAP = f"[\\s{DEFAULT_IGNORABLE}]*+"
 _FRAME_TAIL = f"{_GAP}(?:/{_GAP})?" + "".join(_GAP + letter for letter in "skill") + _GAP + r"[\]:]"
 
 
 @lru_cache(maxsize=1)
 def _frame_tags() -> re.Pattern[str]:
-    """Compile the pattern of frame tags, when the first text with a bracket comes."""
+    """Compile the pattern of frame tags on first use."""
     return re.compile(r"\[(\\*)(?=" + _FRAME_TAIL + ")", re.IGNORECASE)
 
 
@@ -64,17 +63,17 @@ _DEVICES = frozenset(
     + [f"lpt{digit}" for digit in "123456789"]
 )
 _GIT_ALIASES = frozenset([".git", "git~1"])
-# Scripts that people really write together (Unicode TR 39, "highly restrictive").
-_WRITTEN_WITH_LATIN = frozenset(
+# Scripts that are used together with Latin (Unicode TR 39, "highly restrictive").
+_MIXED_WITH_LATIN = frozenset(
     ["CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO", "HANGUL", "KATAKANA-HIRAGANA"]
 )
 
 
 def name_fault(name: str) -> str | None:
-    """Say why ``name`` may not be used as a name at all, or None when it is safe.
+    """Return the reason why ``name`` is unsafe as a name, or None when it is safe.
 
-    This is the safety rule of reading, not the naming rule of agentskills.io: a name ends up in
-    prompts, tables, frames and file paths, so what could steer one of those is refused.
+    This is a safety rule, not the naming rule of agentskills.io. Names are used in prompts, tables,
+    frames and file paths, so anything that could affect one of those is refused.
     """
     hidden = re.search(_HIDDEN_IN_NAME, name)
     if hidden is not None:
@@ -99,15 +98,15 @@ def name_fault(name: str) -> str | None:
 
 
 def _lookalike_fault(name: str) -> str | None:
-    import unicodedata  # here and below: few texts need it, and it takes a tenth of our start-up
+    import unicodedata  # deferred here and below: rarely needed, and a tenth of the start-up time
 
     if unicodedata.normalize("NFKC", name) != unicodedata.normalize("NFC", name):
         return "uses compatibility forms that look like other letters"
     scripts = {_script(char) for char in name if char.isalpha()}
     foreign = scripts - {"LATIN"}
-    if "LATIN" in scripts and foreign - _WRITTEN_WITH_LATIN:
+    if "LATIN" in scripts and foreign - _MIXED_WITH_LATIN:
         return f"mixes scripts ({', '.join(sorted(word.title() for word in scripts))})"
-    if len(foreign - _WRITTEN_WITH_LATIN) > 1:
+    if len(foreign - _MIXED_WITH_LATIN) > 1:
         return f"mixes scripts ({', '.join(sorted(word.title() for word in scripts))})"
     return None
 
@@ -120,7 +119,7 @@ def _script(char: str) -> str:
 
 
 def clean_line(text: str) -> str:
-    """Return the text cleaned and on one line, blanks collapsed."""
+    """Return the text cleaned and on one line, with white space collapsed."""
     return clean(one_line(text))
 
 
@@ -128,10 +127,10 @@ _PASSWORD_OPTION = r"((?:ssl)?password=)[^\s&'\"]+"
 
 
 def without_passwords(text: str) -> str:
-    """Return the text with ``***`` for the password of every address in it.
+    """Return the text with ``***`` for the password of every URL in it.
 
-    Of addresses that are not of the web everything up to the last ``@`` is taken for a password,
-    as it may hold what should have been escaped.
+    In URLs that are not http or https, everything up to the last ``@`` counts as the password,
+    because it may contain unescaped characters.
     """
     if "://" in text and "@" in text:
         text = "".join(map(_without_password, re.split(r"(\s+)", text)))
@@ -143,11 +142,11 @@ _SECRETS = (
     r"(?i)((?:token|secret|api[_-]?key|signature|sig)=)[^\s&'\"]+",
     r"\b((?:gh[a-z]|github_pat|sk|xox[a-z])[_-])[\w-]{16,}",
 )
-"""A header's credentials, parameters of an address, and tokens known by their first letters."""
+"""Credentials of a header, parameters of a URL, and tokens with a well-known prefix."""
 
 
 def without_secrets(text: str) -> str:
-    """Return the text with ``***`` for what looks like a password, a token or a key."""
+    """Return the text with ``***`` for anything that looks like a password, a token or a key."""
     text = without_passwords(text)
     for pattern in _SECRETS:
         text = re.sub(pattern, r"\1***", text)
@@ -165,12 +164,12 @@ def _without_password(word: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the text with every run of white space as one blank, ends trimmed."""
+    """Return the text with every run of white space as one space, trimmed at both ends."""
     return re.sub(_BLANKS, " ", text).strip()
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the text on one line, at most ``limit`` characters, an ellipsis where it was cut."""
+    """Return the text on one line, cut with an ellipsis to at most ``limit`` characters."""
     line = one_line(text)
     return line if len(line) <= limit else line[: max(0, limit - 1)].rstrip() + "…"
 
@@ -181,29 +180,29 @@ def plural(count: int, noun: str) -> str:
 
 
 def escape_frame(text: str) -> str:
-    """Return the text unable to open or close a ``[skill:…]`` … ``[/skill]`` frame.
+    """Return the text escaped so that it cannot open or close a ``[skill:…]`` … ``[/skill]`` frame.
 
-    A backslash goes behind the bracket of anything that reads as a frame tag, whatever its case
-    and whatever blanks or invisible characters stand between. :func:`unescape_frame` takes it out
-    again, so nothing is lost. Cutting the result anywhere cannot make a frame tag.
+    A backslash is added after the bracket of every frame tag, regardless of case and of spaces or
+    invisible characters inside. :func:`unescape_frame` reverses this. Cutting the result anywhere
+    cannot create a frame tag.
     """
     return _frame_tags().sub(r"[\\\1", text) if "[" in text else text
 
 
 @lru_cache(maxsize=1)
 def _element_tags() -> re.Pattern[str]:
-    """Compile the pattern of our own elements, when the first text with a ``<`` comes."""
+    """Compile the pattern of our own elements on first use."""
     word = "".join(_GAP + letter for letter in "skill")
     more = "".join(_GAP + letter for letter in "available")
     return re.compile(f"<(?={_GAP}(?:/{_GAP})?(?:{more}{_GAP}_)?{word})", re.IGNORECASE)
 
 
 def escape_elements(text: str) -> str:
-    """Return the text unable to open or close ``<skill_content>``, ``<skill_file>`` and kin.
+    """Return the text escaped so that it cannot open or close ``<skill_content>`` and similar tags.
 
-    The ``<`` of anything that reads as such a tag becomes ``&lt;``, whatever its case and whatever
-    blanks or invisible characters stand between. All other mark-up stays as the author wrote it.
-    Idempotent; cutting the result anywhere cannot make a tag.
+    The ``<`` of every such tag becomes ``&lt;``, regardless of case and of spaces or invisible
+    characters inside. Other mark-up is unchanged. Idempotent. Cutting the result anywhere cannot
+    create a tag.
     """
     return _element_tags().sub("&lt;", text) if "<" in text else text
 
@@ -220,8 +219,8 @@ _SHORT = 1_000
 def stream_safe(text: str) -> str:
     """Return the text with at most 30 combining marks in a row.
 
-    Normalising sorts each run of marks, at a cost that grows with its square; no script stacks
-    more than a few. Short texts pass as they are.
+    Unicode normalisation takes quadratic time in the length of such a run, and no script uses more
+    than a few. Texts of up to 1,000 characters are returned unchanged.
     """
     if len(text) <= _SHORT or text.isascii():
         return text
@@ -230,17 +229,17 @@ def stream_safe(text: str) -> str:
     marks = {char for char in set(text) if unicodedata.combining(char)}
     if not marks:
         return text
-    kept = []
+    chars = []
     run = 0
     for char in text:
         run = run + 1 if char in marks else 0
         if run <= _MARKS_IN_A_ROW:
-            kept.append(char)
-    return "".join(kept)
+            chars.append(char)
+    return "".join(chars)
 
 
 def odd_file_name(name: str) -> bool:
-    """True for a file name with control, bidi or line-break characters, or that is no text."""
+    """True for a file name with control, bidi or line-break characters or invalid Unicode."""
     return not name.isprintable() and re.search(_ODD_IN_FILE_NAME, name) is not None
 
 
@@ -258,10 +257,11 @@ def xml_escape(text: str) -> str:
 def normalised_name(name: str) -> str:
     """Return the name part of a document id (adk-skill: ``normalized-name + first-12-hash-chars``).
 
-    Letters are lower-cased; blank, hyphen and underscore become a hyphen, one each; other ASCII
-    is dropped; letters and digits outside ASCII stay. An empty result becomes ``skill``.
+    Letters become lower case. Each space, hyphen and underscore becomes a hyphen. Other ASCII
+    characters are dropped; letters and digits outside ASCII stay. An empty result becomes
+    ``skill``.
     """
-    joined = name.lower().replace(" ", "-").replace("_", "-")
-    if joined.replace("-", "").isalnum():
-        return joined
-    return "".join([char for char in joined if char == "-" or char.isalnum()]) or "skill"
+    hyphenated = name.lower().replace(" ", "-").replace("_", "-")
+    if hyphenated.replace("-", "").isalnum():
+        return hyphenated
+    return "".join([char for char in hyphenated if char == "-" or char.isalnum()]) or "skill"

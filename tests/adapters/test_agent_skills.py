@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.adapters import AgentSkills, SkillOptions
-from skillyard.adapters.agent_skills import ENDS_KEPT, REMEMBERED
+from skillyard.adapters.agent_skills import MAX_CACHED_OFFERS, MAX_END_CHARS
 from skillyard.adapters.missing import framework_missing
 from skillyard.adapters.tools import TOOL_NAMES, tool_functions
 from skillyard.text import unescape_frame
@@ -74,7 +74,7 @@ class TestChoosing:
         started = time.process_time()
         for message in (f"{FITS}\n{paste}", f"{paste}\n{FITS}"):
             found = skills.choose(message)
-            whole = skills.choose(f"{message[:ENDS_KEPT]}\n{message[-ENDS_KEPT:]}")
+            whole = skills.choose(f"{message[:MAX_END_CHARS]}\n{message[-MAX_END_CHARS:]}")
             assert (found and found.match.skill) == (whole and whole.match.skill)
         assert time.process_time() - started < 5
 
@@ -83,10 +83,10 @@ class TestChoosing:
         skills = AgentSkills([skill("csv")], SkillOptions(scorer=counting))
         assert skills.choose(FITS) is skills.choose(FITS)
         assert counting.times == 1
-        for number in range(REMEMBERED):
+        for number in range(MAX_CACHED_OFFERS):
             skills.choose(f"another message {number}")
         skills.choose(FITS)
-        assert counting.times == REMEMBERED + 2
+        assert counting.times == MAX_CACHED_OFFERS + 2
 
     def test_hidden_skills_are_reached_by_name_only(self) -> None:
         skills = library()

@@ -15,7 +15,13 @@ import pytest
 
 from skillyard.errors import SkillIoError
 from skillyard.evals.retrieval import measures as retrieval
-from skillyard.evals.retrieval.measures import BenchQuery, Judged, measures, read_run, write_json
+from skillyard.evals.retrieval.measures import (
+    BenchQuery,
+    RankedAnswer,
+    measures,
+    read_run,
+    write_json,
+)
 from skillyard.ranking.match import score_query
 from skillyard.ranking.query import Query
 from tests.cli.conftest import Answer, Run
@@ -161,10 +167,10 @@ def judged(rows: Mapping[str, Mapping[str, int]]) -> list[BenchQuery]:
 def test_the_measures_of_a_run_worked_out_by_hand() -> None:
     queries = judged({"a": {"x": 3, "y": 2, "z": 1}, "b": {"x": 2}, "n": {}, "m": {}})
     run = {
-        "a": Judged(("z", "x", "w"), 5.0),
-        "b": Judged(("x",), 1.0),
-        "n": Judged(("x",), 2.0),
-        "m": Judged((), float("-inf")),
+        "a": RankedAnswer(("z", "x", "w"), 5.0),
+        "b": RankedAnswer(("x",), 1.0),
+        "n": RankedAnswer(("x",), 2.0),
+        "m": RankedAnswer((), float("-inf")),
     }
     found = measures(queries, run)
     assert (found["queries"], found["unanswerable"]) == (2, 2)

@@ -16,7 +16,7 @@ from skillyard.context.catalogue import FORMATS
 from skillyard.discovery import AGENT_FOLDERS, BUILD_FOLDERS, HEAVY_FOLDERS, OWN_FOLDERS
 from skillyard.formats.file_names import CONVENTION_NAMES
 from skillyard.ranking.registry import scorer_names
-from skillyard.validation.catalogue import RULES
+from skillyard.validation.codes import RULES
 from skillyard.validation.profiles import PROFILES
 from tests.docs.pages import blocks, pages, prose, written_pages
 from tests.shared_data import REPOSITORY

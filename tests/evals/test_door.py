@@ -28,7 +28,7 @@ def test_the_room_loads_with_its_first_name_and_brings_no_other_library() -> Non
         "import sys; sys.path.insert(0, sys.argv[1]); import skillyard as sy\n"
         "assert 'skillyard.evals' not in sys.modules\n"
         "assert sy.evals.extract_json('{}') == {}\n"
-        "assert 'skillyard.evals.judging.judge' not in sys.modules\n"
+        "assert 'skillyard.evals.judgement.judge' not in sys.modules\n"
         "sy.evals.invoke_judge\n"
         "print(sorted({'anthropic', 'openai', 'scipy', 'genai_prices'} & set(sys.modules)))"
     )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from skillyard.catalog import read_catalog
 from skillyard.errors import SkillError
-from skillyard.formats.frontmatter import joined, split, unify_lines
+from skillyard.formats.frontmatter import join_document, split, unify_lines
 from tests.property.strategies import many
 from tests.shared_data import REPOSITORY
 from tests.tables import for_each
@@ -28,18 +28,18 @@ def test_the_usual_ways_to_space_a_file_come_back_byte_for_byte(
     start: str, end: str, body: str
 ) -> None:
     data = f"---\n{BLOCK}---\n{start}{body}{end}".encode("utf-8", "surrogatepass")
-    assert joined(BLOCK, body, of(data)) == data
+    assert join_document(BLOCK, body, of(data)) == data
 
 
 @for_each("end", ["", "\n", "\n\n"])
 def test_so_does_a_file_without_a_block(end: str) -> None:
     data = f"Be kind.{end}".encode()
-    assert joined(None, "Be kind.", of(data)) == data
+    assert join_document(None, "Be kind.", of(data)) == data
 
 
 def test_one_that_ends_with_its_fence_comes_back_too() -> None:
     data = f"---\n{BLOCK}---\n".encode()
-    assert joined(BLOCK, "", of(data)) == data
+    assert join_document(BLOCK, "", of(data)) == data
 
 
 _lines = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=4)
@@ -57,13 +57,13 @@ def test_whatever_was_taken_apart_says_the_same_again(
     except SkillError:
         return
     for known in ("", of(text.encode())):
-        data = joined(taken.block, taken.body, known)
+        data = join_document(taken.block, taken.body, known)
         again = split(data.decode(), "x")
         assert (again.block, again.body) == (taken.block, taken.body)
 
 
 def test_a_block_without_a_last_line_end_is_closed() -> None:
-    taken = split(joined("name: a", "Body.", "").decode(), "x")
+    taken = split(join_document("name: a", "Body.", "").decode(), "x")
     assert (taken.block, taken.body) == ("name: a\n", "Body.")
 
 
@@ -71,4 +71,6 @@ def test_every_file_of_our_own_library_comes_back() -> None:
     skills = list(read_catalog(str(REPOSITORY / "examples" / "skills")))
     assert len(skills) > 5
     for skill in skills:
-        assert of(joined(skill.frontmatter, skill.body or "", skill.hash)) == skill.hash, skill.path
+        assert of(join_document(skill.frontmatter, skill.body or "", skill.hash)) == skill.hash, (
+            skill.path
+        )

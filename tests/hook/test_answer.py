@@ -9,8 +9,8 @@ from typing import Any, cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.hook.answer import Chosen, context_text, rendered
-from skillyard.hook.hosts import MOST_CONTEXT
+from skillyard.hook.answer import SkillOffer, context_text, render_output
+from skillyard.hook.hosts import MAX_CONTEXT_CHARS
 from skillyard.skill import Skill
 from skillyard.text import clean
 from tests.tables import for_each
@@ -38,9 +38,9 @@ class _Match:
 
 def chosen(
     name: str = "n", description: str = "d", body: str | None = None, reason: str = "words: n"
-) -> Chosen:
+) -> SkillOffer:
     skill = Skill(name, description, None, path="/p/SKILL.md", origin="agentskills")
-    return Chosen(skill, cast(Any, _Match(reason)), body, (name,))
+    return SkillOffer(skill, cast(Any, _Match(reason)), body, (name,))
 
 
 def closings(text: str) -> list[str]:
@@ -60,14 +60,14 @@ def test_no_text_of_a_skill_ends_the_frame_or_a_tag_of_the_host(
     head = text.split("\n[skill:")[0].split("\n")
     assert sum(line.startswith("skill: ") for line in head) == 1
     assert sum(line.startswith("origin: ") for line in head) == 1
-    assert len(text) <= MOST_CONTEXT
+    assert len(text) <= MAX_CONTEXT_CHARS
 
 
 @given(HOSTILE, HOSTILE)
 def test_what_perhaps_fits_is_named_in_one_line_that_ends_no_tag(name: str, path: str) -> None:
     shown = chosen(name)
     skill = Skill(name, "d", None, path=f"/p/{path}", origin="agentskills")
-    text = context_text(shown._replace(skill=skill, perhaps=True), 2_000)
+    text = context_text(shown._replace(skill=skill, is_uncertain=True), 2_000)
     assert len(text.splitlines()) == 1
     assert not closings(text)
     assert "<" not in text
@@ -87,12 +87,12 @@ def test_instructions_are_there_as_far_as_they_were_asked_for() -> None:
     body = "0123456789" * 2_000
     assert "0123" not in context_text(chosen(body=body))
     assert "\n01234\n[/skill]" in context_text(chosen(body=body), 5)
-    assert len(context_text(chosen(body=body), 1_000_000)) <= MOST_CONTEXT
+    assert len(context_text(chosen(body=body), 1_000_000)) <= MAX_CONTEXT_CHARS
 
 
 @for_each("text", ["", "a \u2028 < b"])
 def test_what_is_printed_is_one_line_of_json_or_nothing(text: str) -> None:
-    line = rendered(text)
+    line = render_output(text)
     if not text:
         assert line == ""
         return

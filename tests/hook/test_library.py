@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from skillyard.hook.library import LOOKED_AT_S, library_place, open_library, start_refreshing
-from skillyard.hook.refreshing import bring_up_to_date, main
+from skillyard.hook.index_refresh import bring_up_to_date, main
+from skillyard.hook.library import REFRESH_AFTER_S, library_place, open_library, start_refresh
 from skillyard.index.library_spec import index_folder
 from skillyard.index.manifest import NAME
 from tests.hook.conftest import add_skill
@@ -45,7 +45,7 @@ def manifest() -> Path:
 
 def test_without_an_index_one_is_started_and_nobody_waits_for_it(started: list[Any]) -> None:
     assert open_library(PLACE) is None
-    assert started == [[sys.executable, "-P", "-m", "skillyard.hook.refreshing", NOTHING]]
+    assert started == [[sys.executable, "-P", "-m", "skillyard.hook.index_refresh", NOTHING]]
     assert not manifest().exists()
 
 
@@ -60,7 +60,7 @@ def test_an_index_that_was_just_looked_at_is_left_alone(
 
 
 def test_an_older_one_answers_and_is_looked_after(users_skill: Path, started: list[Any]) -> None:
-    then = manifest().stat().st_mtime - LOOKED_AT_S
+    then = manifest().stat().st_mtime - REFRESH_AFTER_S
     os.utime(manifest(), (then, then))
     assert open_library(PLACE) is not None
     assert len(started) == 1
@@ -119,7 +119,7 @@ def test_a_process_that_cannot_be_started_changes_nothing(monkeypatch: pytest.Mo
         raise OSError(11, "no more processes")
 
     monkeypatch.setattr(os, "posix_spawn", refuse)
-    assert start_refreshing(PLACE) is False
+    assert start_refresh(PLACE) is False
     assert open_library(PLACE) is None
 
 
@@ -135,7 +135,7 @@ def test_a_system_without_sessions_gives_it_a_group_of_its_own(
         return 1
 
     monkeypatch.setattr(os, "posix_spawn", spawn)
-    assert start_refreshing(PLACE) is True
+    assert start_refresh(PLACE) is True
     assert seen == [0]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.hook.payload import ENDS_KEPT, MOST_BYTES, BadPayload, asked, read_payload
+from skillyard.hook.payload import MAX_BYTES, MAX_END_CHARS, BadPayload, query_text, read_payload
 from tests.hook.conftest import PAYLOADS, PROMPT
 from tests.tables import for_each
 
@@ -59,7 +59,7 @@ def test_fields_of_any_type_are_a_prompt_or_a_named_fault(shape: dict[str, Any])
         (b"{}", "prompt is missing"),
         (b'{"prompt": 1}', "prompt is not text"),
         (b'{"prompt": "x", "hook_event_name": "Stop"}', "not the event UserPromptSubmit"),
-        (b" " * (MOST_BYTES + 1), "more than 4,194,304 bytes"),
+        (b" " * (MAX_BYTES + 1), "more than 4,194,304 bytes"),
     ],
 )
 def test_each_fault_has_its_words(data: bytes, what: str) -> None:
@@ -75,12 +75,12 @@ def test_a_folder_that_can_be_none_is_no_project_and_no_fault(cwd: object) -> No
 
 def test_of_a_long_prompt_the_two_ends_are_looked_at() -> None:
     text = f"first{'x' * 100_000}last"
-    looked = asked(text)
-    assert len(looked) == 2 * ENDS_KEPT + 1
+    looked = query_text(text)
+    assert len(looked) == 2 * MAX_END_CHARS + 1
     assert looked.startswith("first")
     assert looked.endswith("last")
-    assert asked("a short one") == "a short one"
+    assert query_text("a short one") == "a short one"
 
 
 def test_half_a_surrogate_pair_is_no_character_afterwards() -> None:
-    asked("a\ud83d b").encode("utf-8")
+    query_text("a\ud83d b").encode("utf-8")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.hook.installing import command_of
+from skillyard.hook.installation import command_of
 from tests.hook.conftest import PAYLOADS, PROMPT, Hook, payload
 from tests.shared_data import PACKAGES
 
@@ -196,7 +196,7 @@ def test_an_answer_loads_nothing_for_terminals_networks_or_yaml(users_skill: Pat
     assert b"bisecting" in done.stdout
     loaded = set(json.loads(done.stderr))
     heavy = {"asyncio", "hashlib", "logging", "numpy", "rich", "ssl", "subprocess"}
-    heavy |= {"yaml", "skillyard.discovery", "skillyard.catalog.reading", "opentelemetry"}
+    heavy |= {"yaml", "skillyard.discovery", "skillyard.catalog.entries", "opentelemetry"}
     assert loaded & heavy == set()
 
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from skillyard.errors import InvalidSkillsRoot, SkillIoError
-from skillyard.hook.approving import (
+from skillyard.hook.approval import (
     approvals,
     approve_project,
     review_project,
     revoke_project,
 )
+from skillyard.hook.index_refresh import bring_up_to_date
 from skillyard.hook.library import library_place
-from skillyard.hook.refreshing import bring_up_to_date
-from skillyard.hook.running import Wishes, answer
+from skillyard.hook.runner import HookOptions, answer
 from skillyard.hook.trust import project_above, project_at, real_path, untrusted_skills
 from tests.hook.conftest import PROMPT, Hook, add_skill, payload, skill_text
 from tests.requirements import requirement
@@ -270,7 +270,9 @@ def test_a_copy_that_nobody_approved_does_not_hide_the_approved_skill(
     index(project)
 
     def context() -> str:
-        return answer("codex", lambda _: payload(project), Wishes(refresh=False), budget_ms=60_000)
+        return answer(
+            "codex", lambda _: payload(project), HookOptions(refresh=False), budget_ms=60_000
+        )
 
     assert f"file: {skill_of(project)}" in context()
     assert "and 4 more" in events()[0]["message"]
@@ -292,7 +294,9 @@ def test_the_users_own_copy_is_used_where_that_of_the_project_is_not_approved(
     own.parent.mkdir()
     own.write_text(text, encoding="utf-8")
     index(project)
-    shown = answer("codex", lambda _: payload(project), Wishes(refresh=False), budget_ms=60_000)
+    shown = answer(
+        "codex", lambda _: payload(project), HookOptions(refresh=False), budget_ms=60_000
+    )
     assert f"file: {own}" in shown
     assert "origin: user (agentskills)" in shown
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.catalog.reading import refresh
+from skillyard.catalog.entries import refresh
 from skillyard.errors import ResourceRefused, SkillIoError
 from skillyard.resources import list_resources, read_resource
 from tests.hostile.case import SECRET, skill_bytes, write

@@ -18,7 +18,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.catalog import Catalog, read_catalog
-from skillyard.catalog.reading import read_one
+from skillyard.catalog.entries import read_one
 from skillyard.index import library_spec as place_module
 from skillyard.index.index_update import refresh_index
 from skillyard.index.indexed_catalog import IndexedCatalog, open_catalog
@@ -114,7 +114,7 @@ def test_every_change_of_the_files_is_seen(root: Path, change: str) -> None:
 
 
 def test_only_what_changed_is_read_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skillyard.catalog.reading.SETTLED_NS", 0)
+    monkeypatch.setattr("skillyard.catalog.entries.STABLE_AFTER_NS", 0)
     open_catalog(root)
     read: list[str] = []
     real = read_one

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.catalog import Catalog, read_catalog, reading
+from skillyard.catalog import Catalog, entries, read_catalog
 from skillyard.index.indexed_catalog import MAX_READ_DIRECTLY, IndexedCatalog
 from tests.shared_data import PACKAGES
 
 SECOND = """
 import sys, skillyard as sy
-from skillyard.catalog import reading
+from skillyard.catalog import entries
 def refuse(*given): raise AssertionError("a file was read again")
-reading.read_one = reading.refresh = refuse
+entries.read_one = entries.refresh = refuse
 catalog = sy.load_catalog(sys.argv[1])
 (match,) = sy.select(catalog, "turn number 7 into a chart", top_k=1).selected
 print(type(catalog).__name__, match.skill.name)
@@ -60,7 +60,7 @@ def test_a_library_of_few_files_is_read_and_nothing_is_kept(large: Path, tmp_pat
 
 
 def test_the_next_process_reads_no_file(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "SETTLED_NS", 0)  # their stamps tell every change from now on
+    monkeypatch.setattr(entries, "STABLE_AFTER_NS", 0)  # their stamps tell every change from now on
     sy.load_catalog(large)
     done = subprocess.run(
         [sys.executable, "-c", SECOND, str(large)],

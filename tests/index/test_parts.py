@@ -11,7 +11,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.catalog import read_catalog
-from skillyard.catalog.reading import read_one
+from skillyard.catalog.entries import read_one
 from skillyard.index import index_update, indexed_catalog
 from skillyard.index.index_update import build_index, refresh_index
 from skillyard.index.index_writer import LOCK
@@ -33,11 +33,11 @@ REQUEST = "repairs broken files of kind 7"
 
 KILLED = """
 import os, signal, sys
-import skillyard.catalog.reading
+import skillyard.catalog.entries
 import skillyard.index.index_update
 from skillyard.index.indexed_catalog import open_catalog
 
-skillyard.catalog.reading.SETTLED_NS = 0
+skillyard.catalog.entries.STABLE_AFTER_NS = 0
 skillyard.index.index_update.MIN_COMMIT_FILES = 256
 
 def told(done, total):
@@ -64,7 +64,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LibrarySpec:
     root = write_tree(tmp_path / "skills", files)
     for path in root.rglob("*"):
         os.utime(path, (1_700_000_000, 1_700_000_000))
-    monkeypatch.setattr("skillyard.catalog.reading.SETTLED_NS", 0)
+    monkeypatch.setattr("skillyard.catalog.entries.STABLE_AFTER_NS", 0)
     return LibrarySpec((str(root),), (), DEFAULT_LIMITS)
 
 

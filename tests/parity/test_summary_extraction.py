@@ -8,7 +8,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.evals.conditions.sizes import size_of
-from skillyard.evals.conditions.summary import parts
+from skillyard.evals.conditions.summaries import parts
 from tests.parity.rows import EXPECTED, Case, Ruling, load, rows, stale
 from tests.tables import for_each
 

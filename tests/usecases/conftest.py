@@ -104,7 +104,7 @@ def doctor() -> Doctor:
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files count as read for good at once, not when they are two seconds old."""
-    monkeypatch.setattr("skillyard.catalog.reading.SETTLED_NS", -(10**15))
+    monkeypatch.setattr("skillyard.catalog.entries.STABLE_AFTER_NS", -(10**15))
 
 
 def follow(finding: Finding, code: int = 0) -> None:

@@ -131,7 +131,7 @@ def test_settings_that_cannot_be_used_are_an_error_with_file_and_line(
     path.write_text("{}" + " " * 100, encoding="utf-8")
     path.chmod(0o444)  # nothing is written, so it need not be writable
     assert doctor().one("hook.claude-code").status == "info"
-    monkeypatch.setattr(settings_file, "MOST_BYTES", 50)
+    monkeypatch.setattr(settings_file, "MAX_BYTES", 50)
     assert "more than 50 bytes" in doctor().one("hook.claude-code").message
 
 

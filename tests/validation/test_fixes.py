@@ -90,7 +90,7 @@ def test_line_ends_that_may_stay_stay_when_something_else_is_mended() -> None:
 
 def test_a_name_is_spelled_as_the_folder_unless_another_skill_has_it() -> None:
     before = text("Pencil").encode()
-    assert fix_document(before, PLACE._replace(taken={"pencil"})).data == before
+    assert fix_document(before, PLACE._replace(other_names={"pencil"})).data == before
 
 
 # A fix keeps the meaning: of any document, the skill is the same but for what was mended.

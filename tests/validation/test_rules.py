@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import skillyard as sy
 from skillyard.errors import Diagnostic
-from skillyard.validation.catalogue import CHECKS
+from skillyard.validation.codes import CHECKS
 from skillyard.validation.profiles import PROFILES
 from tests.tables import for_each
 from tests.validation.making import BODY, codes, text, tree

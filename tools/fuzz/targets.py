@@ -18,8 +18,8 @@ from typing import NamedTuple
 from skillyard.errors import SkillError
 from skillyard.formats.agentskills import parse_skill
 from skillyard.formats.frontmatter import decode
-from skillyard.hook.approving import approve_project
-from skillyard.hook.running import Wishes, answer
+from skillyard.hook.approval import approve_project
+from skillyard.hook.runner import HookOptions, answer
 from skillyard.remote.install.archives import ArchiveRefused, read_archive
 from skillyard.remote.install.file_paths import checked_path
 from skillyard.text import find_hidden
@@ -208,7 +208,7 @@ def a_hook() -> Iterator[Check]:
 
 
 def asked(data: bytes) -> None:
-    text = answer("claude-code", lambda _: data, Wishes(refresh=False), budget_ms=60_000)
+    text = answer("claude-code", lambda _: data, HookOptions(refresh=False), budget_ms=60_000)
     if text:
         context = json.loads(text)["hookSpecificOutput"]["additionalContext"]
         assert find_hidden(context) is None

@@ -1,15 +1,14 @@
 """Skills for agent frameworks: one module each, all over the same :class:`AgentSkills`.
 
-``skillyard.adapters.adk``, ``.pydantic_ai``, ``.langchain`` (deepagents too) and
-``.openai_agents`` each need their framework, which an extra of the same name installs; importing
-one without it is an ImportError that says so. All of them do the same:
+``skillyard.adapters.adk``, ``.pydantic_ai``, ``.langchain`` (also for deepagents) and
+``.openai_agents`` each need their framework. An extra of the same name installs it; without it the
+import raises an ImportError that names the extra. All adapters behave alike:
 
-* the skill that fits the user's message is put before it, in a frame that says where it is from,
-  within a budget; when none fits, the message goes on as it is;
-* the model gets four tools: ``list_skills``, ``load_skill``, ``read_skill_file``, ``why_skill``.
-  They read; what a skill says in ``allowed-tools`` grants nothing;
-* the event loop is never blocked, and a fault of ours never ends a run unless ``strict`` asks
-  for that.
+* The skill that fits the user's message is put before it, within a token budget and in a frame that
+  names its origin. When none fits, the message is unchanged.
+* The model gets four tools: ``list_skills``, ``load_skill``, ``read_skill_file``, ``why_skill``.
+  They only read. ``allowed-tools`` of a skill grants nothing.
+* The event loop is never blocked. Errors of skillyard do not end a run, unless ``strict`` is set.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@
               plugins=[build_plugin(skills)])
     runner = Runner(app=app, session_service=...)
 
-As adk-skill describes it, the plugin changes the user's message when it arrives, so the session
-keeps the block. ADK asks no further plugin about a message that one has changed: put this one last.
-``remember=False`` changes only what each request shows to the model.
+As adk-skill specifies, the plugin changes the user's message when it arrives, so the session stores
+the block. ADK calls no further plugin once one has changed a message, so put this one last. With
+``remember=False`` only the request to the model is changed, and the session is not.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Skills = AgentSkills | SkillInjector | Catalog | Iterable[Skill]
 
 
 class SkillPlugin(BasePlugin):
-    """Puts the skill that fits before the user's message. One for any number of runs."""
+    """Puts the matching skill before the user's message. Can be shared by any number of runs."""
 
     def __init__(self, skills: AgentSkills, name: str = "skills", *, remember: bool = True) -> None:
         super().__init__(name=name)
@@ -52,18 +52,18 @@ class SkillPlugin(BasePlugin):
     async def on_user_message_callback(
         self, *, invocation_context: Any, user_message: Content
     ) -> Content | None:
-        """Return the message with the block before it; None leaves it as it is."""
+        """Return the message with the block before it, or None to leave it unchanged."""
         if not self._remember:
             return None
-        message = await self._skills.put_before_async(user_message, _words, _injected)
+        message = await self._skills.put_before_async(user_message, _words, _inject_block)
         return None if message is user_message else message
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        """Put the block before the user's last words in this request alone."""
+        """Put the block before the user's last message, in this request only."""
         if not self._remember:
             contents = llm_request.contents
             llm_request.contents = await self._skills.put_before_async(
-                contents, _last_words, _injected_last
+                contents, _last_words, _inject_into_last
             )
 
 
@@ -78,7 +78,7 @@ def _words(content: Content) -> str:
     return "\n".join(part.text or "" for part in content.parts or () if _is_text(part))
 
 
-def _injected(content: Content, offer: Offer) -> Content:
+def _inject_block(content: Content, offer: Offer) -> Content:
     """Return a copy of a message with the block in its first text."""
     parts = list(content.parts or ())
     first = next(number for number, part in enumerate(parts) if _is_text(part))
@@ -87,7 +87,7 @@ def _injected(content: Content, offer: Offer) -> Content:
 
 
 def _last(contents: list[Content]) -> int | None:
-    """Return the place of the user's last message with words in it: not a tool's answer."""
+    """Return the index of the user's last message that has text; tool results have none."""
     places = range(len(contents) - 1, -1, -1)
     return next((place for place in places if _words(contents[place]).strip()), None)
 
@@ -97,10 +97,10 @@ def _last_words(contents: list[Content]) -> str:
     return "" if place is None else _words(contents[place])
 
 
-def _injected_last(contents: list[Content], offer: Offer) -> list[Content]:
+def _inject_into_last(contents: list[Content], offer: Offer) -> list[Content]:
     place = _last(contents)
     return [
-        _injected(content, offer) if number == place else content
+        _inject_block(content, offer) if number == place else content
         for number, content in enumerate(contents)
     ]
 

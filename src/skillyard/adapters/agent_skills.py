@@ -1,4 +1,4 @@
-"""A library of skills as an agent framework uses it: the one thing that all adapters share."""
+"""The library of skills behind every framework adapter."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 from skillyard.adapters.blocks import (
-    carries_block,
-    chosen_block,
     file_block,
-    joined,
+    has_block,
+    offer_block,
+    prepend_block,
     skill_block,
     without_roots,
 )
@@ -46,14 +46,14 @@ __all__ = ["AgentSkills", "Offer", "SkillOptions"]
 _log = logging.getLogger("skillyard.adapters")
 T = TypeVar("T")
 
-ENDS_KEPT = 16_000
-"""Characters of a long message that are looked at, at its start and again at its end: a request
-stands before or behind what is pasted, and the work must not grow with the paste."""
-REMEMBERED = 128
-"""Messages whose choice is kept: a run asks its model many times about the same one."""
-FILES_LISTED = 100
-FOUND = 10
-"""Skills that ``list_skills`` names for a request."""
+MAX_END_CHARS = 16_000
+"""Characters used from each end of a long message. Users write their request before or after pasted
+text, and the ranking time must not grow with the paste."""
+MAX_CACHED_OFFERS = 128
+"""Messages whose choice is cached: a run calls its model many times with the same message."""
+MAX_FILES_LISTED = 100
+MAX_SKILLS_LISTED = 10
+"""Skills that ``list_skills`` returns for a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,8 @@ class SkillOptions:
     reading_tokens: int = 8_000
     """Estimated tokens that ``load_skill`` and ``read_skill_file`` answer with."""
     strict: bool = False
-    """Raise what goes wrong in skillyard, instead of logging it and going on without a skill."""
+    """Raise errors of skillyard. By default they are logged and the run continues without a
+    skill."""
 
     def __post_init__(self) -> None:
         resolve(self.scorer)
@@ -91,19 +92,19 @@ class Offer(NamedTuple):
 
     match: Match
     block: str
-    """What goes before the message: origin, and the instructions in their frame."""
+    """The text put before the message: the origin and the framed instructions."""
 
     def before(self, text: str) -> str:
         """Return the message with the block before it."""
-        return joined(self.block, text)
+        return prepend_block(self.block, text)
 
 
 class AgentSkills:
     """One library of skills for any number of agents and concurrent runs. Thread-safe.
 
     ``skills`` is a catalog, skills built in code, or a ``SkillInjector``, whose policy, scorer and
-    ``max_injected_chars`` then hold. Whatever goes wrong inside is logged to
-    ``skillyard.adapters`` and answered with no skill, unless ``strict`` is set.
+    ``max_injected_chars`` are used. Errors are logged to ``skillyard.adapters`` and no skill is
+    returned, unless ``strict`` is set.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class AgentSkills:
         options: SkillOptions | None = None,
     ) -> None:
         if isinstance(skills, SkillInjector):
-            options = options or _as_injected(skills)
+            options = options or _options_of(skills)
             skills = skills.catalog
         catalog = skills if isinstance(skills, Catalog) else Catalog.from_skills(skills)
         self.options = options or SkillOptions()
@@ -133,13 +134,13 @@ class AgentSkills:
 
     @property
     def catalog(self) -> Catalog:
-        """The snapshot it answers from."""
+        """The catalog that skills are chosen from."""
         return self._state.catalog
 
     def reload(self) -> bool:
-        """Read what changed on disk; True when something did.
+        """Read the files that changed on disk. Returns True when there were any.
 
-        Runs that are on their way go on with the state before. Raises InvalidSkillsRoot.
+        Calls in progress finish with the previous catalog. Raises InvalidSkillsRoot.
         """
         before = self._state
         after = before.catalog.reload().catalog
@@ -150,60 +151,60 @@ class AgentSkills:
         return True
 
     def choose(self, message: str) -> Offer | None:
-        """Return the skill for a message, or None: none fits, or choosing failed.
+        """Return the skill for a message, or None when none fits or an error was logged.
 
-        Blocks while it ranks; :meth:`offer` is the same for an event loop.
+        Blocks while ranking. Use :meth:`offer` in an event loop.
         """
-        return self._guarded("choosing a skill", lambda: self._chosen(message), None)
+        return self._run_guarded("choosing a skill", lambda: self._choose_offer(message), None)
 
     async def offer(self, message: str) -> Offer | None:
-        """Return the same as :meth:`choose`, worked out in a thread."""
+        """Run :meth:`choose` in a thread."""
         return await self._in_thread(lambda: self.choose(message), None)
 
     def put_before(self, request: T, read: Callable[[T], str], put: Callable[[T, Offer], T]) -> T:
-        """Return a framework's request with the block in it, or the very request that was given.
+        """Return a framework's request with the block in it, or the same object when none fits.
 
-        ``read`` gives the user's words of a request, ``put`` a new request with a block before
-        them; what goes wrong in either is treated like a fault in choosing.
+        ``read`` returns the user's text of a request. ``put`` returns a new request with the block
+        before that text. Errors in either are handled like errors while choosing.
         """
 
         def work() -> T:
-            offer = self._chosen(read(request))
+            offer = self._choose_offer(read(request))
             return request if offer is None else put(request, offer)
 
-        return self._guarded("choosing a skill", work, request)
+        return self._run_guarded("choosing a skill", work, request)
 
     async def put_before_async(
         self, request: T, read: Callable[[T], str], put: Callable[[T, Offer], T]
     ) -> T:
-        """Return the same as :meth:`put_before`, worked out in a thread."""
+        """Run :meth:`put_before` in a thread."""
         return await self._in_thread(lambda: self.put_before(request, read, put), request)
 
-    def _chosen(self, message: str) -> Offer | None:
-        if not message.strip() or carries_block(message):
+    def _choose_offer(self, message: str) -> Offer | None:
+        if not message.strip() or has_block(message):
             return None
         state = self._state
-        asked = _ends(message)
+        text = _keep_ends(message)
         with self._lock:
-            if asked in state.offers:
-                state.offers.move_to_end(asked)
-                return state.offers[asked]
-        offer = self._selected(state.catalog, asked)
+            if text in state.offers:
+                state.offers.move_to_end(text)
+                return state.offers[text]
+        offer = self._select_offer(state.catalog, text)
         with self._lock:
-            state.offers[asked] = offer
-            if len(state.offers) > REMEMBERED:
+            state.offers[text] = offer
+            if len(state.offers) > MAX_CACHED_OFFERS:
                 state.offers.popitem(last=False)
         return offer
 
-    def _selected(self, catalog: Catalog, asked: str) -> Offer | None:
+    def _select_offer(self, catalog: Catalog, text: str) -> Offer | None:
         options = self.options
         with self._binding:
-            bind(catalog, self._scorer)  # once; whoever comes meanwhile waits instead of repeating
-        found = select_skills(catalog, Query(asked), options.policy, scorer=self._scorer)
-        if not found.selection.selected:
+            bind(catalog, self._scorer)  # under a lock, so that concurrent calls bind only once
+        choice = select_skills(catalog, Query(text), options.policy, scorer=self._scorer)
+        if not choice.selection.selected:
             return None
-        best = found.selection.selected[0]
-        return Offer(best, chosen_block(catalog, best, options.max_chars, options.max_tokens))
+        best = choice.selection.selected[0]
+        return Offer(best, offer_block(catalog, best, options.max_chars, options.max_tokens))
 
     def list_skills(self, query: str = "") -> str:
         """List the skills that can be loaded, or those that fit a request.
@@ -212,7 +213,7 @@ class AgentSkills:
             query: What is to be done, in words; empty lists every skill.
 
         """
-        return self._answered("list_skills", lambda: self._listed(query))
+        return self._answer("list_skills", lambda: self._list_text(query))
 
     def load_skill(self, name: str) -> str:
         """Return the instructions of one skill, and the names of its files.
@@ -221,7 +222,7 @@ class AgentSkills:
             name: Name or id of the skill, as list_skills gives it.
 
         """
-        return self._answered("load_skill", lambda: self._loaded(name))
+        return self._answer("load_skill", lambda: self._load_text(name))
 
     def read_skill_file(self, name: str, path: str) -> str:
         """Return one file that belongs to a skill. Nothing is run.
@@ -231,7 +232,7 @@ class AgentSkills:
             path: Path of the file inside the skill's folder, as load_skill gives it.
 
         """
-        return self._answered("read_skill_file", lambda: self._read(name, path))
+        return self._answer("read_skill_file", lambda: self._file_text(name, path))
 
     def why_skill(self, name: str, request: str) -> str:
         """Explain why a skill does or does not fit a request, and what beats it.
@@ -241,34 +242,34 @@ class AgentSkills:
             request: What is to be done, in words.
 
         """
-        return self._answered("why_skill", lambda: self._explained(name, request))
+        return self._answer("why_skill", lambda: self._explanation_text(name, request))
 
-    def _listed(self, query: str) -> str:
+    def _list_text(self, query: str) -> str:
         catalog = self.catalog
         if not query.strip():
             text = summary_of(catalog, budget_tokens=self.options.listing_tokens).text
             return text or "There are no skills to list."
         with self._binding:
             bind(catalog, self._scorer)
-        asked = Query(_ends(query))
-        ranked = rank_skills(catalog, asked, scorer=self._scorer, limit=FOUND)
+        request = Query(_keep_ends(query))
+        ranked = rank_skills(catalog, request, scorer=self._scorer, limit=MAX_SKILLS_LISTED)
         lines = [
-            f"- {_shown(match.skill.name)} ({_shown(match.skill.id)}), score {match.score:.2f}: "
-            f"{shorten(_shown(match.skill.description), 300)}"
+            f"- {_safe_line(match.skill.name)} ({_safe_line(match.skill.id)}),"
+            f" score {match.score:.2f}: {shorten(_safe_line(match.skill.description), 300)}"
             for match in ranked.matches
         ]
         return "\n".join(lines) or "No skill has anything to do with this request."
 
-    def _loaded(self, name: str) -> str:
+    def _load_text(self, name: str) -> str:
         catalog = self.catalog
         skill = catalog.get(name.removeprefix("@"))
         try:
             files = [item.path for item in list_resources(skill)]
         except SkillError:  # built in code, or a single document: it has no folder
             files = []
-        return skill_block(catalog, skill, files[:FILES_LISTED], self.options.reading_tokens)
+        return skill_block(catalog, skill, files[:MAX_FILES_LISTED], self.options.reading_tokens)
 
-    def _read(self, name: str, path: str) -> str:
+    def _file_text(self, name: str, path: str) -> str:
         catalog = self.catalog
         skill = catalog.get(name.removeprefix("@"))
         try:
@@ -277,43 +278,43 @@ class AgentSkills:
             raise ResourceRefused(f"{path!r} is not UTF-8 text") from None
         return file_block(catalog, skill, path, text, self.options.reading_tokens)
 
-    def _explained(self, name: str, request: str) -> str:
-        query = Query(_ends(request))
-        found = why_skill(self.catalog, name.removeprefix("@"), query, scorer=self._scorer, limit=3)
-        return without_roots(self.catalog, "\n".join(_why_lines(found)))
+    def _explanation_text(self, name: str, request: str) -> str:
+        query = Query(_keep_ends(request))
+        why = why_skill(self.catalog, name.removeprefix("@"), query, scorer=self._scorer, limit=3)
+        return without_roots(self.catalog, "\n".join(_why_lines(why)))
 
-    def _answered(self, tool: str, work: Callable[[], str]) -> str:
-        """Return a tool's answer; what the model asked wrongly is an answer too."""
+    def _answer(self, tool: str, work: Callable[[], str]) -> str:
+        """Return a tool's answer. Wrong arguments are answered with a message to the model."""
 
         def answer() -> str:
             try:
                 return work()
-            except AmbiguousName as error:  # its own message holds paths of this machine
-                ids = ", ".join(_shown(skill_id) for skill_id in error.ids)
+            except AmbiguousName as error:  # the error's message contains local paths
+                ids = ", ".join(_safe_line(skill_id) for skill_id in error.ids)
                 return f"{tool}: several skills are called that; ask for one of the ids: {ids}"
             except SkillError as error:
-                hint = f"; {_shown(error.hint)}" if error.hint else ""
-                return f"{tool}: {_shown(error.message)}{hint}"
+                hint = f"; {_safe_line(error.hint)}" if error.hint else ""
+                return f"{tool}: {_safe_line(error.message)}{hint}"
             except InvalidInput as error:
-                return f"{tool}: {_shown(str(error))}"
+                return f"{tool}: {_safe_line(str(error))}"
 
         failed = f"{tool} does not work at the moment; go on without it."
-        return self._guarded(tool, answer, failed)
+        return self._run_guarded(tool, answer, failed)
 
-    def _guarded(self, what: str, work: Callable[[], T], otherwise: T) -> T:
+    def _run_guarded(self, what: str, work: Callable[[], T], otherwise: T) -> T:
         try:
             return work()
-        except Exception as error:  # noqa: BLE001 - see the class: a run goes on
-            return self._gone_wrong(what, error, otherwise)
+        except Exception as error:  # noqa: BLE001 - a failing skill must not end an agent's run
+            return self._handle_failure(what, error, otherwise)
 
     async def _in_thread(self, work: Callable[[], T], otherwise: T) -> T:
         try:
             return await asyncio.to_thread(work)
-        except RuntimeError as error:  # no thread to be had: another kind of loop, or the end
-            return self._gone_wrong("choosing a skill", error, otherwise)
+        except RuntimeError as error:  # no thread available: not asyncio, or at shutdown
+            return self._handle_failure("choosing a skill", error, otherwise)
 
-    def _gone_wrong(self, what: str, error: Exception, otherwise: T) -> T:
-        """Raise the error if that is wanted; else log it; a fault of ours with its trace."""
+    def _handle_failure(self, what: str, error: Exception, otherwise: T) -> T:
+        """Raise the error in strict mode, else log it. Unexpected ones with a trace."""
         if self.options.strict:
             raise error
         ours = not isinstance(error, SkillyardError)
@@ -322,33 +323,33 @@ class AgentSkills:
 
 
 class _State(NamedTuple):
-    """A snapshot and what was chosen from it, replaced together."""
+    """A catalog and the cached offers that belong to it."""
 
     catalog: Catalog
     offers: OrderedDict[str, Offer | None]
 
 
-def _as_injected(injector: SkillInjector) -> SkillOptions:
+def _options_of(injector: SkillInjector) -> SkillOptions:
     config = injector.config
     return SkillOptions(config.scorer, config.policy, None, config.max_injected_chars)
 
 
-def _ends(text: str) -> str:
-    if len(text) <= 2 * ENDS_KEPT:
+def _keep_ends(text: str) -> str:
+    if len(text) <= 2 * MAX_END_CHARS:
         return text
-    return f"{text[:ENDS_KEPT]}\n{text[-ENDS_KEPT:]}"
+    return f"{text[:MAX_END_CHARS]}\n{text[-MAX_END_CHARS:]}"
 
 
-def _shown(text: str) -> str:
+def _safe_line(text: str) -> str:
     return escape_frame(clean_line(text))
 
 
-def _why_lines(found: Why) -> Iterable[str]:
-    yield from map(_shown, found.sentences)
-    for ahead in found.ahead:
-        signals = ", ".join(_shown(signal.label) for signal in ahead.signals[:3])
+def _why_lines(why: Why) -> Iterable[str]:
+    yield from map(_safe_line, why.sentences)
+    for ahead in why.ahead:
+        signals = ", ".join(_safe_line(signal.label) for signal in ahead.signals[:3])
         lead = f" (by {signals})" if signals else ""
-        yield f"ahead of it: {_shown(ahead.match.skill.name)}, {ahead.match.score:.2f}{lead}"
-    yield from (f"note: {_shown(hint)}" for hint in found.advice)
-    if found.before > len(found.ahead):
-        yield f"and {plural(found.before - len(found.ahead), 'more skill')} ahead of it"
+        yield f"ahead of it: {_safe_line(ahead.match.skill.name)}, {ahead.match.score:.2f}{lead}"
+    yield from (f"note: {_safe_line(hint)}" for hint in why.advice)
+    if why.before > len(why.ahead):
+        yield f"and {plural(why.before - len(why.ahead), 'more skill')} ahead of it"

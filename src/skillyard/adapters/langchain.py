@@ -5,7 +5,7 @@
     agent = create_agent(model, middleware=[SkillMiddleware(AgentSkills.from_root("."))])
     agent = create_deep_agent(model, middleware=[SkillMiddleware(...)])
 
-The block stands in the call only: the state, and with it every checkpoint, keeps the user's words.
+The block is added to the model call only. The state and its checkpoints hold the user's message.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ __all__ = ["SkillMiddleware", "skill_tools"]
 
 
 class SkillMiddleware(AgentMiddleware):
-    """Puts the skill that fits before the user's last message, and brings the four tools.
+    """Puts the matching skill before the user's last message, and adds the four tools.
 
-    ``choose=False`` leaves the choice to the model and its tools, ``tools=False`` brings none.
+    With ``choose=False`` the model finds skills with the tools only. With ``tools=False`` no tools
+    are added.
     """
 
     def __init__(self, skills: AgentSkills, *, choose: bool = True, tools: bool = True) -> None:
@@ -42,9 +43,9 @@ class SkillMiddleware(AgentMiddleware):
     def wrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]
     ) -> ModelResponse:
-        """Call the model with the block in place."""
+        """Call the model with the block added."""
         if self._choose:
-            request = self._skills.put_before(request, _asked, _injected)
+            request = self._skills.put_before(request, _user_text, _inject_block)
         return handler(request)
 
     async def awrap_model_call(
@@ -52,7 +53,7 @@ class SkillMiddleware(AgentMiddleware):
     ) -> ModelResponse:
         """Do the same without blocking the event loop."""
         if self._choose:
-            request = await self._skills.put_before_async(request, _asked, _injected)
+            request = await self._skills.put_before_async(request, _user_text, _inject_block)
         return await handler(request)
 
 
@@ -67,19 +68,19 @@ def skill_tools(skills: AgentSkills) -> list[BaseTool]:
 
 
 def _last_human(messages: Sequence[AnyMessage]) -> int | None:
-    """Return the place of the user's last message with words in it."""
+    """Return the index of the user's last message that has text."""
     for number in range(len(messages) - 1, -1, -1):
         if isinstance(messages[number], HumanMessage) and str(messages[number].text).strip():
             return number
     return None
 
 
-def _asked(request: ModelRequest) -> str:
+def _user_text(request: ModelRequest) -> str:
     place = _last_human(request.messages)
     return "" if place is None else str(request.messages[place].text)
 
 
-def _injected(request: ModelRequest, offer: Offer) -> ModelRequest:
+def _inject_block(request: ModelRequest, offer: Offer) -> ModelRequest:
     """Return the request with the block before the text of the user's last message."""
     place = _last_human(request.messages)
     if place is None:

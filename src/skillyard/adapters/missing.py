@@ -1,4 +1,4 @@
-"""What an adapter says when its framework is not installed."""
+"""The error of an adapter whose framework is not installed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["framework_missing"]
 
 
 def framework_missing(extra: str, distribution: str, error: ImportError) -> ImportError:
-    """Return the error to raise: it names the extra, and keeps the module that was not found.
+    """Return the ImportError to raise. It names the extra and the missing module.
 
-    A framework that is there and lacks what we import is too old, too new, or another package of
-    the same name.
+    A framework that is installed but lacks a name is too old, too new, or another package of the
+    same name.
     """
     if isinstance(error, ModuleNotFoundError):
         what = f"this adapter needs {distribution}, which is not installed"

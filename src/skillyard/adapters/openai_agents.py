@@ -6,8 +6,8 @@
     config = RunConfig(call_model_input_filter=skill_filter(skills))
     result = await Runner.run(agent, "…", run_config=config)
 
-The block is an item of its own before the user's last message, whose item stays the same object:
-sessions and server-side conversations recognise what they have seen.
+The block is an item of its own before the user's last message. That message stays the same object,
+so that sessions and server-side conversations recognise it.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ Filter = Callable[[CallModelData[Any]], Awaitable[ModelInputData]]
 
 
 def skill_filter(skills: AgentSkills, then: CallModelInputFilter | None = None) -> Filter:
-    """Return the filter for ``RunConfig``; ``then`` is a filter of your own that comes after it."""
+    """Return the filter for ``RunConfig``. ``then`` is your own filter, applied after it."""
 
-    async def filtered(data: CallModelData[Any]) -> ModelInputData:
-        items = await skills.put_before_async(data.model_data.input, _asked, _injected)
+    async def apply(data: CallModelData[Any]) -> ModelInputData:
+        items = await skills.put_before_async(data.model_data.input, _user_text, _inject_block)
         model_data = ModelInputData(input=items, instructions=data.model_data.instructions)
         if then is None:
             return model_data
-        given = then(CallModelData(model_data, data.agent, data.context))
-        return await given if inspect.isawaitable(given) else given
+        result = then(CallModelData(model_data, data.agent, data.context))
+        return await result if inspect.isawaitable(result) else result
 
-    return filtered
+    return apply
 
 
 def skill_tools(skills: AgentSkills) -> list[FunctionTool]:
@@ -52,7 +52,7 @@ def skill_tools(skills: AgentSkills) -> list[FunctionTool]:
 
 
 def _last_user(items: Sequence[Any]) -> int | None:
-    """Return the place of the user's last message with words in it."""
+    """Return the index of the user's last message that has text."""
     for number in range(len(items) - 1, -1, -1):
         item = items[number]
         if isinstance(item, dict) and item.get("role") == USER_ROLE and _words(item).strip():
@@ -60,12 +60,12 @@ def _last_user(items: Sequence[Any]) -> int | None:
     return None
 
 
-def _asked(items: list[Any]) -> str:
+def _user_text(items: list[Any]) -> str:
     place = _last_user(items)
     return "" if place is None else _words(items[place])
 
 
-def _injected(items: list[Any], offer: Offer) -> list[Any]:
+def _inject_block(items: list[Any], offer: Offer) -> list[Any]:
     place = _last_user(items) or 0
     return [*items[:place], {"role": USER_ROLE, "content": offer.block}, *items[place:]]
 

@@ -1,11 +1,11 @@
-"""pydantic-ai: one capability, with the block in each request and the tools beside it.
+"""pydantic-ai: a capability that adds the block to each request, and the tools.
 
 ::
 
     agent = Agent(model, capabilities=[Skills(AgentSkills.from_root("."))])
 
-The block stands in the user's message and not in the instructions: its author is not the
-developer of the agent. It is put into the request only; the message history stays as it was.
+The block is added to the user's message, not to the instructions, because its author is not the
+developer of the agent. Only the request is changed; the message history is not.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ __all__ = ["Skills", "skill_toolset"]
 
 @dataclass
 class Skills(AbstractCapability[Any]):
-    """Puts the skill that fits before the user's message, and gives the agent the four tools."""
+    """Puts the matching skill before the user's message, and gives the agent the four tools."""
 
     skills: AgentSkills
     choose: bool = True
-    """False: only the tools, and the model finds skills by itself."""
+    """False: no block is added, and the model finds skills with the tools."""
     tools: bool = True
-    """False: only the block."""
+    """False: no tools are added."""
 
     @classmethod
     def get_serialization_name(cls) -> str | None:
@@ -46,7 +46,7 @@ class Skills(AbstractCapability[Any]):
         return None
 
     def get_toolset(self) -> FunctionToolset[Any] | None:
-        """Return the four tools, where they are wanted."""
+        """Return the four tools, or None with ``tools=False``."""
         return skill_toolset(self.skills) if self.tools else None
 
     async def before_model_request(
@@ -55,7 +55,9 @@ class Skills(AbstractCapability[Any]):
         """Return the request with the block before the user's last message."""
         if not self.choose:
             return request_context
-        messages = await self.skills.put_before_async(request_context.messages, _asked, _injected)
+        messages = await self.skills.put_before_async(
+            request_context.messages, _user_text, _inject_block
+        )
         return replace(request_context, messages=messages)
 
 
@@ -65,7 +67,7 @@ def skill_toolset(skills: AgentSkills) -> FunctionToolset[Any]:
 
 
 def _last_prompt(messages: Sequence[Any]) -> tuple[int, int] | None:
-    """Return where the user's last words stand: message and part; None when there are none."""
+    """Return the indexes (message, part) of the user's last text, or None when there is none."""
     for number in range(len(messages) - 1, -1, -1):
         if not isinstance(messages[number], ModelRequest):
             continue
@@ -76,22 +78,22 @@ def _last_prompt(messages: Sequence[Any]) -> tuple[int, int] | None:
     return None
 
 
-def _asked(messages: list[Any]) -> str:
+def _user_text(messages: list[Any]) -> str:
     place = _last_prompt(messages)
     return "" if place is None else _words(messages[place[0]].parts[place[1]].content)
 
 
-def _injected(messages: list[Any], offer: Offer) -> list[Any]:
-    """Return the messages with the block in the last prompt; the history's objects stay as is."""
+def _inject_block(messages: list[Any], offer: Offer) -> list[Any]:
+    """Return new messages with the block in the last prompt. The history is not modified."""
     place = _last_prompt(messages)
     if place is None:
         return messages
     number, index = place
-    changed = list(messages)
+    new_messages = list(messages)
     parts = list(messages[number].parts)
     parts[index] = replace(parts[index], content=_before(parts[index].content, offer))
-    changed[number] = replace(messages[number], parts=parts)
-    return changed
+    new_messages[number] = replace(messages[number], parts=parts)
+    return new_messages
 
 
 def _text(item: object) -> str | None:
@@ -106,7 +108,7 @@ def _words(content: str | Sequence[Any]) -> str:
 
 
 def _before(content: str | Sequence[Any], offer: Offer) -> str | list[Any]:
-    """Return the content with the block before its first text; images and files stay in place."""
+    """Return the content with the block before its first text. Files stay in place."""
     if isinstance(content, str):
         return offer.before(content)
     items = list(content)

@@ -1,6 +1,6 @@
-"""The four tools of a library as plain functions, for frameworks that make tools of functions.
+"""The four tools of a library as plain functions, for frameworks that build tools from functions.
 
-Name, documentation and types of each function are what a framework shows its model.
+A framework shows its model the name, the docstring and the types of each function.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ TOOL_NAMES = ("list_skills", "load_skill", "read_skill_file", "why_skill")
 
 
 class ToolFunction(NamedTuple):
-    """One tool, twice."""
+    """One tool as a synchronous and as an asynchronous function."""
 
     name: str
     sync: Callable[..., str]
     asynchronous: Callable[..., Awaitable[str]]
-    """The same in a thread: files are read and rankings made off the event loop."""
+    """Runs ``sync`` in a thread, so that the event loop is not blocked."""
 
 
 def tool_functions(skills: AgentSkills) -> tuple[ToolFunction, ...]:
-    """Return the tools of a library; they take and give text."""
+    """Return the tools of a library. Their arguments and results are text."""
     return tuple(
         ToolFunction(name, getattr(skills, name), _in_thread(getattr(skills, name)))
         for name in TOOL_NAMES
@@ -36,7 +36,7 @@ def tool_functions(skills: AgentSkills) -> tuple[ToolFunction, ...]:
 
 def _in_thread(function: Callable[..., str]) -> Callable[..., Awaitable[str]]:
     @functools.wraps(function)
-    async def run(*values: str, **named: str) -> str:
-        return await asyncio.to_thread(function, *values, **named)
+    async def run(*args: str, **kwargs: str) -> str:
+        return await asyncio.to_thread(function, *args, **kwargs)
 
     return run

@@ -1,7 +1,7 @@
-"""The catalog: a sorted, content-addressed snapshot of skills, with everything that did not load.
+"""The catalog: a sorted, content-addressed snapshot of skills, with its diagnostics.
 
-A catalog is immutable. :meth:`Catalog.reload` reads again only what changed on disk and returns
-the next snapshot with what was added, changed and removed.
+A catalog is immutable. :meth:`Catalog.reload` reads the files that changed on disk, and returns
+the next snapshot together with the added, changed and removed skills.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from skillyard.catalog.snapshot import Catalog, CatalogDiff, has_tag, read_catalog
 
 if TYPE_CHECKING:
-    from skillyard.catalog.reading import Progress as Progress
-    from skillyard.catalog.reading import refresh as refresh
+    from skillyard.catalog.entries import Progress as Progress
+    from skillyard.catalog.entries import refresh as refresh
 
 __all__ = ["Catalog", "CatalogDiff", "Progress", "has_tag", "read_catalog", "refresh"]
 
@@ -20,6 +20,6 @@ __all__ = ["Catalog", "CatalogDiff", "Progress", "has_tag", "read_catalog", "ref
 def __getattr__(name: str) -> Any:
     if name not in ("Progress", "refresh"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from skillyard.catalog import reading  # it loads every format
+    from skillyard.catalog import entries  # deferred: it imports every format
 
-    return getattr(reading, name)
+    return getattr(entries, name)

@@ -1,26 +1,26 @@
-"""Names that occur twice: who wins, who stays ambiguous, and what to say."""
+"""Names that occur twice: which skill wins, which stay ambiguous, and the diagnostics for both."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from skillyard.catalog.reading import Entry
+from skillyard.catalog.entries import Entry
 from skillyard.errors import Diagnostic
 from skillyard.skill import Origin, Skill
 
-__all__ = ["settle_names"]
+__all__ = ["resolve_collisions"]
 
 
-def settle_names(
+def resolve_collisions(
     entries: Iterable[Entry],
 ) -> tuple[dict[Skill, Skill], list[Diagnostic]]:
-    """Decide names that occur twice: who wins, who stays ambiguous, and what to say.
+    """Return the shadowed skills, each with the winner, and the diagnostics.
 
-    Files with the same name and the same bytes are one skill in several places: the first place
-    wins, and the others are its copies. Of different skills with one name, earlier roots win over
-    later ones (so the project over the user). Inside one root
-    ``.skills/<name>.md`` wins over ``<name>/SKILL.md``; any other pair stays ambiguous. Of two
-    Oasis skills with one id the one whose folder is the id wins, else the first.
+    Files with the same name and the same bytes are copies of one skill: the first place wins.
+    Between different skills of one name, an earlier root wins over a later one (so the project over
+    the user). Within one root ``.skills/<name>.md`` wins over ``<name>/SKILL.md``; any other pair
+    stays ambiguous. Of two Oasis skills with one id, the one whose folder has the id as its name
+    wins, else the first.
     """
     by_name: dict[str, list[Entry]] = {}
     by_oasis_id: dict[str, list[Entry]] = {}
@@ -37,20 +37,20 @@ def settle_names(
         if len(group) > 1:
             _unite_copies(group, shadowed, diagnostics)
     for group in by_oasis_id.values():
-        left = [entry for entry in group if entry.skill not in shadowed]
-        if len(left) > 1:
-            _shadow(left, _oasis_winner(left), "oasis_id_twice", shadowed, diagnostics)
+        remaining = [entry for entry in group if entry.skill not in shadowed]
+        if len(remaining) > 1:
+            _shadow(remaining, _oasis_winner(remaining), "oasis_id_twice", shadowed, diagnostics)
     for group in by_name.values():
-        left = [entry for entry in group if entry.skill not in shadowed]
-        if len(left) > 1:
-            _settle_name(left, shadowed, diagnostics)
+        remaining = [entry for entry in group if entry.skill not in shadowed]
+        if len(remaining) > 1:
+            _resolve_name(remaining, shadowed, diagnostics)
     return shadowed, diagnostics
 
 
 def _unite_copies(
     group: list[Entry], shadowed: dict[Skill, Skill], diagnostics: list[Diagnostic]
 ) -> None:
-    """Let the first place of each content win over its copies; ``group`` has one name."""
+    """Shadow the copies of each content. All entries of ``group`` have the same name."""
     by_hash: dict[str, list[Entry]] = {}
     for entry in group:
         if entry.skill is not None:
@@ -74,10 +74,10 @@ def _unite_copies(
 
 
 def _place_order(entry: Entry) -> tuple[int, int, tuple[str, ...]]:
-    """Return what orders the places of one content: root, proper place first, path.
+    """Return the sort key of the places of one content: root, kind of place, path.
 
-    A runtime document ``<name>.md`` goes first, as it does before its twin; then a folder that
-    is called as its skill is.
+    A runtime document ``<name>.md`` comes first, then a folder with the name of the skill, then any
+    other place.
     """
     candidate, skill = entry.candidate, entry.skill
     if skill is None:
@@ -96,7 +96,7 @@ def _oasis_winner(group: list[Entry]) -> Entry:
     return first[0]
 
 
-def _settle_name(
+def _resolve_name(
     group: list[Entry], shadowed: dict[Skill, Skill], diagnostics: list[Diagnostic]
 ) -> None:
     first_root = min(entry.candidate.root for entry in group)
@@ -106,11 +106,11 @@ def _settle_name(
     losers = [entry for entry in group if entry.candidate.root != first_root]
     if twin is not None:
         losers = [entry for entry in group if entry is not twin]
-    # Oasis names are display names: its registry goes by id, which was settled before.
+    # Oasis names are display names. Its registry goes by id, which has been resolved already.
     losers = [entry for entry in losers if not (_is_oasis(entry) and _is_oasis(winner))]
     if losers:
         _shadow([winner, *losers], winner, "name_shadowed", shadowed, diagnostics)
-    if twin is not None and len(losers) == 1:  # the pair that adk-skill advises: no fault
+    if twin is not None and len(losers) == 1:  # the pair that adk-skill recommends
         diagnostics[-1] = diagnostics[-1]._replace(
             severity="info",
             message=f"{twin.candidate.path} is the runtime twin and is chosen in its place",
@@ -135,7 +135,7 @@ def _is_oasis(entry: Entry) -> bool:
 
 
 def _runtime_twin(group: list[Entry]) -> Entry | None:
-    """Return the distilled ``.skills/<name>.md`` where its pair is one ``<name>/SKILL.md``."""
+    """Return ``.skills/<name>.md`` when the group is that file and one ``<name>/SKILL.md``."""
     if len(group) != 2:
         return None
     runtime = [entry for entry in group if entry.candidate.origin == Origin.RUNTIME]

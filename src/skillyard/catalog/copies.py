@@ -1,4 +1,4 @@
-"""Copies: files with one name and the same bytes, which are one skill in several places."""
+"""Copies: files with the same name and the same bytes, which count as one skill."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ __all__ = ["copies_by_path", "have_one_content", "is_copy", "without_paths"]
 
 
 def is_copy(loser: Skill, winner: Skill) -> bool:
-    """True where a shadowed skill has the name and the bytes of the skill that wins over it."""
+    """True when a shadowed skill has the name and the bytes of the skill that shadows it."""
     return loser.hash == winner.hash and loser.name == winner.name
 
 
 def have_one_content(skills: Sequence[Skill]) -> bool:
-    """True where the skills are one skill in one or several places; False for none."""
+    """True when all skills are copies of one. False for no skills."""
     return bool(skills) and all(is_copy(skill, skills[0]) for skill in skills)
 
 
 def copies_by_path(shadowed: Mapping[Skill, Skill]) -> dict[str, tuple[Skill, ...]]:
-    """Return the copies of each skill that has some, by its path, in the order of the places."""
-    found: dict[str, list[Skill]] = {}
+    """Return the copies of each skill that has any, by the path of the skill."""
+    by_path: dict[str, list[Skill]] = {}
     for loser, winner in shadowed.items():
         if is_copy(loser, winner):
-            found.setdefault(winner.path, []).append(loser)
-    return {path: tuple(copies) for path, copies in found.items()}
+            by_path.setdefault(winner.path, []).append(loser)
+    return {path: tuple(copies) for path, copies in by_path.items()}
 
 
-def without_paths(shadowed: Mapping[Skill, Skill], gone: Collection[str]) -> dict[Skill, Skill]:
-    """Return who is shadowed by whom once the files at some paths are gone.
+def without_paths(shadowed: Mapping[Skill, Skill], removed: Collection[str]) -> dict[Skill, Skill]:
+    """Return the shadowed skills, each with its winner, after files were removed.
 
-    The first copy of a skill that is gone takes its place, also below what shadowed that.
+    The first copy of a removed skill takes its place, also as the loser of what shadowed it.
     """
     heirs: dict[str, Skill] = {}
-    left: dict[Skill, Skill] = {}
+    remaining: dict[Skill, Skill] = {}
     for loser, winner in shadowed.items():
-        if loser.path in gone:
+        if loser.path in removed:
             continue
-        if winner.path not in gone:
-            left[loser] = winner
+        if winner.path not in removed:
+            remaining[loser] = winner
         elif is_copy(loser, winner):
             heir = heirs.setdefault(winner.path, loser)
             above = shadowed.get(winner) if heir is loser else heir
-            if above is not None and above.path not in gone:
-                left[loser] = above
-    return left
+            if above is not None and above.path not in removed:
+                remaining[loser] = above
+    return remaining

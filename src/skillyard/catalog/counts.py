@@ -1,4 +1,4 @@
-"""How many skills a catalog has: the numbers that every surface prints."""
+"""The numbers of skills in a catalog, as every surface prints them."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ __all__ = ["NO_SKILLS", "SkillCounts", "count_skills"]
 
 
 class SkillCounts(NamedTuple):
-    """How many skills a catalog has, and what lies beside them; each file is counted once."""
+    """The numbers of skills, copies and convention documents. Each file counts once."""
 
     skills: int
     """Distinct skills: without copies and convention documents."""
     by_name_only: int
-    """Of the skills: those that only an explicit ``@name`` chooses."""
+    """Skills that only an explicit ``@name`` selects."""
     shadowed: int
-    """Of the skills: those that lose to another of the same name; they load by their id."""
+    """Skills that lose to another one of the same name. They can be loaded by id."""
     copies: int
-    """Further places of skills: the same name and the same bytes."""
+    """Further files with the name and the bytes of a skill."""
     conventions: int
     """AGENTS.md, CLAUDE.md and kin."""
 
     @property
     def selectable(self) -> int:
-        """Skills that a request can choose without naming them."""
+        """Skills that a request can select without naming them."""
         return self.skills - self.by_name_only - self.shadowed
 
     @property
@@ -53,19 +53,19 @@ class SkillCounts(NamedTuple):
 
     @property
     def left_out(self) -> str:
-        """Which skills no request chooses, in words: ``2 by name only, 1 shadowed``; or empty."""
-        said = [f"{self.by_name_only:,} by name only"] if self.by_name_only else []
-        said += [f"{self.shadowed:,} shadowed"] if self.shadowed else []
-        return ", ".join(said)
+        """The skills that no request selects, as text: ``2 by name only, 1 shadowed``; or empty."""
+        parts = [f"{self.by_name_only:,} by name only"] if self.by_name_only else []
+        parts += [f"{self.shadowed:,} shadowed"] if self.shadowed else []
+        return ", ".join(parts)
 
     @property
     def words(self) -> str:
-        """All of it: ``39 skills (2 by name only, 1 shadowed), 2 convention documents``."""
-        said = [plural(self.skills, "skill") + (f" ({self.left_out})" if self.left_out else "")]
-        said += [f"{self.copies:,} {'copy' if self.copies == 1 else 'copies'}"] * bool(self.copies)
+        """All counts: ``39 skills (2 by name only, 1 shadowed), 2 convention documents``."""
+        parts = [plural(self.skills, "skill") + (f" ({self.left_out})" if self.left_out else "")]
+        parts += [f"{self.copies:,} {'copy' if self.copies == 1 else 'copies'}"] * bool(self.copies)
         if self.conventions:
-            said.append(plural(self.conventions, "convention document"))
-        return ", ".join(said)
+            parts.append(plural(self.conventions, "convention document"))
+        return ", ".join(parts)
 
 
 NO_SKILLS = SkillCounts(0, 0, 0, 0, 0)
@@ -73,8 +73,8 @@ NO_SKILLS = SkillCounts(0, 0, 0, 0, 0)
 
 
 def count_skills(skills: Iterable[Skill], shadowed: Mapping[Skill, Skill]) -> SkillCounts:
-    """Count the skills of a catalog; ``shadowed`` gives each loser its winner."""
-    distinct = by_name = lost = copies = conventions = 0
+    """Count the skills of a catalog. ``shadowed`` maps each losing skill to its winner."""
+    distinct = by_name = shadow_losers = copies = conventions = 0
     for skill in skills:
         winner = shadowed.get(skill)
         if winner is not None and is_copy(skill, winner):
@@ -83,6 +83,6 @@ def count_skills(skills: Iterable[Skill], shadowed: Mapping[Skill, Skill]) -> Sk
             conventions += 1
         else:
             distinct += 1
-            lost += winner is not None
+            shadow_losers += winner is not None
             by_name += winner is None and skill.hidden
-    return SkillCounts(distinct, by_name, lost, copies, conventions)
+    return SkillCounts(distinct, by_name, shadow_losers, copies, conventions)

@@ -1,4 +1,4 @@
-"""The catalog as a value, and how one is made from roots and brought up to date."""
+"""The Catalog class: loading from roots, lookups, and reloading."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from skillyard.text import plural
 
 if TYPE_CHECKING:
     from skillyard.catalog.counts import SkillCounts
-    from skillyard.catalog.reading import Entry
+    from skillyard.catalog.entries import Entry
     from skillyard.discovery import Root, Scan
-    from skillyard.discovery.candidate import Visited
+    from skillyard.discovery.candidate import FolderStamp
 
-__all__ = ["Catalog", "CatalogDiff", "all_roots", "difference_of", "has_tag", "load_found"]
-__all__ += ["named_roots", "read_catalog"]
+__all__ = ["Catalog", "CatalogDiff", "all_roots", "build_catalog", "difference_of", "has_tag"]
+__all__ += ["parse_roots", "read_catalog"]
 
 SCOPES = ("user",)
 _NEAR_NAMES = 3
@@ -29,7 +29,7 @@ _NEAR_NAMES = 3
 
 @check_arguments
 class CatalogDiff(NamedTuple):
-    """What a reload found. Skills in ``changed`` and ``added`` are the new versions."""
+    """The result of a reload. Skills in ``changed`` and ``added`` are the new versions."""
 
     added: tuple[Skill, ...]
     changed: tuple[Skill, ...]
@@ -54,6 +54,7 @@ class Catalog:
         "_counts",
         "_digest",
         "_entries",
+        "_folder_stamps",
         "_limits",
         "_reported",
         "_roots",
@@ -61,7 +62,6 @@ class Catalog:
         "_scopes",
         "_shadowed",
         "_skills",
-        "_visited",
         "bound",
     )
 
@@ -79,7 +79,7 @@ class Catalog:
         self._limits = DEFAULT_LIMITS
         self._entries: dict[str, Entry] = {}
         self._scanned: tuple[Diagnostic, ...] = ()
-        self._visited: tuple[Visited, ...] = ()
+        self._folder_stamps: tuple[FolderStamp, ...] = ()
         self._by_name: dict[str, list[Skill]] | None = None
         self._by_id: dict[str, Skill] | None = None
         self._by_slug: dict[str, list[Skill]] | None = None
@@ -87,17 +87,17 @@ class Catalog:
         self._counts: SkillCounts | None = None
         self._digest: str | None = None
         self.bound: dict[Any, Any] = {}
-        """What scorers made of these skills, by scorer; see ``ranking.registry.bind``."""
+        """Bound scorers of this catalog, by scorer; see ``ranking.registry.bind``."""
 
     @classmethod
     @check_arguments
     def from_skills(cls, skills: Iterable[Skill]) -> Catalog:
         """Return a catalog of skills built in code. Raises InvalidInput for anything else."""
-        listed = tuple(skills)
-        for skill in listed:
+        members = tuple(skills)
+        for skill in members:
             if not isinstance(skill, Skill):
                 raise InvalidInput(f"skills must hold Skill values, not {type(skill).__name__}")
-        return cls(listed)
+        return cls(members)
 
     @property
     def skills(self) -> tuple[Skill, ...]:
@@ -106,17 +106,17 @@ class Catalog:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Everything that did not load, or loaded with a remark, sorted by path."""
+        """The diagnostics of loading, sorted by path."""
         return self._reported.listed
 
     @property
     def reported(self) -> LazyDiagnostics:
-        """The same, as objects or as JSON."""
+        """The diagnostics, as objects or as JSON."""
         return self._reported
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """The roots as they were given."""
+        """The roots as passed by the caller."""
         return self._roots
 
     @property
@@ -128,26 +128,26 @@ class Catalog:
 
     @property
     def identity(self) -> str:
-        """A hash over the digest and what it does not tell: which skill of a name wins."""
+        """A hash over the digest and over which skills are shadowed."""
         shadowed = self.shadowed
-        listed = "".join(f"\n{skill.hash}{'-' * (skill in shadowed)}" for skill in self.skills)
+        lines = "".join(f"\n{skill.hash}{'-' * (skill in shadowed)}" for skill in self.skills)
         from hashlib import sha256
 
-        return sha256((self.digest + listed).encode("utf-8", "surrogatepass")).hexdigest()
+        return sha256((self.digest + lines).encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
     def on_demand(self) -> bool:
-        """True where skills are read when they are wanted: going through all of them is work.
+        """True when skills are loaded on access, so that iterating over all of them is expensive.
 
-        Such a catalog is made of skills that load, and has no files that change.
+        Such a catalog has no diagnostics and no files that change.
         """
         return False
 
     @check_arguments
     def difference(self, after: Catalog) -> tuple[tuple[Skill, ...], ...]:
-        """Return (added, changed, removed) skills of a later catalog, by path and content.
+        """Return the (added, changed, removed) skills of a later catalog, by path and content.
 
-        Skills of ``added`` and ``changed`` are the new ones.
+        Skills in ``added`` and ``changed`` are the new versions.
         """
         old = {skill.path: skill for skill in self}
         new = {skill.path: skill for skill in after}
@@ -159,13 +159,13 @@ class Catalog:
 
     @property
     def shadowed(self) -> dict[Skill, Skill]:
-        """Skills that lose to another of the same name, copies too, each with the winner."""
+        """Skills that lose to one of the same name, copies included, each with the winner."""
         return dict(self._shadowed)
 
     def copies(self, skill: Skill) -> tuple[Skill, ...]:
         """Return the copies of a skill of this catalog: same name, same bytes, another path.
 
-        The skill that wins is not among them; empty for one that has none, or is a copy itself.
+        The winning skill is not included. Empty when there are none, or the skill is a copy itself.
         """
         if self._copies is None:
             from skillyard.catalog.copies import copies_by_path
@@ -174,12 +174,12 @@ class Catalog:
         return self._copies.get(skill.path, ())
 
     def places(self, skill: Skill) -> tuple[str, ...]:
-        """Return the paths where a skill lies: its own first, then those of its copies."""
+        """Return the paths of a skill: its own first, then those of its copies."""
         return (skill.path, *(copy.path for copy in self.copies(skill)))
 
     @property
     def counts(self) -> SkillCounts:
-        """How many skills there are, and what is not counted among them."""
+        """The numbers of skills, copies and convention documents."""
         if self._counts is None:
             from skillyard.catalog.counts import count_skills
 
@@ -188,15 +188,15 @@ class Catalog:
 
     @property
     def candidates(self) -> tuple[Skill, ...]:
-        """The skills that may be chosen: all but the shadowed ones."""
+        """The skills that can be selected: all but the shadowed ones."""
         if not self._shadowed:
             return self._skills
         return tuple(skill for skill in self._skills if skill not in self._shadowed)
 
     def below(self, skill: Skill) -> str | None:
-        """Return the number of a skill's root and the path below it; None if it has no file.
+        """Return ``<number of the root>/<path below it>`` of a skill, or None if it has no file.
 
-        It is the same wherever the root lies, so what goes by it does not depend on that.
+        The value does not depend on where the root lies.
         """
         entry = self._entries.get(skill.path)
         return None if entry is None else "/".join((str(entry.candidate.root), *entry[0].parts))
@@ -211,7 +211,7 @@ class Catalog:
         return skill in self._skills
 
     def __getstate__(self) -> Any:
-        # What scorers made of the skills stays here: some of it is mapped memory.
+        # Bound scorers are not pickled: some of them hold mapped memory.
         state: Any = super().__getstate__()
         return state[0], {**state[1], "bound": {}}
 
@@ -221,26 +221,26 @@ class Catalog:
 
     @check_arguments
     def get(self, name_or_id: str) -> Skill:
-        """Return the skill of that name, id or slug, in this order of trying.
+        """Return the skill of that name, id or slug; tried in this order.
 
-        Raises SkillNotFound (with near names) or AmbiguousName (with the paths). Copies are one
-        skill: by name, by id and by the slug of any of them the one that wins is returned.
+        Raises SkillNotFound (with near names) or AmbiguousName (with the paths). Copies count as
+        one skill: the name, the id and the slug of any copy return the winner.
         """
         names, ids = self._lookups()
-        found = [skill for skill in names.get(name_or_id, ()) if skill not in self._shadowed]
-        # A document about the project is not what somebody means who asks for a skill.
-        found = [s for s in found if s.origin != Origin.CONVENTION] or found
-        if have_one_content(found):  # built in code, several may be the same
-            return found[0]
+        matches = [skill for skill in names.get(name_or_id, ()) if skill not in self._shadowed]
+        # A skill is preferred over a convention document of the same name.
+        matches = [s for s in matches if s.origin != Origin.CONVENTION] or matches
+        if have_one_content(matches):  # a catalog built in code may hold equal skills
+            return matches[0]
         if name_or_id in ids:
             return ids[name_or_id]
-        if not found:
-            found = self._slugs().get(name_or_id, [])
-            if have_one_content(found):
-                return found[0]
-        if found:
+        if not matches:
+            matches = self._slugs().get(name_or_id, [])
+            if have_one_content(matches):
+                return matches[0]
+        if matches:
             raise AmbiguousName(
-                name_or_id, [skill.path for skill in found], [skill.id or "" for skill in found]
+                name_or_id, [skill.path for skill in matches], [skill.id or "" for skill in matches]
             )
         raise self._not_found(name_or_id)
 
@@ -248,9 +248,9 @@ class Catalog:
     def find(self, tag: str | None = None, origin: str | None = None) -> tuple[Skill, ...]:
         """Return the skills with that tag (ASCII case ignored) and origin, without copies.
 
-        ``origin="oasis"`` is the Oasis registry: one skill for each id, in the order of the ids.
+        ``origin="oasis"`` returns the Oasis registry: one skill for each id, sorted by id.
         """
-        found = [
+        matches = [
             skill
             for skill in self._skills
             if (tag is None or has_tag(skill, (tag,)))
@@ -258,13 +258,13 @@ class Catalog:
             and not self._is_copy(skill)
         ]
         if origin == Origin.OASIS:
-            found = [skill for skill in found if skill not in self._shadowed]
-            found.sort(key=lambda skill: (skill.slug or "").encode("utf-8", "surrogatepass"))
-        return tuple(found)
+            matches = [skill for skill in matches if skill not in self._shadowed]
+            matches.sort(key=lambda skill: (skill.slug or "").encode("utf-8", "surrogatepass"))
+        return tuple(matches)
 
     @check_arguments
     def reload(self, progress: Callable[[int, int], None] | None = None) -> CatalogDiff:
-        """Look at the roots again, read what changed, and return the difference.
+        """Walk the roots again, read the changed files, and return the difference.
 
         Raises InvalidSkillsRoot when a root is gone. A catalog built in code never changes.
         """
@@ -272,33 +272,33 @@ class Catalog:
             return CatalogDiff((), (), (), self)
         from skillyard.discovery import scan
 
-        found = scan(all_roots(self._roots, self._scopes), self._limits)
-        from skillyard.catalog.reading import read_all
+        scanned = scan(all_roots(self._roots, self._scopes), self._limits)
+        from skillyard.catalog.entries import read_all
 
-        entries = read_all(found.candidates, self._limits, self._entries, progress)
-        if found.diagnostics == self._scanned and _same(self._entries, entries):
-            self._entries, self._visited = entries, found.visited
+        entries = read_all(scanned.candidates, self._limits, self._entries, progress)
+        if scanned.diagnostics == self._scanned and _same(self._entries, entries):
+            self._entries, self._folder_stamps = entries, scanned.folder_stamps
             return CatalogDiff((), (), (), self)
-        after = _assemble(self._roots, self._scopes, self._limits, found, entries)
+        after = _assemble(self._roots, self._scopes, self._limits, scanned, entries)
         return difference_of(self.skills, after.skills, after)
 
     @property
-    def folders(self) -> tuple[Visited, ...]:
-        """The folders that were listed when the roots were last looked at."""
-        return self._visited
+    def folders(self) -> tuple[FolderStamp, ...]:
+        """The folders listed by the last walk over the roots."""
+        return self._folder_stamps
 
     def glance(self) -> CatalogDiff:
-        """Do as :meth:`reload`, with one system call for each file and folder that is known.
+        """Do the same as :meth:`reload`, with one system call for each known file and folder.
 
-        Where only files have changed, they are read and nothing else: a fifth of the time of a
-        reload. What was written too lately for its time to tell counts as changed. Where a folder
-        has changed it is a reload. Raises InvalidSkillsRoot when a root is gone.
+        When only files have changed, they are read without a walk, in a fifth of the time of a
+        reload. Files written less than two seconds before they were read count as changed. When a
+        folder has changed, this is a reload. Raises InvalidSkillsRoot when a root is gone.
         """
         if not self._roots and not self._scopes:
             return CatalogDiff((), (), (), self)
-        from skillyard.catalog.glancing import glanced
+        from skillyard.catalog.changes import refreshed_entries
 
-        entries = glanced(self._entries, self._visited, self._limits)
+        entries = refreshed_entries(self._entries, self._folder_stamps, self._limits)
         if entries is None:
             return self.reload()
         if _same(self._entries, entries):
@@ -306,8 +306,8 @@ class Catalog:
             return CatalogDiff((), (), (), self)
         from skillyard.discovery import Scan
 
-        seen = Scan((), self._scanned, len(self._visited), self._visited)
-        after = _assemble(self._roots, self._scopes, self._limits, seen, entries)
+        unchanged = Scan((), self._scanned, len(self._folder_stamps), self._folder_stamps)
+        after = _assemble(self._roots, self._scopes, self._limits, unchanged, entries)
         return difference_of(self.skills, after.skills, after)
 
     def _lookups(self) -> tuple[dict[str, list[Skill]], dict[str, Skill]]:
@@ -328,7 +328,7 @@ class Catalog:
         return winner is not None and is_copy(skill, winner)
 
     def _slugs(self) -> dict[str, list[Skill]]:
-        """Return the skills that may be chosen by slug, and by those of their copies."""
+        """Return the selectable skills by their own slug and by the slugs of their copies."""
         if self._by_slug is None:
             slugs: dict[str, list[Skill]] = {}
             for skill in self.candidates:
@@ -354,9 +354,9 @@ class Catalog:
 
 
 def has_tag(skill: Skill, tags: Sequence[str]) -> bool:
-    """True when the skill carries one of the tags, whole and with ASCII case ignored."""
-    wanted = {_ascii_lower(tag) for tag in tags}
-    return any(_ascii_lower(tag) in wanted for tag in skill.tags)
+    """True when the skill has one of the tags. ASCII case is ignored."""
+    lowered = {_ascii_lower(tag) for tag in tags}
+    return any(_ascii_lower(tag) in lowered for tag in skill.tags)
 
 
 def _ascii_lower(text: str) -> str:
@@ -371,46 +371,46 @@ def read_catalog(
     limits: Limits = DEFAULT_LIMITS,
     progress: Callable[[int, int], None] | None = None,
 ) -> Catalog:
-    """Read every skill below the roots, as ``load_catalog`` does where it uses no index.
+    """Read every skill below the roots, as ``load_catalog`` does without an index.
 
-    Raises InvalidSkillsRoot for a root that is no folder, InvalidInput for an unknown scope.
+    Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope.
     """
-    paths, wanted = named_roots(roots, scopes)
-    # Here, because who has an index needs neither the walk nor the formats.
+    paths, scope_names = parse_roots(roots, scopes)
+    # Deferred: with an index neither the walk nor the formats are needed.
     from skillyard.discovery import scan
 
-    found = scan(all_roots(paths, wanted), limits)
-    return load_found(paths, wanted, limits, found, progress=progress)
+    scanned = scan(all_roots(paths, scope_names), limits)
+    return build_catalog(paths, scope_names, limits, scanned, progress=progress)
 
 
-def load_found(
+def build_catalog(
     roots: tuple[str, ...],
     scopes: tuple[str, ...],
     limits: Limits,
-    found: Scan,
+    scanned: Scan,
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> Catalog:
-    """Return the catalog of what a walk over the roots has found."""
-    from skillyard.catalog.reading import read_all
+    """Return the catalog of the candidates of a scan."""
+    from skillyard.catalog.entries import read_all
 
-    entries = read_all(found.candidates, limits, {}, progress)
-    return _assemble(roots, scopes, limits, found, entries)
+    entries = read_all(scanned.candidates, limits, {}, progress)
+    return _assemble(roots, scopes, limits, scanned, entries)
 
 
-def named_roots(
+def parse_roots(
     roots: Iterable[str | os.PathLike[str] | Iterable[str | os.PathLike[str]]],
     scopes: Iterable[str],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return (paths, scopes) as :func:`read_catalog` takes them. Raises InvalidInput."""
+    """Return the checked (paths, scopes) of :func:`read_catalog`. Raises InvalidInput."""
     paths: list[str] = []
     for root in roots:
         paths.extend([_root(root)] if isinstance(root, str | os.PathLike) else _each_root(root))
-    wanted = (scopes,) if isinstance(scopes, str) else tuple(scopes)
-    for scope in wanted:
+    scope_names = (scopes,) if isinstance(scopes, str) else tuple(scopes)
+    for scope in scope_names:
         if scope not in SCOPES:
             raise InvalidInput(f"scopes: unknown scope {scope!r}; known: {', '.join(SCOPES)}")
-    return tuple(paths) if roots else (".",), wanted
+    return tuple(paths) if roots else (".",), scope_names
 
 
 def _root(root: object) -> str:
@@ -440,25 +440,25 @@ def _assemble(
     paths: tuple[str, ...],
     scopes: tuple[str, ...],
     limits: Limits,
-    found: Scan,
+    scanned: Scan,
     entries: dict[str, Entry],
 ) -> Catalog:
     skills = [entry.skill for entry in entries.values() if entry.skill is not None]
-    from skillyard.catalog.collisions import settle_names
+    from skillyard.catalog.collisions import resolve_collisions
 
-    shadowed, collisions = settle_names(entries.values())
+    shadowed, collisions = resolve_collisions(entries.values())
     diagnostics = [d for entry in entries.values() for d in entry.diagnostics]
-    diagnostics += [*found.diagnostics, *collisions]
+    diagnostics += [*scanned.diagnostics, *collisions]
     diagnostics.sort(key=lambda d: (d.path, d.line or 0, d.column or 0, d.code, d.message))
     catalog = Catalog(skills, diagnostics, shadowed)
     catalog._roots, catalog._scopes, catalog._limits = paths, scopes, limits
-    catalog._entries, catalog._scanned = entries, found.diagnostics
-    catalog._visited = found.visited
+    catalog._entries, catalog._scanned = entries, scanned.diagnostics
+    catalog._folder_stamps = scanned.folder_stamps
     return catalog
 
 
 def _same(before: dict[str, Entry], after: dict[str, Entry]) -> bool:
-    """True when both hold the same files with the same skills and the same remarks."""
+    """True when both have the same files with the same skills and diagnostics."""
     return len(before) == len(after) and all(
         (other := before.get(path)) is not None
         and (other is entry or (other.skill is entry.skill and other[2] == entry[2]))
@@ -476,17 +476,17 @@ def _digest(skills: Sequence[Skill], entries: dict[str, Entry]) -> str:
         entry = entries.get(skill.path)
         below = "/".join(entry.candidate.parts) if entry is not None else skill.path
         line = f"{skill.origin or ''}\t{below}\t{skill.hash}"
-        if skill.install_count or skill.curated:  # facts beside the content that ranking reads
+        if skill.install_count or skill.curated:  # ranking also reads these
             line += f"\t{skill.install_count}\t{skill.curated}"
         lines.append(line + "\n")
-    lines.sort()  # where the roots lie decides the order of skills of one name
+    lines.sort()  # the order of skills of one name depends on where the roots lie
     import hashlib
 
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def difference_of(before: Sequence[Skill], now: Sequence[Skill], after: Catalog) -> CatalogDiff:
-    """Return how the skills of a catalog, ``now``, differ from those of ``before``."""
+    """Return the difference between the skills ``before`` and the skills ``now`` of a catalog."""
     old = {skill.path: skill for skill in before}
     new = {skill.path: skill for skill in now}
     added = tuple(skill for skill in now if skill.path not in old)

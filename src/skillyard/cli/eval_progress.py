@@ -12,7 +12,7 @@ from skillyard.cli.pace import duration
 from skillyard.cli.progress import progress
 
 if TYPE_CHECKING:
-    from skillyard.evals.layers.running import Step
+    from skillyard.evals.layers.runner import Step
 
 __all__ = ["eval_progress", "remark"]
 

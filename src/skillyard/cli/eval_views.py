@@ -9,9 +9,9 @@ from skillyard.cli.blocks import Block, Column, Span, Table, line
 from skillyard.text import plural
 
 if TYPE_CHECKING:
-    from skillyard.evals.cases.scaffolding import Scaffolded
-    from skillyard.evals.layers.planning import Plan
-    from skillyard.evals.layers.running import Evaluated
+    from skillyard.evals.cases.scaffolding import ScaffoldResult
+    from skillyard.evals.layers.plan import Plan
+    from skillyard.evals.layers.runner import EvaluationResult
     from skillyard.usecases.eval_results import EvalBaselines, EvalCompared, RubricsChecked
     from skillyard.usecases.suggesting import Suggestions, WordAdvice
 
@@ -94,7 +94,7 @@ def _money(planned: Plan) -> str:
     return f"about ${planned.cost_low:.2f}, at most ${planned.cost_high:.2f}{assumed}{source}"
 
 
-def result_blocks(done: Evaluated, written: Sequence[str]) -> Iterator[Block]:
+def result_blocks(done: EvaluationResult, written: Sequence[str]) -> Iterator[Block]:
     """Draw what a run came to."""
     envelope = done.envelope
     meta = envelope["meta"]
@@ -244,11 +244,11 @@ def rubric_blocks(result: RubricsChecked) -> Iterator[Block]:
     yield line(plural(result.rubrics, "valid rubric"))
 
 
-def scaffold_blocks(done: Scaffolded) -> Iterator[Block]:
+def scaffold_blocks(done: ScaffoldResult) -> Iterator[Block]:
     """Draw which files were written, and what to do next."""
     for path in done.written:
         yield line(Span(path, "name"), "  written")
-    for path in done.kept:
+    for path in done.existing:
         yield line(Span(path, "name"), Span("  is there, left as it is", "dim"))
     yield line("Edit the cases, then: skillyard eval activation")
 

@@ -1,4 +1,4 @@
-"""One decision as a value that JSON can hold: the shape of a line and the attributes of a span."""
+"""One decision as a JSON-compatible value: the content of a log line and of a span."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from skillyard.ranking.query import Query
     from skillyard.selection import Selection, SelectionPolicy
 
-__all__ = ["RUNNERS_UP", "TEXT_KEPT", "catalog_digest", "entry", "moment", "text_digest"]
+__all__ = ["MAX_TEXT_CHARS", "RUNNERS_UP", "catalog_digest", "entry", "moment", "text_digest"]
 
 RUNNERS_UP = 5
-"""How many of the skills that were not chosen an entry names."""
-TEXT_KEPT = 32_768
-"""Characters of a request that are kept; a longer one is marked as cut."""
+"""The number of rejected skills that an entry lists."""
+MAX_TEXT_CHARS = 32_768
+"""Characters of a request that are logged. A longer request is cut and marked."""
 _DIGITS = 6
 
 
@@ -29,10 +29,10 @@ def text_digest(text: str) -> str:
 
 
 def catalog_digest(catalog: Catalog) -> str:
-    """Return what tells one state of a library from another.
+    """Return an identifier of the state of a library.
 
-    ``sha256:…`` over the skills themselves; where an index answered, which has not read them,
-    ``walk:…`` over the paths, sizes and times of their files.
+    ``sha256:…`` is a digest of the skills. With an index, which does not read the files, it is
+    ``walk:…``, a digest of the paths, sizes and times of the files.
     """
     summary = getattr(catalog, "summary", None)
     if summary is not None:
@@ -51,10 +51,10 @@ def entry(
     text: bool = False,
     now: float | None = None,
 ) -> dict[str, Any]:
-    """Return one decision; ``bounds`` are the floor and the number that were applied.
+    """Return one decision. ``bounds`` are the score floor and the number of skills that applied.
 
-    With ``text`` it holds the request itself, without it only a digest: then nothing in it is the
-    user's words.
+    With ``text`` the entry contains the request. Without it the entry contains only a digest, and
+    no text of the user.
     """
     return {
         "schema": "skillyard.decision/1",
@@ -79,28 +79,28 @@ def entry(
 
 
 def moment(now: float) -> str:
-    """Return a time in UTC as RFC 3339 writes it, with milliseconds."""
+    """Return Unix seconds as an RFC 3339 time in UTC, with milliseconds."""
     whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
     return f"{whole}.{int(now % 1 * 1000):03d}Z"
 
 
 def _query(query: Query, text: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {"digest": text_digest(query.text)}
+    fields: dict[str, Any] = {"digest": text_digest(query.text)}
     if text:
-        found["text"] = query.text[:TEXT_KEPT]
-        found["files"] = list(query.files)
-        found["recent_activity"] = list(query.recent_activity)
-        if len(query.text) > TEXT_KEPT:
-            found["cut"] = True
-    found["include_tags"] = list(query.include_tags)
-    found["exclude_tags"] = list(query.exclude_tags)
-    found["include_references"] = query.include_references
-    return found
+        fields["text"] = query.text[:MAX_TEXT_CHARS]
+        fields["files"] = list(query.files)
+        fields["recent_activity"] = list(query.recent_activity)
+        if len(query.text) > MAX_TEXT_CHARS:
+            fields["cut"] = True
+    fields["include_tags"] = list(query.include_tags)
+    fields["exclude_tags"] = list(query.exclude_tags)
+    fields["include_references"] = query.include_references
+    return fields
 
 
 def _matches(matches: Iterable[Match]) -> list[dict[str, Any]]:
-    """Return what is logged of each match: no reason, which repeats words of the request."""
-    listed = []
+    """Return the logged fields of each match. The reason is left out: it repeats the request."""
+    entries = []
     for match in matches:
         skill = match.skill
         shape = {
@@ -114,5 +114,5 @@ def _matches(matches: Iterable[Match]) -> list[dict[str, Any]]:
         }
         if match.rejected_because:
             shape["rejected_because"] = match.rejected_because
-        listed.append(shape)
-    return listed
+        entries.append(shape)
+    return entries

@@ -1,4 +1,4 @@
-"""A decision as an OpenTelemetry span, for programs that have loaded the API themselves."""
+"""A decision as an OpenTelemetry span, for programs that have loaded the API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["attributes", "emit"]
 
 
 def emit(shape: Mapping[str, Any], started_ns: int | None = None) -> None:
-    """Emit one span for an entry of the decision log; nothing where no provider is set up."""
+    """Emit one span for an entry of the decision log. Does nothing without a tracer provider."""
     trace = import_module("opentelemetry.trace")
     tracer = trace.get_tracer("skillyard")
     span = tracer.start_span(
@@ -20,9 +20,9 @@ def emit(shape: Mapping[str, Any], started_ns: int | None = None) -> None:
 
 
 def attributes(shape: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of an entry's span: scalars and lists of text, none of them None."""
+    """Return the attributes of an entry's span. None of the values is None."""
     query, selected = shape["query"], shape["selected"]
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "skillyard.query.digest": query["digest"],
         "skillyard.scorer": shape["scorer"],
         "skillyard.considered": shape["considered"],
@@ -34,12 +34,12 @@ def attributes(shape: Mapping[str, Any]) -> dict[str, Any]:
         "skillyard.runners_up": [match["id"] for match in shape["runners_up"]],
     }
     if "text" in query:
-        found["skillyard.query.text"] = query["text"]
+        values["skillyard.query.text"] = query["text"]
     if selected:
         best = selected[0]
-        found["skillyard.skill.id"] = best["id"]
-        found["skillyard.skill.hash"] = best["hash"]
-        found["skillyard.skill.score"] = best["score"]
+        values["skillyard.skill.id"] = best["id"]
+        values["skillyard.skill.hash"] = best["hash"]
+        values["skillyard.skill.score"] = best["score"]
         for label, value in best["signals"].items():
-            found[f"skillyard.signal.{label}"] = value
-    return found
+            values[f"skillyard.signal.{label}"] = value
+    return values

@@ -1,10 +1,10 @@
-"""From roots to candidate files: layouts, agent folders, ignores, links, depth.
+"""Finds the candidate files below the roots: layouts, agent folders, ignored folders, links, depth.
 
-Below a root the whole tree is looked at, within the limits: every folder with a ``SKILL.md``
-(nested ones too, but not inside ``references/``, ``scripts/`` … of a skill), every ``.md`` below
-``.skills/`` that is not below a skill folder, ``key_skills/*/SKILL.md``, and the convention
-files. Heavy folders are skipped. Only the parts of a path *below* the root are judged, so it does
-not matter where a project lies.
+The whole tree below a root is walked, within the limits. Candidates are every folder with a
+``SKILL.md`` (nested ones too, but not inside ``references/``, ``scripts/`` … of a skill), every
+``.md`` file below ``.skills/`` that is not below a skill folder, ``key_skills/*/SKILL.md``, and the
+convention files. Heavy folders are skipped. Only the path *below* the root is considered, so the
+result does not depend on where a project lies.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ __all__ = [
 
 @check_arguments
 def discover_skill_files(root: str | os.PathLike[str]) -> list[Path]:
-    """Return the skill files below a root, sorted, each once; convention files left out.
+    """Return the skill files below a root, sorted, each once, without convention files.
 
     Raises InvalidSkillsRoot when the root is not a folder.
     """
-    from pathlib import Path  # here, because importing it costs more than a small scan
+    from pathlib import Path  # deferred: the import takes longer than a small scan
 
-    found = scan([Root(_root_path(root))]).candidates
-    return [Path(c.path) for c in found if c.origin != Origin.CONVENTION]
+    candidates = scan([Root(_root_path(root))]).candidates
+    return [Path(c.path) for c in candidates if c.origin != Origin.CONVENTION]
 
 
 @check_arguments

@@ -1,4 +1,4 @@
-"""What discovery finds: files that should be skills, as values."""
+"""The results of discovery: candidate files, folder stamps, and the scan as a whole."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import NamedTuple
 from skillyard.errors import Diagnostic
 from skillyard.skill import Reference
 
-__all__ = ["SETTLED_NS", "Candidate", "Scan", "Stamp", "Visited"]
+__all__ = ["STABLE_AFTER_NS", "Candidate", "FolderStamp", "Scan", "Stamp"]
 
-SETTLED_NS = 2_000_000_000
-"""Timestamps of common file systems tick every 1 to 10 ms; 2 s covers the coarse ones."""
+STABLE_AFTER_NS = 2_000_000_000
+"""Age in ns from which a file's times show every later change. Timestamps of common file systems
+tick every 1 to 10 ms; 2 s covers the coarse ones."""
 
 
 class Stamp(NamedTuple):
-    """What a file looked like when it was last seen; equal stamps mean an unchanged file."""
+    """Times, size and identity of a file. Equal stamps mean an unchanged file."""
 
     mtime_ns: int
     ctime_ns: int
@@ -27,36 +28,36 @@ class Candidate(NamedTuple):
     """One file that should be a skill."""
 
     path: str
-    """The root as it was given, joined with the path below it, with ``/``."""
+    """The root as passed by the caller, joined with the path below it, with ``/``."""
     parts: tuple[str, ...]
     """The path below the root."""
     origin: str
     folder: str | None
-    """Name of the skill's folder; None for single files."""
+    """Name of the skill's folder. None for single files."""
     stamp: Stamp
     scope: str
     root: int
-    """Number of the root, in the order given."""
+    """Index of the root."""
     references: tuple[Reference, ...] = ()
     target: str | None = None
-    """The real file, where ``path`` is a link that stays inside its folder."""
+    """The real file, when ``path`` is a link that stays inside its folder."""
 
 
-class Visited(NamedTuple):
-    """A folder that was listed. Its time of change tells what was added and removed since."""
+class FolderStamp(NamedTuple):
+    """A listed folder. Its modification time shows whether files were added or removed since."""
 
     path: str
     mtime_ns: int
-    """0 where it had changed so lately that its time may not tell the next change."""
+    """0 when the folder had changed so recently that the next change may not alter the time."""
     inode: int
-    """Tells a folder that was made anew from the one before it."""
+    """Shows whether the folder was replaced by another one."""
 
 
 class Scan(NamedTuple):
-    """What was found, sorted by path, and what could not be looked at."""
+    """The candidates, sorted by root and path, and the diagnostics of the walk."""
 
     candidates: tuple[Candidate, ...]
     diagnostics: tuple[Diagnostic, ...]
     folders: int
-    visited: tuple[Visited, ...] = ()
-    """The folders that were listed, as they were before that."""
+    folder_stamps: tuple[FolderStamp, ...] = ()
+    """The listed folders, as they were before listing."""

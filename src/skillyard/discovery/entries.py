@@ -1,4 +1,4 @@
-"""Looks at single entries of a folder: links, references, kinds. Each look is one system call."""
+"""Functions on single folder entries: links, references, kinds. Each makes one system call."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["inside", "join", "kind_of", "maybe_folder", "references_beside", "re
 
 
 def maybe_folder(entry: os.DirEntry[str]) -> bool:
-    """True for a link to a folder, and for one that leads nowhere and is named like a folder."""
+    """True for a link to a folder, and for a broken link whose name has no dot."""
     try:
         return entry.is_dir() or (not entry.is_file() and "." not in entry.name)
-    except OSError:  # a ring of links
+    except OSError:  # a loop of links
         return True
 
 
@@ -26,17 +26,17 @@ def references_beside(
     folders: list[os.DirEntry[str]],
     skill_file: str,
 ) -> tuple[Reference, ...]:
-    """Return the Markdown beside a SKILL.md and in its reference folders, sorted by path."""
-    found = [
+    """Return the Markdown files beside a SKILL.md and in its reference folders, sorted by path."""
+    references = [
         Reference(name, name)
         for name, entry in files.items()
         if name != skill_file and _is_reference(entry) and name.lower() != "skill.md"
     ]
     for folder in folders:
         if folder.name in REFERENCE_FOLDERS and not entry_is_link(folder):
-            found.extend(_documents(opened, folder.name))
-    found.sort(key=lambda reference: reference.path)
-    return tuple(found)
+            references.extend(_documents(opened, folder.name))
+    references.sort(key=lambda reference: reference.path)
+    return tuple(references)
 
 
 def _documents(parent: Folder, name: str) -> list[Reference]:
@@ -61,14 +61,14 @@ def _is_reference(entry: os.DirEntry[str]) -> bool:
 
 
 def join(folder: str, name: str) -> str:
-    """Return the path of an entry, with ``/``; an empty folder is the current one."""
+    """Return the path of an entry, with ``/``. An empty folder is the current one."""
     if not folder:
         return name
     return f"{folder}{name}" if folder.endswith("/") else f"{folder}/{name}"
 
 
 def resolved(path: str) -> str:
-    """Return the real path; empty when the path changes while it is followed."""
+    """Return the real path, or an empty text when the path cannot be resolved."""
     try:
         return os.path.realpath(path)
     except OSError:
@@ -76,12 +76,12 @@ def resolved(path: str) -> str:
 
 
 def inside(real: str, folder: str) -> bool:
-    """True when a real path is the folder or lies below it; whole components are compared."""
+    """True when a real path is the folder or lies below it."""
     return real == folder or real.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def kind_of(mode: int) -> str:
-    """Return in a word what an entry is that is no regular file."""
+    """Return one word for an entry that is not a regular file."""
     if stat.S_ISFIFO(mode):
         return "pipe"
     if stat.S_ISSOCK(mode):

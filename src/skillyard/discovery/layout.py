@@ -1,4 +1,4 @@
-"""What a tree of skills looks like: file names, folders by their part, agents' own folders."""
+"""The layout of a tree of skills: file names, special folders, and the agents' folders."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ HEAVY_FOLDERS = frozenset(
     {".git", ".hg", ".svn", "node_modules", "site-packages", "__pycache__", ".venv", "venv"}
     | {".next", ".tox", ".nox", ".cache", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 )
-"""Never entered, whatever lies in them (names compared without case)."""
+"""Never entered. Names are compared without case."""
 BUILD_FOLDERS = frozenset(["target", "dist", "build", "coverage"])
-"""Entered only when they hold a ``SKILL.md`` themselves: these are also names of skills."""
+"""Entered only when they contain a ``SKILL.md``, because skills have such names too."""
 OWN_FOLDERS = frozenset(["references", "scripts", "assets", "resources", "docs", "examples"])
-"""Inside a skill these belong to the skill: no skill is looked for in them."""
+"""Folders that belong to a skill when they lie in its folder. They are not searched for skills."""
 REFERENCE_FOLDERS = ("references", "resources", "docs", "examples", "rules")
-"""Where Skyll looks for reference documents, beside the siblings of ``SKILL.md``."""
+"""Folders in which Skyll finds reference documents, besides the folder of ``SKILL.md`` itself."""
 
 
 class AgentFolder(NamedTuple):
-    """Where one agent keeps the user's skills: ``home`` below the home folder, or by variable."""
+    """The folder of one agent's user skills: ``home`` below the home folder, or by variable."""
 
     agent: str
     home: str
     variable: str = ""
-    """Environment variable that replaces the folder above ``skills``, where the agent has one."""
+    """Environment variable for the folder above ``skills``; empty when the agent has none."""
 
 
-# Source: the agents' own documentation, as gathered in spec/peers.md §3.6.
+# Source: the documentation of each agent, collected in spec/peers.md §3.6.
 AGENT_FOLDERS = (
     AgentFolder("agents", ".agents/skills"),
     AgentFolder("agents (XDG)", ".config/agents/skills"),
@@ -58,14 +58,14 @@ AGENT_FOLDERS = (
 
 
 class Root(NamedTuple):
-    """One folder to look below."""
+    """One folder to search, with the scope of its skills."""
 
     path: str
     scope: str = "project"
 
 
 def user_folder(folder: AgentFolder, environ: dict[str, str] | None = None) -> str:
-    """Return where one agent keeps this user's skills."""
+    """Return the path of one agent's user skills."""
     variables = os.environ if environ is None else environ
     base = variables.get(folder.variable) if folder.variable else None
     if base:

@@ -1,4 +1,4 @@
-"""The walk below the roots: each folder opened once, links last, every refusal said."""
+"""The walk below the roots. Each folder is opened once, and links are followed last."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from skillyard.discovery.candidate import SETTLED_NS, Candidate, Scan, Stamp, Visited
+from skillyard.discovery.candidate import STABLE_AFTER_NS, Candidate, FolderStamp, Scan, Stamp
 from skillyard.discovery.entries import (
     inside,
     join,
@@ -33,17 +33,36 @@ from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Reference
 from skillyard.text import clean, odd_file_name
 
-__all__ = ["Walk", "scan"]
+__all__ = ["Walk", "iter_scan", "scan"]
 
 
 def scan(roots: Iterable[Root], limits: Limits = DEFAULT_LIMITS) -> Scan:
-    """Look below every root. Raises InvalidSkillsRoot for one that is not a folder."""
+    """Walk every root. Raises InvalidSkillsRoot for one that is not a folder."""
     walk = Walk(limits)
     for _ in walk.steps(list(roots)):
         pass
     walk.candidates.sort(key=lambda c: (c.root, c.parts))
     walk.diagnostics.sort(key=lambda d: (d.path, d.code, d.message))
-    return Scan(tuple(walk.candidates), tuple(walk.diagnostics), walk.folders, tuple(walk.visited))
+    return Scan(
+        tuple(walk.candidates), tuple(walk.diagnostics), walk.folders, tuple(walk.folder_stamps)
+    )
+
+
+def iter_scan(
+    roots: Iterable[Root], limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Candidate | Diagnostic]:
+    """Yield what :func:`scan` returns, folder by folder, without holding it in memory.
+
+    Roots come in the order given, a folder before its sub-folders, names in code point order. Only
+    the identity of each visited folder is stored. Raises InvalidSkillsRoot.
+    """
+    walk = Walk(limits)
+    for _ in walk.steps(list(roots)):
+        yield from sorted(walk.candidates, key=lambda candidate: candidate.parts)
+        yield from walk.diagnostics
+        walk.candidates.clear()
+        walk.diagnostics.clear()
+        walk.folder_stamps.clear()
 
 
 class _Place(NamedTuple):
@@ -60,13 +79,13 @@ class _Place(NamedTuple):
     under_oasis: bool
     """A direct child of ``key_skills``."""
     inode: int = 0
-    """What the parent's listing says this folder is; 0 for roots and links."""
+    """The inode in the listing of the parent folder. 0 for roots and links."""
     real: str = ""
     """The real path of a linked folder."""
 
 
 class Walk:
-    """One scan in progress. ``candidates`` and ``diagnostics`` are what each step adds to."""
+    """One scan in progress. Each step adds to ``candidates`` and ``diagnostics``."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -74,14 +93,14 @@ class Walk:
         self.diagnostics: list[Diagnostic] = []
         self.real_roots: list[str] = []
         self.folders = 0
-        self.visited: list[Visited] = []
+        self.folder_stamps: list[FolderStamp] = []
         self._began_ns = time.time_ns()
-        self._seen: set[tuple[int, int]] = set()
+        self._walked: set[tuple[int, int]] = set()
         self._links: list[_Place] = []
         self._full = False
 
     def steps(self, roots: Sequence[Root]) -> Iterator[None]:
-        """Walk every root, one folder a step. Raises InvalidSkillsRoot before the first one."""
+        """Walk every root, one folder for each step. Raises InvalidSkillsRoot before the first."""
         for root in roots:
             if not os.path.isdir(root.path):
                 what = "is not a folder" if os.path.exists(root.path) else "does not exist"
@@ -96,15 +115,15 @@ class Walk:
     def _enter(self, number: int, root: Root) -> Iterator[None]:
         base = os.path.basename(self.real_roots[number])
         path = "" if root.path == "." else slashes(root.path)
-        # A root may be called .skills itself, or be a link of that name to a store.
+        # A root may itself be named .skills, or be a link of that name.
         runtime = RUNTIME_FOLDER in (base.lower(), os.path.basename(path).lower())
         place = _Place(path, (), number, root.scope, runtime, False, False)
         return self._walk(place, base)
 
     def _follow_links(self) -> Iterator[None]:
-        """Follow linked folders whose real path lies inside a root and was not walked already.
+        """Follow linked folders whose real path lies inside a root and was not walked yet.
 
-        Links come last, so that a folder reached both ways is listed by its own path.
+        Links come last, so that a folder that is also reached directly is listed by its own path.
         """
         while self._links:
             place = self._links.pop(0)
@@ -133,7 +152,7 @@ class Walk:
                 )
             else:
                 yield from self._walk(place._replace(real=real), os.path.basename(real))
-        yield  # what was said of the links that were not followed
+        yield  # delivers the diagnostics of the links that were not followed
 
     def _walk(self, start: _Place, base: str) -> Iterator[None]:
         pending = [(start, base)]
@@ -160,10 +179,10 @@ class Walk:
             )
 
     def _list(self, place: _Place, name: str) -> list[tuple[_Place, str]]:
-        """List one folder: record its candidates, return its sub-folders.
+        """Record the candidates of one folder and return its sub-folders.
 
-        The folder is opened once and looked at through that, so that nobody can put a link in its
-        place between two looks.
+        All reads go through one open descriptor, so that the folder cannot be replaced by a link
+        between two of them.
         """
         path = place.path or "."
         try:
@@ -174,18 +193,18 @@ class Walk:
         try:
             status = folder.status
             key = (status.st_dev, status.st_ino)
-            if key in self._seen:
+            if key in self._walked:
                 return []
             if place.inode not in (0, status.st_ino) and not self._unmoved(place):
                 self._warn(path, "changed_while_reading", "the folder was replaced", "load again")
                 return []
-            self._seen.add(key)
-            listed = folder.entries()
+            self._walked.add(key)
+            entries = folder.entries()
             self.folders += 1
-            settled = status.st_mtime_ns + SETTLED_NS < self._began_ns
-            mtime_ns = status.st_mtime_ns if settled else 0
-            self.visited.append(Visited(path, mtime_ns, status.st_ino))
-            return self._look(place, name, listed, folder)
+            is_stable = status.st_mtime_ns + STABLE_AFTER_NS < self._began_ns
+            mtime_ns = status.st_mtime_ns if is_stable else 0
+            self.folder_stamps.append(FolderStamp(path, mtime_ns, status.st_ino))
+            return self._classify(place, name, entries, folder)
         except OSError as error:
             self._unreadable(path, error)
             return []
@@ -193,18 +212,18 @@ class Walk:
             folder.close()
 
     def _unmoved(self, place: _Place) -> bool:
-        """True when no link leads to a folder: some file systems number their folders loosely."""
+        """True when the folder is not reached by a link. Some file systems change inode numbers."""
         return resolved(place.path) == os.path.join(self.real_roots[place.root], *place.parts)
 
     def _unreadable(self, path: str, error: OSError) -> None:
         self._warn(path, "folder_unreadable", f"cannot list: {error.strerror}", "check permissions")
 
-    def _look(
-        self, place: _Place, name: str, listed: list[os.DirEntry[str]], opened: Folder
+    def _classify(
+        self, place: _Place, name: str, entries: list[os.DirEntry[str]], opened: Folder
     ) -> list[tuple[_Place, str]]:
         files: dict[str, os.DirEntry[str]] = {}
         folders: list[os.DirEntry[str]] = []
-        for entry in listed:
+        for entry in entries:
             if entry.is_dir(follow_symlinks=False) or (
                 entry_is_link(entry) and maybe_folder(entry)
             ):
@@ -404,12 +423,12 @@ class Walk:
     def _warn(
         self, path: str, code: str, message: str, hint: str, severity: str = "warning"
     ) -> None:
-        shown = clean(path.encode("utf-8", "backslashreplace").decode("utf-8"))
-        shown = shown.replace("\n", "\\n").replace("\t", "\\t")
-        self.diagnostics.append(Diagnostic(code, severity, shown, message, hint))
+        printable = clean(path.encode("utf-8", "backslashreplace").decode("utf-8"))
+        printable = printable.replace("\n", "\\n").replace("\t", "\\t")
+        self.diagnostics.append(Diagnostic(code, severity, printable, message, hint))
 
 
 def _open_folder(place: _Place) -> Folder:
-    """Open a folder for listing; only a root may be a link itself."""
+    """Open a folder for listing. Only a root may itself be a link."""
     path = place.real or place.path or "."
     return open_folder(path, follow=not (place.inode or place.real))

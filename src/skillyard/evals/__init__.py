@@ -1,4 +1,4 @@
-"""Evaluation, beside the chain: it drives the engine, and the engine never imports it."""
+"""Evaluation of skills. It uses the engine; the engine never imports it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["extract_json", "extract_summary", "invoke_judge", "remap"]
 
 _MODULES = {
-    "extract_json": "judging.replies",
-    "extract_summary": "conditions.summary",
-    "invoke_judge": "judging.judge",
-    "remap": "judging.remap",
+    "extract_json": "judgement.replies",
+    "extract_summary": "conditions.summaries",
+    "invoke_judge": "judgement.judge",
+    "remap": "judgement.remap",
 }
 
 
@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
 
 
 if TYPE_CHECKING:  # the same names, for type checkers and editors
-    from skillyard.evals.conditions.summary import extract_summary as extract_summary
-    from skillyard.evals.judging.judge import invoke_judge as invoke_judge
-    from skillyard.evals.judging.remap import remap as remap
-    from skillyard.evals.judging.replies import extract_json as extract_json
+    from skillyard.evals.conditions.summaries import extract_summary as extract_summary
+    from skillyard.evals.judgement.judge import invoke_judge as invoke_judge
+    from skillyard.evals.judgement.remap import remap as remap
+    from skillyard.evals.judgement.replies import extract_json as extract_json

@@ -1,6 +1,6 @@
-"""``config.yaml`` → :class:`Config`: every default of spec/evals.md 1.4, every error with its line.
+"""Reads ``config.yaml`` into a :class:`Config` (spec/evals.md 1.4); each error has its line.
 
-Keys of providers come from the environment. A file that holds one is refused, and what it holds is
+Keys of providers come from the environment. A file that contains one is refused, and its value is
 never shown.
 """
 
@@ -17,9 +17,10 @@ from urllib.parse import urlsplit
 
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.evals.cases.dataset import FILE_BYTES
-from skillyard.evals.cases.parsing import yaml_record
+from skillyard.evals.cases.parser import yaml_record
 from skillyard.evals.cases.records import Located, Notes, Record
 from skillyard.evals.config_values import (
+    ORDERS,
     ActivationLimits,
     Config,
     ConfusionLimits,
@@ -34,6 +35,7 @@ from skillyard.evals.config_values import (
     SizeImpactLimits,
     Timeouts,
 )
+from skillyard.evals.models.factory import PROVIDERS
 from skillyard.formats.frontmatter import decode, unify_lines
 from skillyard.resources import read_file
 
@@ -54,16 +56,13 @@ __all__ = [
     "read_config",
 ]
 
-PROVIDERS = ("anthropic", "openai")
-ORDERS = ("both", "single")
-
 
 def read_config(path: str | os.PathLike[str]) -> tuple[Config | None, tuple[Diagnostic, ...]]:
-    """Read a ``config.yaml``; what it does not say has its default.
+    """Read a ``config.yaml``. Missing fields have their defaults.
 
-    Every error is told, with its line (with a credential in the file: that alone); with one there
-    is no config (None). Paths come back below the file's folder. An unknown field is an error that
-    names the nearest known one.
+    All errors are reported with their lines; with an error the config is None. If the file contains
+    a credential, only that is reported. Paths are resolved against the file's folder. An unknown
+    field is an error that names the nearest known one.
     """
     name = os.fspath(path)
     notes = Notes(name)
@@ -71,9 +70,9 @@ def read_config(path: str | os.PathLike[str]) -> tuple[Config | None, tuple[Diag
         text = unify_lines(decode(read_file(name, FILE_BYTES).data, name))
     except SkillError as error:
         return None, (error.diagnostic(),)
-    record = yaml_record(text, notes) if _says_something(text) else Record({}, 1, notes)
+    record = yaml_record(text, notes) if _has_content(text) else Record({}, 1, notes)
     if record is None:  # a line that is no YAML may hold a key: it is not shown
-        return None, tuple(found._replace(found="") for found in notes.found)
+        return None, tuple(each._replace(found="") for each in notes.found)
     for where, line in _secrets(Located({key: _field(record, key) for key in record.fields()}, 1)):
         notes.error(
             "config_secret",
@@ -87,11 +86,11 @@ def read_config(path: str | os.PathLike[str]) -> tuple[Config | None, tuple[Diag
     config = _config(record)
     if notes.errors:
         return None, tuple(notes.found)
-    placed = config.below(os.path.dirname(name) or ".")
-    return replace(placed, path=name), tuple(notes.found)
+    relative_to_file = config.below(os.path.dirname(name) or ".")
+    return replace(relative_to_file, path=name), tuple(notes.found)
 
 
-def _says_something(text: str) -> bool:
+def _has_content(text: str) -> bool:
     """False for a file of blank lines and comments, which keeps every default."""
     return any(line.strip() and not line.lstrip().startswith("#") for line in text.split("\n"))
 
@@ -125,18 +124,18 @@ def _secrets(node: Located, where: str = "") -> Iterator[tuple[str, int | None]]
         yield where, node.line
 
 
-Reads = Callable[[Record, str, Any], Any]
-"""Takes a record, the name of a field and its default; gives its value."""
+FieldReader = Callable[[Record, str, Any], Any]
+"""A reader: takes a record, a field name and the default, and returns the value."""
 
 
 def _text(record: Record, name: str, default: str) -> str:
     return record.some_text(name) or default if name in record else default
 
 
-def _choice(record: Record, name: str, default: str, known: tuple[str, ...]) -> str:
+def _choice(record: Record, name: str, default: str, choices: tuple[str, ...]) -> str:
     value = record.text(name, default)
-    if value not in known:
-        record.wrong(name, "is not known", f"write {' or '.join(known)}", value)
+    if value not in choices:
+        record.wrong(name, "is not known", f"write {' or '.join(choices)}", value)
     return value
 
 
@@ -154,7 +153,7 @@ def _number(
     above: bool = False,
     absent: bool = False,
 ) -> Any:
-    """Read a number; ``absent`` lets null say that there is no limit."""
+    """Read a number; with ``absent``, null means that there is no limit."""
     if name in record and record.raw(name) is None:
         if absent:
             return None
@@ -164,7 +163,7 @@ def _number(
     return value if whole or value is None else float(value)
 
 
-def _count(low: int, high: int) -> Reads:
+def _count(low: int, high: int) -> FieldReader:
     return partial(_number, low=low, high=high, whole=True)
 
 
@@ -173,8 +172,8 @@ _POINTS = partial(_number, low=0, high=4)
 _SECONDS = partial(_number, low=0, high=3_600, above=True)
 _CASES = _count(1, 1_000_000)
 
-# One reader for each field of each section; the defaults stand in the dataclasses alone.
-_SECTIONS: dict[type, dict[str, Reads]] = {
+# One reader for each field of each section; the defaults are those of the dataclasses.
+_SECTIONS: dict[type, dict[str, FieldReader]] = {
     Models: {
         "generation": _text,
         "judge": _text,
@@ -201,14 +200,14 @@ _SECTIONS: dict[type, dict[str, Reads]] = {
     SizeImpactLimits: {"score_change": _POINTS, "min_cases": _CASES},
     ConfusionLimits: {"cross_activation_change": _SHARE, "min_cases": _CASES},
     Judging: {
-        "orders": partial(_choice, known=ORDERS),
+        "orders": partial(_choice, choices=ORDERS),
         "max_retries": _count(0, 10),
         "tie_band": _POINTS,
         "max_tokens": _count(256, 1_000_000),
     },
 }
-_TOP: dict[str, Reads] = {
-    "provider": partial(_choice, known=PROVIDERS),
+_TOP: dict[str, FieldReader] = {
+    "provider": partial(_choice, choices=PROVIDERS),
     "temperature": partial(_number, low=0, high=2),
     "max_tokens": _count(1, 1_000_000),
     "runs": _count(1, 1_000),
@@ -234,7 +233,7 @@ _REGRESSION: dict[str, type] = {
 
 def _config(record: Record) -> Config:
     record.only([*_TOP, *_GROUPS, "base_url", "role", "rng", "regression", "profiles"])
-    plain = {name: read(record, name, getattr(Config(), name)) for name, read in _TOP.items()}
+    plain = {name: reader(record, name, getattr(Config(), name)) for name, reader in _TOP.items()}
     groups = {name: _section(record.record(name), cls) for name, cls in _GROUPS.items()}
     return Config(
         **plain,
@@ -248,14 +247,14 @@ def _config(record: Record) -> Config:
 
 
 def _section(record: Record | None, cls: type) -> Any:
-    """Return the section as its dataclass; the defaults where there is none."""
+    """Return the section as its dataclass, with defaults for missing fields."""
     defaults = cls()
     if record is None:
         return defaults
     readers = _SECTIONS[cls]
     record.only(readers)
     return cls(
-        **{name: read(record, name, getattr(defaults, name)) for name, read in readers.items()}
+        **{name: reader(record, name, getattr(defaults, name)) for name, reader in readers.items()}
     )
 
 
@@ -301,13 +300,13 @@ def _profiles(record: Record | None) -> Mapping[str, Mapping[str, Any]]:
     """Return the overrides as plain values, by the beginning of a model id."""
     if record is None:
         return MappingProxyType({})
-    found: dict[str, Mapping[str, Any]] = {}
+    profiles: dict[str, Mapping[str, Any]] = {}
     for prefix in record.fields():
         inner = record.record(prefix)
         if inner is not None:
             values = {name: _unlocated(_field(inner, name)) for name in inner.fields()}
-            found[prefix] = MappingProxyType(values)
-    return MappingProxyType(found)
+            profiles[prefix] = MappingProxyType(values)
+    return MappingProxyType(profiles)
 
 
 def _unlocated(node: Located) -> Any:

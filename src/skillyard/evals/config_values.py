@@ -1,4 +1,4 @@
-"""How evaluations run, as one frozen value with every default (spec/evals.md 1.4)."""
+"""The configuration of evaluations as a frozen value with all defaults (spec/evals.md 1.4)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 __all__ = [
+    "ORDERS",
     "ActivationLimits",
     "Config",
     "ConfusionLimits",
@@ -23,6 +24,9 @@ __all__ = [
     "SizeImpactLimits",
     "Timeouts",
 ]
+
+ORDERS = ("both", "single")
+"""The values of ``judging.orders``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class RetryTimes:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a run may spend. None: no cap."""
+    """The caps of a run. None: no cap."""
 
     max_cost_per_run: float | None = 15.0
     """US dollars."""
@@ -60,7 +64,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Where things lie; read from a file, relative to the folder of the file."""
+    """The paths of the data. In a file they are relative to the file's folder."""
 
     rubrics: str = "rubrics"
     activation: str = "datasets/activation"
@@ -138,7 +142,7 @@ class Regression:
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """How pairs of answers are judged."""
+    """The settings of the judge."""
 
     orders: str = "both"
     """``both``: each pair twice, swapped; ``single``: once, in an order drawn by seed."""
@@ -151,11 +155,11 @@ class Judging:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Everything that a run is set up with before the command line has its say."""
+    """The configuration of a run, before the options of the command line are applied."""
 
     provider: str = "anthropic"
     base_url: str | None = None
-    """A server that speaks the provider's API; None: the provider's own, or the environment's."""
+    """A server with the provider's API; None: from the environment, or the provider's own."""
     models: Models = Models()
     temperature: float = 0.0
     """0..2, as requested; a model profile decides whether it is sent."""
@@ -186,8 +190,8 @@ class Config:
     def below(self, folder: str | os.PathLike[str]) -> Config:
         """Return the config with every relative path put below a folder."""
         home = os.fspath(folder)
-        placed = {
+        paths = {
             name: os.path.normpath(os.path.join(home, getattr(self.paths, name)))
             for name in Paths.__slots__
         }
-        return replace(self, paths=Paths(**placed))
+        return replace(self, paths=Paths(**paths))

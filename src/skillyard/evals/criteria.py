@@ -1,4 +1,4 @@
-"""What answers are judged by: named, weighted criteria."""
+"""Criteria for answers: each has a name and a weight."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Criterion:
     weight: float
     """Above 0, at most 1."""
     description: str = ""
-    """What a judge should look for."""
+    """The instruction to the judge."""
 
 
 DEFAULT_CRITERIA = (

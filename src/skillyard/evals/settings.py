@@ -1,6 +1,6 @@
-"""Everything that decides what a run does: the configuration with the command line's word on top.
+"""The settings of a run: the configuration with the options of the command line.
 
-The settings of a run are its first event, so that the run can be resumed and replayed as it was.
+They are the first event of a run, so that it can be resumed and replayed with equal settings.
 """
 
 from __future__ import annotations
@@ -12,33 +12,32 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.conditions.prompts import DEFAULT_ROLE
-from skillyard.evals.config_values import Config
-from skillyard.evals.keeping.results import EVAL_TYPES
-from skillyard.evals.models.describing import ADDRESSES, address_of, hostname
+from skillyard.evals.config_values import ORDERS, Config
+from skillyard.evals.models.parameters import ADDRESSES, address_of, hostname
+from skillyard.evals.storage.results import EVAL_TYPES
 
-__all__ = ["INDEXES", "ORDERS", "ROUTED", "RunSettings"]
+__all__ = ["INDEXES", "ROUTED", "RunSettings"]
 
-ORDERS = ("both", "single")
 INDEXES = ("group", "library")
-"""What a router of L4 is shown: the skills of the group, or all of them."""
+"""The skills that a router of L4 gets: those of the group, or all."""
 ROUTED = ("activation", "confusion")
 """The layers that ask who is picked; the others compare answers."""
 MODEL = "model"
 """The router that is a model; every other name is a scorer's."""
-MOST_RUNS = 1_000
-_MOST = 1_000_000_000
-"""No cap, limit or floor is larger; what is kept of a run may come from anywhere."""
+MAX_RUNS = 1_000
+_MAX_NUMBER = 1_000_000_000
+"""Maximum of caps, limits and floors, because stored settings are not trusted."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What one run does. Numbers have the ranges of the configuration file."""
+    """The settings of one run. Numbers have the ranges of the configuration file."""
 
     eval_type: str
     provider: str = "anthropic"
     base_url: str | None = None
     host: str = ""
-    """Of the server that is asked, without its port: part of every cache key."""
+    """The host of the server, without its port; part of every cache key."""
     model: str = ""
     judge_model: str = ""
     more_judges: tuple[str, ...] = ()
@@ -72,11 +71,11 @@ class RunSettings:
 
     @property
     def judge_models(self) -> tuple[str, ...]:
-        """The judge, and those whose verdicts are compared with it."""
+        """The judge, and the models to which its verdicts are compared."""
         return tuple(dict.fromkeys((self.judge_model, *self.more_judges)))
 
     @classmethod
-    def of(cls, eval_type: str, config: Config, given: Mapping[str, Any]) -> RunSettings:
+    def of(cls, eval_type: str, config: Config, overrides: Mapping[str, Any]) -> RunSettings:
         """Return the settings: ``given`` by field where it is not None, else the configuration's.
 
         Raises InvalidInput for a value that no run can have.
@@ -103,39 +102,41 @@ class RunSettings:
             max_calls=config.cost.max_calls_per_run,
             concurrency=config.concurrency,
         )
-        said = {name: value for name, value in given.items() if value is not None}
-        if "model" in said and "judge_model" not in said and not config.models.judge:
-            said["judge_model"] = said["model"]
-        told = replace(own, **said)
-        host = hostname(address_of(told.provider, told.base_url))
-        return replace(told, host=told.host or host).checked()
+        values = {name: value for name, value in overrides.items() if value is not None}
+        if "model" in values and "judge_model" not in values and not config.models.judge:
+            values["judge_model"] = values["model"]
+        settings = replace(own, **values)
+        host = hostname(address_of(settings.provider, settings.base_url))
+        return replace(settings, host=settings.host or host).check_ranges()
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> RunSettings:
         """Return the settings that :meth:`to_dict` gave. Raises InvalidInput for anything else."""
         hints = get_type_hints(cls)
-        known = {each.name for each in fields(cls)}
-        told: dict[str, Any] = {}
-        for name, found in value.items():
-            if name not in known:
+        names = {each.name for each in fields(cls)}
+        values: dict[str, Any] = {}
+        for name, field_value in value.items():
+            if name not in names:
                 raise InvalidInput(
                     f"the run was begun by another version: unknown setting {name!r}"
                 )
-            listed = name == "more_judges" and isinstance(found, list)
-            told[name] = tuple(found) if listed else found
-            if not _of_type(told[name], hints[name]):
-                raise InvalidInput(f"the settings of the run are damaged: {name} is {found!r:.60}")
-        if "eval_type" not in told:
+            is_list = name == "more_judges" and isinstance(field_value, list)
+            values[name] = tuple(field_value) if is_list else field_value
+            if not _of_type(values[name], hints[name]):
+                raise InvalidInput(
+                    f"the settings of the run are damaged: {name} is {field_value!r:.60}"
+                )
+        if "eval_type" not in values:
             raise InvalidInput("the settings of the run are damaged: no eval_type")
-        return cls(**told).checked()
+        return cls(**values).check_ranges()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON."""
-        shown = asdict(replace(self, profiles={}))
-        profiles = {prefix: dict(given) for prefix, given in self.profiles.items()}
-        return {**shown, "more_judges": list(self.more_judges), "profiles": profiles}
+        fields_ = asdict(replace(self, profiles={}))
+        profiles = {prefix: dict(overrides) for prefix, overrides in self.profiles.items()}
+        return {**fields_, "more_judges": list(self.more_judges), "profiles": profiles}
 
-    def checked(self) -> RunSettings:
+    def check_ranges(self) -> RunSettings:
         """Return these settings. Raises InvalidInput where one is out of its range."""
         for name, known in (
             ("eval_type", EVAL_TYPES),
@@ -146,7 +147,7 @@ class RunSettings:
             if getattr(self, name) not in known:
                 raise InvalidInput(f"{name} must be one of {', '.join(known)}")
         for name, low, high in (
-            ("runs", 1, MOST_RUNS),
+            ("runs", 1, MAX_RUNS),
             ("concurrency", 1, 64),
             ("top_k", 1, 100),
             ("max_tokens", 1, 1_000_000),
@@ -160,14 +161,14 @@ class RunSettings:
                 raise InvalidInput(f"{name} must be {low:,} to {high:,}")
         for name, least in (("limit", 1), ("max_calls", 0), ("max_cost", 0), ("tie_band", 0)):
             value = getattr(self, name)
-            if value is not None and not least <= value <= _MOST:
+            if value is not None and not least <= value <= _MAX_NUMBER:
                 raise InvalidInput(f"{name} must be {least} or more")
-        if self.min_score is not None and not abs(self.min_score) <= _MOST:
+        if self.min_score is not None and not abs(self.min_score) <= _MAX_NUMBER:
             raise InvalidInput("min_score must be a number")
         return self
 
     def require_models(self) -> None:
-        """Raise InvalidInput when a model has to be asked that nobody named."""
+        """Raise InvalidInput when a model that the run needs is not configured."""
         if not self.asks_models:
             return
         for name, flag, place in (

@@ -1,1 +1,1 @@
-"""From the text of one file to a :class:`~skillyard.skill.Skill`. Nothing here opens a file."""
+"""Parses the text of one file into a :class:`~skillyard.skill.Skill`. Nothing here opens a file."""

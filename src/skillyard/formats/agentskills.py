@@ -1,4 +1,4 @@
-"""agentskills.io folders and adk-skill documents: one text in, one Skill out.
+"""Parses agentskills.io and adk-skill documents.
 
 Fields: those of agentskills.io (name, description, license, compatibility, metadata,
 allowed-tools), of adk-skill (version, tags, references, trigger, hint), of the skill evaluation
@@ -26,22 +26,22 @@ __all__ = ["Document", "Parsed", "parse_document", "parse_skill", "split_tools"]
 
 
 class Document(NamedTuple):
-    """What surrounds the text: where the file lies, and what its bytes were."""
+    """Facts about the file that the text comes from."""
 
     path: str
-    """As shown to the user and stored in ``Skill.path``."""
+    """The path as displayed and stored in ``Skill.path``."""
     folder: str | None = None
-    """Name of the skill's own folder; None for a single file."""
+    """Name of the skill's own folder. None for a single file."""
     origin: str | None = None
     scope: str = "project"
     hash: str | None = None
-    """SHA-256 of the file's bytes; computed from the text when None."""
+    """SHA-256 of the file's bytes. Computed from the text when None."""
     last_modified: int | None = None
     references: tuple[Reference, ...] = ()
 
 
 class Parsed(NamedTuple):
-    """One document read: the skill, what was noticed on the way, and the raw fields."""
+    """A parsed document: the skill, the diagnostics, and the raw fields."""
 
     skill: Skill
     diagnostics: list[Diagnostic]
@@ -62,9 +62,9 @@ def parse_skill(
 
 
 def check_content(content: str, path: str, limits: Limits = DEFAULT_LIMITS) -> None:
-    """Apply the caps of a file to text that comes from no file. Raises SkillIoError."""
+    """Check the size and NUL bytes of text that was not read from a file. Raises SkillIoError."""
     if "\0" in content:
-        decode(content.encode("utf-8", "replace"), path)  # says where the NUL stands
+        decode(content.encode("utf-8", "replace"), path)  # raises with the line of the NUL
     if len(content) > limits.skill_file_bytes:
         raise SkillIoError(
             f"the text is larger than {limits.skill_file_bytes:,} bytes",
@@ -77,7 +77,7 @@ def check_content(content: str, path: str, limits: Limits = DEFAULT_LIMITS) -> N
 def parse_document(
     document: Document, content: str, *, strict: bool, limits: Limits = DEFAULT_LIMITS
 ) -> Parsed:
-    """Parse one document; lenient reading repairs once and reports. Raises SkillError."""
+    """Parse one document. Lenient parsing repairs YAML once and reports it. Raises SkillError."""
     text = unify_lines(content)
     fenced = split(text, document.path, limits)
     diagnostics: list[Diagnostic] = []
@@ -104,7 +104,7 @@ def _mapping(
     if plain is not None:
         return plain
     if not _COMMENTS.sub("", fenced.block).strip():
-        return {}, {}  # no field at all is no fault of YAML: the required fields are missing
+        return {}, {}  # an empty block is valid YAML; the missing fields are reported later
     from skillyard.formats.repair import quote_plain_values
     from skillyard.formats.yaml_guard import read_mapping  # imports the YAML parser
 
@@ -196,7 +196,7 @@ def _allowed_tools(fields: Fields) -> tuple[str, ...]:
     if "allowed-tools" in fields:
         return fields.texts("allowed-tools", split=split_tools)
     if "allowed_tools" in fields and not fields.strict:
-        # Dropping an author's tool restriction in silence would be the unsafe reading.
+        # Ignoring an author's tool restriction would be unsafe.
         fields.warn(
             "allowed_tools",
             "field_alias",
@@ -209,7 +209,7 @@ def _allowed_tools(fields: Fields) -> tuple[str, ...]:
 
 
 def split_tools(text: str) -> list[str]:
-    """Split ``Bash(git add:*) Read, Write`` at blanks and commas outside parentheses."""
+    """Split ``Bash(git add:*) Read, Write`` at spaces and commas outside parentheses."""
     tools: list[str] = []
     current: list[str] = []
     depth = 0
@@ -228,7 +228,7 @@ def split_tools(text: str) -> list[str]:
 
 
 def _triggers(fields: Fields) -> Triggers | None:
-    """Read ``triggers`` (a list is phrases, a map follows its keys) and the older flat keys."""
+    """Read ``triggers`` (a list holds phrases, a map has keys) and the older flat keys."""
     node = fields.node("triggers")
     files: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()

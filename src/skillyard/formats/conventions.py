@@ -1,7 +1,7 @@
-"""Convention documents (AGENTS.md and kin), and the choice of reader by path.
+"""Parses convention documents (AGENTS.md and similar), and selects the parser for a path.
 
-adk-skill, "Parsing Strictness": below ``.skills/`` strict; a convention name permissive, with
-frontmatter optional; anything else strict.
+adk-skill, "Parsing Strictness": files below ``.skills/`` are strict; files with a convention name
+are permissive, with optional frontmatter; anything else is strict.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _DERIVED_DESCRIPTION_CHARS = 120
 def parse_instructions(
     path: str | os.PathLike[str], content: str, limits: Limits = DEFAULT_LIMITS
 ) -> Skill:
-    """Parse by path (adk-skill ``parse_instruction_markdown``). Raises SkillError.
+    """Parse a document by its path (adk-skill ``parse_instruction_markdown``). Raises SkillError.
 
-    Below ``.skills`` strict; a convention name permissive; a ``SKILL.md`` lenient with one
-    repair; anything else strict.
+    Files below ``.skills`` are strict; a convention name is permissive; a ``SKILL.md`` is lenient,
+    with one repair; anything else is strict.
     """
     path = str(path)
     parts = path.replace("\\", "/").split("/")
@@ -52,7 +52,7 @@ def parse_instructions(
 
 
 def parse_convention(document: Document, content: str, limits: Limits = DEFAULT_LIMITS) -> Parsed:
-    """Parse a convention document: valid frontmatter is used, else the whole text is the body."""
+    """Parse a convention document. Without valid frontmatter the whole text is the body."""
     name, tag = CONVENTION_NAMES[document.path.replace("\\", "/").rsplit("/", 1)[-1].lower()]
     text = unify_lines(content)
     diagnostics: list[Diagnostic] = []
@@ -60,7 +60,7 @@ def parse_convention(document: Document, content: str, limits: Limits = DEFAULT_
         try:
             parsed = parse_document(document, content, strict=False, limits=limits)
         except SkillError as error:
-            diagnostics = [_ignored_frontmatter(error)] if _meant_as_fields(text) else []
+            diagnostics = [_ignored_frontmatter(error)] if _looks_like_frontmatter(text) else []
         else:
             return parsed._replace(skill=_with_tags(parsed.skill, tag))
     digest = document.hash or content_digest(content)
@@ -81,17 +81,17 @@ def parse_convention(document: Document, content: str, limits: Limits = DEFAULT_
     return Parsed(skill, diagnostics)
 
 
-def _meant_as_fields(text: str) -> bool:
-    """True when a rule at the top was surely meant as a fence: a known field follows it."""
+def _looks_like_frontmatter(text: str) -> bool:
+    """True when a known field follows the horizontal rule at the top, so it is meant as a fence."""
     head = text[:400]
     return "\nname:" in head or "\ndescription:" in head
 
 
 def _ignored_frontmatter(error: SkillError) -> Diagnostic:
-    found = error.diagnostic("warning")
-    return found._replace(
-        message=f"the frontmatter was left in the text: {found.message}",
-        hint=found.hint or "repair the frontmatter or remove it",
+    diagnostic = error.diagnostic("warning")
+    return diagnostic._replace(
+        message=f"the frontmatter was left in the text: {diagnostic.message}",
+        hint=diagnostic.hint or "repair the frontmatter or remove it",
     )
 
 
@@ -101,7 +101,7 @@ def _with_tags(skill: Skill, tag: str) -> Skill:
 
 
 def _derived_description(body: str, path: str) -> str:
-    """Return the first heading, else the first line that is no blank, else a plain sentence."""
+    """Return the first heading, else the first non-blank line, else a fixed sentence."""
     first = ""
     for line in body.split("\n"):
         text = line.strip()

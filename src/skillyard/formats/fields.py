@@ -1,7 +1,7 @@
-"""Typed fields from a guarded mapping: our own coercion, every complaint with its line.
+"""Typed access to the fields of a frontmatter mapping, with the line of every error.
 
-``strict`` reading (adk-skill) raises for a wrong type; lenient reading takes what can be
-understood and says what it did.
+Strict parsing (adk-skill) raises for a wrong type. Lenient parsing converts the value when it can,
+and reports a warning.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ __all__ = ["Fields"]
 _INTEGER = re.compile(r"[+-]?[0-9]{1,32}")
 _TRUE = ("true", "True", "TRUE")
 _FALSE = ("false", "False", "FALSE")
-# What lenient reading understands besides: YAML 1.1 words, and either word in quotes.
-_MEANT = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(
+# Values that lenient parsing also accepts: YAML 1.1 words, and quoted words.
+_LENIENT_BOOLEANS = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(
     ("false", "no", "off", "0"), False
 )
 
@@ -109,28 +109,30 @@ class Fields:
         return text
 
     def text(self, field: str) -> str | None:
-        """Return an optional text field; absent and null are None."""
+        """Return an optional text field. Absent and null are None."""
         node = self._mapping.get(field)
         if node is None or (isinstance(node, Scalar) and node.null):
             return None
         if not isinstance(node, Scalar):
-            self._complain(field, f"{field}_not_string", "is not text", "write it on one line")
+            self._refuse_or_warn(
+                field, f"{field}_not_string", "is not text", "write it on one line"
+            )
             return None
         return self._accepted(field, node.text.strip())
 
     def texts(
         self, field: str, *, split: Callable[[str], list[str]] | None = None
     ) -> tuple[str, ...]:
-        """Return a list field: entries trimmed, blanks dropped.
+        """Return a list field. Entries are trimmed and blank ones dropped.
 
-        A lone scalar is split by ``split`` where one is given; otherwise strict reading refuses
-        it and lenient reading takes it as one entry.
+        A single text is split by ``split``. Without ``split``, strict parsing raises and lenient
+        parsing returns the text as one entry.
         """
         node = self._mapping.get(field)
         if node is None or (isinstance(node, Scalar) and node.null):
             return ()
         if isinstance(node, dict):
-            self._complain(field, f"{field}_not_list", "is a mapping", "write a list")
+            self._refuse_or_warn(field, f"{field}_not_list", "is a mapping", "write a list")
             return ()
         if isinstance(node, Scalar):
             return self._lone_scalar(field, node, split)
@@ -140,7 +142,7 @@ class Fields:
         self, field: str, node: Scalar, split: Callable[[str], list[str]] | None
     ) -> tuple[str, ...]:
         if split is None:
-            self._complain(
+            self._refuse_or_warn(
                 field, "list_from_text", "is one text, not a list", f"write `{field}: [a, b]`"
             )
         entries = split(node.text) if split else [node.text.strip()]
@@ -153,7 +155,7 @@ class Fields:
             self._too_long(field, self._limits.list_items, "list_too_long")
         scalars = [item for item in node if isinstance(item, Scalar)]
         for _ in range(len(node) - len(scalars)):
-            self._complain(
+            self._refuse_or_warn(
                 field, f"{field}_not_list", "holds a nested list or mapping", "write text items"
             )
         items = [
@@ -161,9 +163,11 @@ class Fields:
             for text, plain, _, _ in scalars
             if (stripped := text.strip()) and not (plain and text in NULLS)
         ]
-        joined = "".join(items)  # one look at all of them, which is nearly always enough
+        all_text = "".join(items)  # one check of all items is faster and nearly always enough
         if not (
-            joined.isascii() and joined.isprintable() and len(joined) <= self._limits.field_chars
+            all_text.isascii()
+            and all_text.isprintable()
+            and len(all_text) <= self._limits.field_chars
         ):
             for text in items:
                 self._accepted(field, text)
@@ -172,8 +176,8 @@ class Fields:
     def flag(self, field: str) -> bool | None:
         """Return a boolean field: plain true or false (YAML 1.2).
 
-        Anything else is a type error to strict reading; lenient reading also takes ``yes``,
-        ``no`` and their kin, with a warning.
+        Strict parsing raises for anything else. Lenient parsing also accepts ``yes``, ``no`` and
+        similar words, with a warning.
         """
         node = self._mapping.get(field)
         if node is None or (isinstance(node, Scalar) and node.null):
@@ -183,23 +187,23 @@ class Fields:
                 return True
             if node.plain and node.text in _FALSE:
                 return False
-            meant = None if self.strict else _MEANT.get(node.text.strip().lower())
-            if meant is not None:
-                word = str(meant).lower()
+            value = None if self.strict else _LENIENT_BOOLEANS.get(node.text.strip().lower())
+            if value is not None:
+                word = str(value).lower()
                 self._warn(field, "not_boolean", f"{field} is read as {word}", f"write `{word}`")
-                return meant
-        self._complain(field, "not_boolean", "is not true or false", f"write `{field}: true`")
+                return value
+        self._refuse_or_warn(field, "not_boolean", "is not true or false", f"write `{field}: true`")
         return None
 
     def is_integer(self, field: str) -> bool:
-        """True when the field is there and reads as an integer."""
+        """True when the field is present and is an integer."""
         node = self._mapping.get(field)
         return isinstance(node, Scalar) and bool(_INTEGER.fullmatch(node.text.strip()))
 
     def integer(self, field: str) -> int | None:
-        """Return an integer field; absent, null and anything that is no integer give None.
+        """Return an integer field. Absent, null and other values give None.
 
-        ``80.5``, ``high`` and booleans are reported. A quoted ``"80"`` is taken with a warning.
+        ``80.5``, ``high`` and booleans are reported. A quoted ``"80"`` is accepted with a warning.
         """
         node = self._mapping.get(field)
         if node is None or (isinstance(node, Scalar) and node.null):
@@ -216,19 +220,19 @@ class Fields:
         return None
 
     def metadata(self) -> dict[str, Any]:
-        """Return the ``metadata`` mapping with its values by the YAML 1.2 core schema."""
+        """Return the ``metadata`` mapping with values of the YAML 1.2 core schema."""
         node = self._mapping.get("metadata")
         if node is None or (isinstance(node, Scalar) and node.null):
             return {}
         if not isinstance(node, dict):
-            self._complain(
+            self._refuse_or_warn(
                 "metadata", "metadata_not_map", "is not a mapping", "write `metadata:` with keys"
             )
             return {}
         return {key: plain_value(value) for key, value in node.items()}
 
     def warn(self, field: str, code: str, message: str, hint: str, severity: str) -> None:
-        """Report something about a field."""
+        """Add a diagnostic about a field."""
         self.diagnostics.append(
             Diagnostic(
                 code.replace("-", "_"), severity, self._path, message, hint, self.line(field)
@@ -238,8 +242,8 @@ class Fields:
     def _warn(self, field: str, code: str, message: str, hint: str) -> None:
         self.warn(field, code, message, hint, "warning")
 
-    def _complain(self, field: str, code: str, what: str, hint: str) -> None:
-        """Refuse in strict reading, warn otherwise."""
+    def _refuse_or_warn(self, field: str, code: str, what: str, hint: str) -> None:
+        """Raise in strict parsing, warn otherwise."""
         if self.strict:
             self._refuse(field, code, f"{field} {what}", hint)
         self._warn(field, code, f"{field} {what}", hint)

@@ -1,4 +1,4 @@
-"""The file and folder names that say which document a file is; the walk needs nothing else."""
+"""The file and folder names that determine the kind of a document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONVENTION_NAMES = {
     "soul.md": ("soul", "soul-md"),
 }
 ROOT_ONLY = frozenset(["soul.md"])
-"""Read only directly in a root."""
+"""Names that are read directly in a root only."""
 
 
 def convention_of(file_name: str) -> tuple[str, str] | None:

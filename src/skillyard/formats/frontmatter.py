@@ -1,8 +1,8 @@
-"""The fences: where frontmatter starts and ends, and what is left as the body.
+"""Splits a document at its fences into frontmatter and body.
 
-A fence is a line of exactly three hyphens at the very start of a line, trailing blanks allowed.
-The opening one is the first line of the file. Three hyphens inside a value, an indented fence or
-a rule in the body are none.
+A fence is a line of exactly three hyphens, without indentation, followed by optional spaces. The
+opening fence is the first line of the file. Three hyphens inside a value, an indented line or a
+horizontal rule in the body are not fences.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from skillyard.errors import InvalidFrontmatter, SkillIoError
 from skillyard.io.sha256 import sha256 as digest
 from skillyard.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["Fenced", "decode", "joined", "split", "unify_lines"]
+__all__ = ["Fenced", "decode", "join_document", "split", "unify_lines"]
 
 _BOM = "\ufeff"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Fenced(NamedTuple):
-    """A file taken apart at its fences."""
+    """A document split at its fences."""
 
     block: str
     """The frontmatter without its fences."""
     body: str
-    """What follows, ends trimmed."""
+    """The text below the frontmatter, trimmed at both ends."""
     block_line: int = 2
     """1-based line of the file on which the block starts."""
 
@@ -43,7 +43,7 @@ def decode(data: bytes, path: str) -> str:
     nul = data.find(b"\0")
     if nul >= 0:
         raise SkillIoError(
-            "the file holds a NUL byte, so it is no text",
+            "the file contains a NUL byte and is not text",
             path=path,
             code="binary_file",
             hint="remove the NUL byte, or delete the file if it is not a skill",
@@ -71,7 +71,7 @@ def unify_lines(text: str) -> str:
 
 
 def split(text: str, path: str, limits: Limits = DEFAULT_LIMITS) -> Fenced:
-    """Take the text apart at its fences. Raises InvalidFrontmatter when one is missing."""
+    """Split the text at its fences. Raises InvalidFrontmatter when one is missing."""
     end_of_first = text.find("\n")
     first = text if end_of_first < 0 else text[:end_of_first]
     if first.rstrip(" \t") != "---":
@@ -104,11 +104,12 @@ def split(text: str, path: str, limits: Limits = DEFAULT_LIMITS) -> Fenced:
     return Fenced(block, text[stop:].strip())
 
 
-def joined(block: str | None, body: str, sha256: str) -> bytes:
-    """Return a file that :func:`split` takes apart into this block and body.
+def join_document(block: str | None, body: str, sha256: str) -> bytes:
+    """Return a document that :func:`split` splits into this block and body.
 
-    Where one of the usual ways to space them gives the file of that digest, it is that very file,
-    byte for byte; else it says the same. Without a block it is the body alone.
+    The usual numbers of blank lines are tried until the document has the digest ``sha256``, so that
+    it is byte for byte the original. Otherwise it has the same content. Without a block it is the
+    body alone.
     """
     if block and not block.endswith("\n"):
         block += "\n"

@@ -1,4 +1,4 @@
-"""What frontmatter is made of before it gets types: scalars as written, lists, mappings."""
+"""The untyped tree of a frontmatter block: scalars as written, lists, mappings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Scalar(NamedTuple):
 
     text: str
     plain: bool
-    """True when it stood without quotes, so that YAML would have guessed a type."""
+    """True when it is not quoted, so that YAML would guess its type."""
     line: int
     """0-based line in the block."""
     column: int
@@ -32,9 +32,10 @@ Node = Scalar | list["Node"] | dict[str, "Node"]
 
 
 def plain_value(node: Node) -> Any:
-    """Return the node by the YAML 1.2 core schema: text, numbers, booleans, None, lists, maps.
+    """Return the value of a node by the YAML 1.2 core schema.
 
-    Numbers too long to be one, infinities and NaN stay text: they have no place in JSON.
+    Infinities, NaN and numbers of more than 32 characters stay text, because JSON has no such
+    numbers.
     """
     if isinstance(node, list):
         return [plain_value(item) for item in node]

@@ -1,7 +1,7 @@
-"""Oasis ``key_skills/*/SKILL.md``: which files belong to the registry.
+"""Parses Oasis ``key_skills/*/SKILL.md`` files, and decides which belong to the registry.
 
-Source: the Oasis document, "SKILL.md Format" and "Discovery Rules". Files that miss a required
-field are no part of the registry; they remain ordinary skills where they can be read as such.
+Source: the Oasis document, "SKILL.md Format" and "Discovery Rules". A file without a required field
+is not part of the registry. It remains an ordinary skill when it can be parsed as one.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ __all__ = ["parse_key_skill"]
 
 
 def parse_key_skill(document: Document, content: str, limits: Limits = DEFAULT_LIMITS) -> Parsed:
-    """Parse one registry file. ``origin`` is ``oasis`` only when every required field is there.
+    """Parse one registry file. ``origin`` is ``oasis`` only when no required field is missing.
 
-    Raises SkillError for a file that cannot be read as a skill at all.
+    Raises SkillError for a file that is not a skill.
     """
     parsed = parse_document(document, content, strict=False, limits=limits)
     missing = _missing(parsed.skill, parsed.fields)
@@ -40,16 +40,16 @@ def parse_key_skill(document: Document, content: str, limits: Limits = DEFAULT_L
 
 
 def _missing(skill: Skill, fields: Fields | None) -> list[str]:
-    """Return the required fields that are not there in an acceptable form.
+    """Return the required fields that are missing or have a wrong type.
 
-    Name and description have been checked by reading already.
+    Parsing has already checked name and description.
     """
     if fields is None:
         return []
     node = fields.node("id")
-    given = {
+    checks = {
         "id": isinstance(node, Scalar) and not node.null and bool(node.text.strip()),
         "triggers": bool(skill.triggers.phrases),
         "priority": fields.is_integer("priority"),
     }
-    return [field for field, present in given.items() if not present]
+    return [field for field, present in checks.items() if not present]

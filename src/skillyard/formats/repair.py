@@ -1,8 +1,8 @@
-"""One repair pass for frontmatter that is almost YAML.
+"""Repairs frontmatter that is nearly valid YAML.
 
-5.3 % of real SKILL.md files are not valid YAML, nearly all for an unquoted ``: `` in a
-description; the client guide of agentskills.io asks for this repair. Plain top-level values that
-YAML would misread are put into single quotes, continuation lines included. Nothing is guessed.
+5.3 % of real SKILL.md files are not valid YAML, nearly all because of an unquoted ``: `` in a
+description. The client guide of agentskills.io asks for this repair. Plain top-level values that
+YAML would misread are put into single quotes, continuation lines included.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def quote_plain_values(block: str) -> tuple[str, tuple[int, ...]]:
 
 
 def _end_of_value(lines: list[str], start: int) -> int:
-    """Return the line after the value that starts on ``start``: the next one not indented."""
+    """Return the first line after the value that starts on line ``start``."""
     end = start + 1
     while end < len(lines) and lines[end][:1] in (" ", "\t") and lines[end].strip():
         end += 1

@@ -1,9 +1,10 @@
-"""YAML under guard: events first, refusals before values, every scalar kept as text.
+"""A guarded YAML parser: it refuses dangerous features and returns every scalar as text.
 
-A "safe" YAML loader is not safe: merge keys explode, deep nesting ends the process, tiny inputs
-raise what nobody catches, a second key silently wins. So the *events* of PyYAML's C parser are
-walked, and anchors, aliases, tags, merge keys, duplicate keys, depth and size are refused as they
-come (spec/security.md §2.2). Values are built in the same walk: text, lists and mappings.
+A "safe" YAML loader is not safe enough: merge keys expand exponentially, deep nesting crashes the
+process, small inputs raise undocumented exceptions, and a duplicate key silently overrides the
+first. This parser walks the *events* of PyYAML's C parser. It refuses anchors, aliases, tags, merge
+keys, duplicate keys, and excessive depth and size (spec/security.md §2.2), and builds text, lists
+and mappings in the same pass.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def read_mapping(
 ) -> tuple[dict[str, Node], dict[str, int]]:
     """Return the block's mapping and, for each top-level key, its 1-based line in the file.
 
-    Raises SkillYamlError (code, line, column, what stood there and what to write instead).
+    Raises SkillYamlError with code, line, column, the offending text and a hint.
     """
     if block.count("[") + block.count("{") > limits.yaml_nodes:
         raise _refuse("yaml_too_large", "too many brackets", path, first_line, 1)
@@ -63,7 +64,7 @@ def read_mapping(
         _refuse_odd_breaks(block, path, first_line)
     walk = _Walk(path, limits, first_line)
     try:
-        walk.run(_events(block))
+        walk.build(_events(block))
     except yaml.MarkedYAMLError as error:
         raise _syntax_error(error, block, path, first_line) from None
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
@@ -92,13 +93,13 @@ _ODD_BREAK = re.compile("[\r\x85\u2028\u2029]")
 
 
 def _refuse_odd_breaks(block: str, path: str, first_line: int) -> None:
-    """Refuse the line breaks that YAML sees and most readers do not: a field could hide there."""
-    found = _ODD_BREAK.search(block)
-    if found is None:
+    """Refuse line breaks that only YAML recognises, because they could hide a field."""
+    match = _ODD_BREAK.search(block)
+    if match is None:
         return
-    start = found.start()
+    start = match.start()
     raise SkillYamlError(
-        f"the frontmatter holds U+{ord(found.group()):04X}, a line break that most readers miss",
+        f"the frontmatter holds U+{ord(match.group()):04X}, a line break that most readers miss",
         path=path,
         line=block.count("\n", 0, start) + first_line,
         column=start - block.rfind("\n", 0, start),
@@ -108,7 +109,7 @@ def _refuse_odd_breaks(block: str, path: str, first_line: int) -> None:
 
 
 class _Walk:
-    """One pass over the events of one block."""
+    """Builds the tree of one block from its events, in one pass."""
 
     __slots__ = ("_documents", "_first_line", "_limits", "_path", "key_lines", "root")
 
@@ -120,8 +121,8 @@ class _Walk:
         self.root: Node | None = None
         self.key_lines: dict[str, int] = {}
 
-    def run(self, events: Iterator[Any]) -> None:
-        """Build ``root`` from the events; refuse what is not allowed at the first sight of it."""
+    def build(self, events: Iterator[Any]) -> None:
+        """Build ``root`` from the events. Raises SkillYamlError at the first refused event."""
         stack: list[Any] = []
         keys: list[Scalar | None] = []  # one for each open container: the key awaiting its value
         nodes, max_nodes = 0, self._limits.yaml_nodes
@@ -170,7 +171,7 @@ class _Walk:
         return {} if kind is MappingStartEvent else []
 
     def _outside(self, event: Any, kind: type) -> None:
-        """Look at what is no node: the frame of stream and document, and aliases."""
+        """Check the events that are not nodes: stream, document and alias events."""
         if kind is AliasEvent:
             raise self._at(event, "yaml_alias", f"the alias *{event.anchor}")
         if kind is DocumentStartEvent:
@@ -249,12 +250,12 @@ def _syntax_error(
     line = mark.line if mark is not None else 0
     column = mark.column + 1 if mark is not None else 1
     lines = block.split("\n")
-    found = lines[line] if line < len(lines) else ""
+    source_line = lines[line] if line < len(lines) else ""
     problem = error.problem or "not YAML"
     hint = "check quotes, indentation and brackets around this place"
     if "mapping values are not allowed" in problem:
         hint = "put the value in quotes: it holds a colon followed by a blank"
-    elif "\t" in found:
+    elif "\t" in source_line:
         hint = "indent with blanks, not with tabs"
     return SkillYamlError(
         f"invalid YAML: {problem}",
@@ -263,7 +264,7 @@ def _syntax_error(
         column=column,
         code="yaml_invalid",
         hint=hint,
-        found=found.strip()[:80],
+        found=source_line.strip()[:80],
     )
 
 

@@ -1,11 +1,11 @@
-"""Prompt hooks: an agent host hands over what its user has typed and is told which skill fits.
+"""Prompt hooks: an agent host passes the user's prompt, and the hook names the skill that fits.
 
-A hook stands in the way of every prompt. So it answers from the index on disk and never makes one
-while somebody waits, it is bounded by size before it is bounded by the clock, it uses a project's
-skills only as its user has approved them, and whatever goes wrong ends in an empty answer, exit
-code 0 and a line in the hook's own log.
+A hook delays every prompt, so it answers from the index on disk and never builds one in the
+foreground. Sizes are limited, and a time budget is the last resort. A project's skills are used
+only as the user has approved them. Any error ends in an empty answer, exit code 0 and a line in the
+hook's log.
 
-What the hosts do with exit codes: 0 takes standard output for the answer (empty: none); 2 blocks
-the prompt, and Claude Code erases it; every other code is reported as an error of the hook, and
-the prompt goes on. So this hook ends with 0 or not at all.
+Exit codes in the hosts: with 0 the standard output is the answer. With 2 the prompt is blocked, and
+Claude Code erases it. Any other code is reported as an error of the hook, and the prompt continues.
+Therefore this hook always exits with 0.
 """

@@ -1,8 +1,7 @@
-"""Which files a hook's library is made of: of a project only what its user has approved.
+"""Restricts the library of a hook to the files of a project that the user has approved.
 
-What nobody approved is left out before names are settled and words are counted, so that a file that
-somebody adds to a project can neither take the name of an approved skill or of the user's own, nor
-outrank it.
+Unapproved files are removed before names are resolved and terms are counted. A file that is added
+to a project can therefore neither shadow nor outrank an approved skill or one of the user's own.
 """
 
 from __future__ import annotations
@@ -18,41 +17,41 @@ from skillyard.skill import Origin
 
 if TYPE_CHECKING:
     from skillyard.discovery import Scan
-    from skillyard.hook.approval import Content
+    from skillyard.hook.skill_content import Content
     from skillyard.hook.trust import Project
 
 __all__ = ["CODE", "ApprovedSkills", "NotApproved", "approved_content", "needs_approval"]
 
 CODE = "not_approved"
-"""Of the diagnostics that name what was left out."""
+"""The code of the diagnostics about unapproved skills."""
 
 
 class NotApproved(Exception):
-    """A skill is not used; the message says why, without its path."""
+    """A skill is not used. The message is the reason, without the path."""
 
 
 class ApprovedSkills(NamedTuple):
-    """Admits a project's approved skills, and whatever lies elsewhere."""
+    """Admits the approved skills of a project, and all skills outside of it."""
 
     project: str
-    """Its real path."""
+    """The real path of the project."""
     roots: tuple[str, ...]
-    """Libraries that the user named: whoever names one trusts it."""
+    """Libraries that the user named, and thereby trusts."""
 
     @property
     def key(self) -> str:
-        """What tells this index from others of the same roots."""
+        """The text that distinguishes this index from other indexes of the same roots."""
         return f"approved in {self.project}"
 
     def resolved(self) -> ApprovedSkills:
-        """Return the same with the libraries named where they lead, as an index is made."""
+        """Return a copy with the real paths of the libraries."""
         return self._replace(roots=tuple(map(real_root, self.roots)))
 
-    def admitted(self, found: Scan) -> Scan:
-        """Return the scan without the project's files that are not approved as they are now."""
+    def filter_scan(self, scan: Scan) -> Scan:
+        """Return the scan without files of the project that are unapproved or have changed."""
         approved = project_at(self.project)
-        candidates, diagnostics = [], list(found.diagnostics)
-        for candidate in found.candidates:
+        candidates, diagnostics = [], list(scan.diagnostics)
+        for candidate in scan.candidates:
             if not needs_approval(candidate.path, candidate.scope, self.roots):
                 candidates.append(candidate)
             elif candidate.origin != Origin.CONVENTION:
@@ -63,23 +62,23 @@ class ApprovedSkills(NamedTuple):
                     hint = f"look at it, then: skillyard trust {self.project}"
                     diagnostics.append(Diagnostic(CODE, "warning", candidate.path, what, hint))
                 except OSError:
-                    continue  # it went away meanwhile
+                    continue  # removed meanwhile
                 else:
                     candidates.append(candidate)
-        return found._replace(candidates=tuple(candidates), diagnostics=tuple(diagnostics))
+        return scan._replace(candidates=tuple(candidates), diagnostics=tuple(diagnostics))
 
 
 def needs_approval(path: str, scope: str, roots: tuple[str, ...]) -> bool:
-    """Return False for the user's own skills and for those of libraries that were named."""
+    """Return False for the user's own skills and for those of named libraries."""
     return scope != "user" and not any(is_below(path, root) for root in roots)
 
 
 def approved_content(project: Project | None, path: str) -> Content:
-    """Return the content of the skill at a path, which is the approved one.
+    """Return the approved content of the skill at a path.
 
-    Raises NotApproved, and OSError for a skill that is gone or cannot be read.
+    Raises NotApproved when the content is another one, and OSError when it cannot be read.
     """
-    from skillyard.hook.approval import Unapprovable, content_of  # only for a project's skills
+    from skillyard.hook.skill_content import Unapprovable, content_of  # deferred: for projects only
 
     if project is None:
         raise NotApproved("is not approved")

@@ -1,8 +1,8 @@
-"""What the model reads: which skill, where it is from, why, and its author's words in a frame.
+"""The answer that the model reads: the skill, its origin, the reason, and the author's framed text.
 
-Everything of a skill is hostile until proven otherwise: hidden characters are written out, no text
-can open or close the ``[skill:…]`` frame, and no ``<`` is left, so that none can close the
-wrapper that a host puts around the answer either.
+All text of a skill is untrusted. Hidden characters are shown as escapes, no text can open or close
+the ``[skill:…]`` frame, and every ``<`` is escaped, so that no text can close the element that a
+host puts around the answer.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.hook.hosts import EVENT, MOST_CONTEXT
+from skillyard.hook.hosts import EVENT, MAX_CONTEXT_CHARS
 from skillyard.text import clean, clean_line, escape_frame, shorten
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from skillyard.ranking.match import Match
     from skillyard.skill import Skill
 
-__all__ = ["Chosen", "context_text", "rendered"]
+__all__ = ["SkillOffer", "context_text", "render_output"]
 
 _LINE = 300
 _DESCRIPTION = 1_500
 _BODY = 8_000
-"""Most characters of instructions, whatever was asked for: the whole has to fit the host."""
+"""Upper limit for the characters of instructions: the whole answer has to fit the host's limit."""
 
 _INTRODUCTION = (
     "skillyard chose a skill for this request. If it fits, read its file before you start; if it"
@@ -36,33 +36,33 @@ _FRAMED = (
 )
 
 
-_PERHAPS = (
+_UNCERTAIN = (
     "skillyard: perhaps the skill `{name}` ({score:.2f}) fits this request. If it may, read its"
     " file: {file}"
 )
 
 
-class Chosen(NamedTuple):
+class SkillOffer(NamedTuple):
     """The skill of one answer."""
 
     skill: Skill
     match: Match
-    """Its place in the ranking: score and reason."""
+    """Its score and reason."""
     body: str | None
-    """Its instructions, where they were read; they are shown as far as was asked for."""
+    """The instructions, or None when they were not read."""
     close: Sequence[str] = ()
-    """Names of skills that came too close to tell."""
-    perhaps: bool = False
-    """True where it is below the floor: it is named in one line, and nothing of it is shown."""
+    """Names of other skills with nearly the same score."""
+    is_uncertain: bool = False
+    """True when the score is below the floor. The answer is then one line with name and file."""
 
 
-def context_text(chosen: Chosen, max_chars: int = 0) -> str:
-    """Return the text for the model, with at most ``max_chars`` characters of instructions."""
-    skill, match = chosen.skill, chosen.match
-    if chosen.perhaps:
+def context_text(offer: SkillOffer, max_chars: int = 0) -> str:
+    """Return the text for the model. ``max_chars`` limits the characters of instructions."""
+    skill, match = offer.skill, offer.match
+    if offer.is_uncertain:
         name = _line(skill.name).replace("`", "'")
         file = _inert(skill.path).replace(chr(10), " ")
-        return _PERHAPS.format(name=name, score=match.score, file=file)
+        return _UNCERTAIN.format(name=name, score=match.score, file=file)
     level = f", {match.level}" if match.level else ""
     lines = [
         _INTRODUCTION,
@@ -71,14 +71,14 @@ def context_text(chosen: Chosen, max_chars: int = 0) -> str:
         f"origin: {_line(skill.scope)} ({_line(skill.origin or 'code')}), sha256 {skill.hash[:16]}",
         f"why: score {match.score:.2f}{level}; {_line(match.reason)}",
     ]
-    if chosen.close:
-        lines.append(f"close to it: {', '.join(map(_line, chosen.close))}")
+    if offer.close:
+        lines.append(f"close to it: {', '.join(map(_line, offer.close))}")
     name = _line(skill.name).replace("[", "(").replace("]", ")")
     lines += [_FRAMED, f"[skill:{name}]", _inert(skill.description)[:_DESCRIPTION]]
-    if chosen.body and max_chars:
+    if offer.body and max_chars:
         head = "\n".join(lines)
-        room = min(max_chars, _BODY, MOST_CONTEXT - len(head) - 20)
-        body = chosen.body.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+        room = min(max_chars, _BODY, MAX_CONTEXT_CHARS - len(head) - 20)
+        body = offer.body.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
         lines += ["", _inert(body)[: max(room, 0)]]
     lines.append("[/skill]")
     return "\n".join(lines)
@@ -89,12 +89,12 @@ def _line(text: str) -> str:
 
 
 def _inert(text: str) -> str:
-    """Return text that shows all it holds and can end no frame and no tag."""
+    """Return text with hidden characters shown, and frame tags and ``<`` escaped."""
     return escape_frame(clean(text)).replace("<", "&lt;")
 
 
-def rendered(text: str) -> str:
-    """Return an answer as both hosts read it; an empty one is no output at all."""
+def render_output(text: str) -> str:
+    """Return the answer in the JSON form that both hosts read. An empty answer is empty output."""
     if not text:
         return ""
     output = {"hookEventName": EVENT, "additionalContext": text}

@@ -1,160 +1,142 @@
-"""What exactly is approved of a skill: one digest over its file and all that belongs to it.
-
-A model that follows a skill reads its references and runs its scripts, so a change of those is a
-change of the skill. Covered is every entry of its folder whatever its name, what links in it lead
-to, and the files that its field ``references`` names.
-"""
+"""Approves a project: digests its skills, stores the digests, and builds the index."""
 
 from __future__ import annotations
 
 import os
-import stat
-from json import dumps
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillyard.errors import ResourceRefused, SkillError, SkillIoError
-from skillyard.formats.agentskills import Document, parse_document
-from skillyard.formats.frontmatter import decode
-from skillyard.io.files import open_to_read
-from skillyard.io.folder_manifest import Entry, ManifestLimits, file_digest, manifest_of
-from skillyard.io.folders import open_real_file
-from skillyard.io.paths import is_below
+from skillyard.catalog import read_catalog
+from skillyard.decisions.entry import moment
+from skillyard.errors import InvalidSkillsRoot, SkillyardError
+from skillyard.hook.journal import forget_reports
+from skillyard.hook.library import library_place
+from skillyard.hook.skill_content import Unapprovable, content_of
+from skillyard.hook.trust import Project, approve, project_at, projects, real_path, revoke
+from skillyard.index.indexed_catalog import indexing_is_off, open_library_index
 from skillyard.io.sha256 import sha256
-from skillyard.resources import safe_parts
+from skillyard.skill import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from skillyard.catalog.entries import Progress
 
-__all__ = ["LIMITS", "MOST_FILE_BYTES", "Content", "Unapprovable", "content_of"]
-
-LIMITS = ManifestLimits(entries=1_000, bytes=16 * 1024 * 1024, depth=16)
-"""Of one skill with what belongs to it; 99.9 % of real ones have under 83 files."""
-MOST_FILE_BYTES = 1_048_576
-"""Of the skill's own file."""
-_AT_ROOT = ("assets", "references", "scripts")
-"""What belongs to a skill whose folder is the project itself: the rest is the project."""
+__all__ = ["Approval", "approvals", "approve_project", "review_project", "revoke_project"]
 
 
-class Unapprovable(Exception):
-    """A skill that nobody can approve as it is, and why."""
+class Approval(NamedTuple):
+    """The approval of one project, and its difference from the previous one."""
+
+    project: str
+    """The real path of the project."""
+    state: str
+    """``approved``, ``revoked`` or ``unknown``."""
+    since: str | None
+    """The time of the approval, in UTC."""
+    skills: tuple[str, ...]
+    """Paths in the project."""
+    added: tuple[str, ...] = ()
+    """Skills that were not approved before."""
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+    """(path, reason) of skills that cannot be approved."""
+    there: bool = True
+    """False when the folder does not exist any more."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``skillyard.trust/1``."""
+        fields = self._asdict()
+        fields["refused"] = [{"path": path, "why": why} for path, why in self.refused]
+        return {"schema": "skillyard.trust/1", **fields}
 
 
-class Content(NamedTuple):
-    """A skill's content at one moment."""
+def approve_project(folder: str, *, progress: Progress | None = None) -> Approval:
+    """Approve the current content of every skill of a project. Replaces an earlier approval.
 
-    digest: str
-    """64 digits over all entries that belong to it."""
-    data: bytes
-    """The skill's own file, the very bytes that are in the digest."""
-
-
-def content_of(path: str, root: str) -> Content:
-    """Return the content of the skill whose file is ``path``, in the project ``root``.
-
-    Raises Unapprovable when the skill is larger than anybody looks through, or holds what cannot
-    be covered: pipes and the like, and links that lead out of the project; OSError when it cannot
-    be read.
+    Raises InvalidSkillsRoot, SkillIoError.
     """
-    folder, name = os.path.split(path)
-    data = _own_file(path)
-    parts = _Parts(root)
-    parts.add(Entry(name, "file", len(data), sha256(data).hex(), executable=False))
-    if name.lower() == "skill.md":
-        parts.add_folder(folder, "", only=_AT_ROOT if folder == root else None)
-    parts.add_references(folder, _references(data, path))
-    text = "\n".join(sorted(dumps(tuple(entry)) for entry in parts.entries))
-    return Content(sha256(text.encode("ascii")).hex(), data)
-
-
-def _own_file(path: str) -> bytes:
-    descriptor = open_to_read(path)
+    path = real_path(folder)
+    if not os.path.isdir(path):
+        raise InvalidSkillsRoot("there is no such folder", path=folder, hint="check the path")
+    before = project_at(path)
+    skills, refused = _digest_skills(path, progress)
+    now = approve(path, skills)
+    forget_reports(path)
     try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unapprovable(f"{os.path.basename(path)!r} is no regular file")
-        with open(descriptor, "rb", closefd=False) as file:
-            data = file.read(MOST_FILE_BYTES + 1)
-    finally:
-        os.close(descriptor)
-    if len(data) > MOST_FILE_BYTES:
-        raise Unapprovable(f"its file has more than {MOST_FILE_BYTES:,} bytes")
-    return data
+        if not indexing_is_off():
+            open_library_index(library_place((), path))
+    except SkillyardError:
+        pass  # the hook also builds the index in the background
+    return _compare(now, before.skills() if before is not None else {}, skills, refused)
 
 
-def _references(data: bytes, path: str) -> tuple[str, ...]:
-    """Return what the field ``references`` names; a skill that cannot be read is never used."""
-    try:
-        parsed = parse_document(Document(path), decode(data, path), strict=False)
-    except SkillError:
-        return ()
-    return parsed.skill.declared_references
+def review_project(project: Project) -> Approval:
+    """Compare an approved project with its current files. Writes nothing.
+
+    ``added``, ``changed`` and ``removed`` are the differences from the approval. Added and changed
+    skills are not used until the project is approved again. Raises InvalidSkillsRoot.
+    """
+    return _compare(project, project.skills(), *_digest_skills(project.path, None))
 
 
-class _Parts:
-    """The entries that belong to one skill, gathered within :data:`LIMITS`."""
+def _compare(
+    project: Project,
+    before: dict[str, str],
+    skills: dict[str, str],
+    refused: list[tuple[str, str]],
+) -> Approval:
+    """Return the approval with the difference between the digests ``before`` and ``skills``."""
+    return Approval(
+        project.path,
+        "approved",
+        moment(project.since),
+        tuple(sorted(skills)),
+        tuple(sorted(skills.keys() - before.keys())),
+        tuple(sorted(p for p in skills.keys() & before.keys() if skills[p] != before[p])),
+        tuple(sorted(before.keys() - skills.keys())),
+        tuple(refused),
+    )
 
-    def __init__(self, root: str) -> None:
-        self.entries: list[Entry] = []
-        self._root = os.path.realpath(root)
-        self._left = LIMITS
-        self._covered: set[str] = set()
-        """Real paths of folders whose entries are listed."""
 
-    def add(self, entry: Entry) -> None:
-        self._left = self._left._replace(
-            entries=self._left.entries - 1, bytes=self._left.bytes - entry.size
+def _digest_skills(
+    path: str, progress: Progress | None
+) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """Return the digests of a project's skills by path, and (path, reason) of refused ones."""
+    skills: dict[str, str] = {}
+    refused: list[tuple[str, str]] = []
+    for skill in read_catalog(path, progress=progress):
+        if skill.origin == Origin.CONVENTION:
+            continue
+        below = os.path.relpath(skill.path, path)
+        try:
+            content = content_of(skill.path, path)
+            if sha256(content.data).hex() == skill.hash:
+                skills[below] = content.digest
+            else:
+                refused.append((below, "it was changed while it was read; approve again"))
+        except Unapprovable as why:
+            refused.append((below, str(why)))
+        except OSError as error:
+            refused.append((below, f"cannot be read: {error.strerror}"))
+    return skills, refused
+
+
+def revoke_project(folder: str) -> Approval:
+    """Revoke an approval. The folder need not exist any more. Raises SkillIoError."""
+    path = real_path(folder)
+    state = "revoked" if revoke(path) else "unknown"
+    forget_reports(path)
+    return Approval(path, state, None, (), there=os.path.isdir(path))
+
+
+def approvals() -> list[Approval]:
+    """Return every approved project, by path."""
+    return [
+        Approval(
+            each.path,
+            "approved",
+            moment(each.since),
+            tuple(sorted(each.skills())),
+            there=os.path.isdir(each.path),
         )
-        if self._left.entries < 0:
-            raise Unapprovable(f"it has more than {LIMITS.entries:,} files and folders")
-        if self._left.bytes < 0:
-            raise Unapprovable(f"its files have more than {LIMITS.bytes:,} bytes")
-        if entry.kind == "other":
-            raise Unapprovable(f"{entry.path!r} is no regular file")
-        self.entries.append(entry)
-
-    def add_folder(self, folder: str, prefix: str, *, only: tuple[str, ...] | None = None) -> None:
-        """Add what is below a folder, and then what the links in it lead to."""
-        real = os.path.realpath(folder)
-        if real in self._covered:
-            return
-        self._covered |= {real} if only is None else {os.path.join(real, name) for name in only}
-        try:
-            found = manifest_of(real, self._left, only=only)
-        except SkillIoError as error:
-            raise Unapprovable(error.message) from None
-        for entry in found.entries:
-            self.add(entry._replace(path=prefix + entry.path))
-        for link in found.of_kind("link"):
-            above, name = os.path.split(link.path)
-            self._add_target(os.path.join(real, above, name), f"{prefix}{link.path} -> ")
-
-    def add_references(self, folder: str, references: Iterable[str]) -> None:
-        """Add the files that a skill names, as :func:`skillyard.resources.read_declared` does."""
-        for path in references:
-            try:
-                parts = safe_parts(path)
-            except ResourceRefused:
-                continue  # it is never read
-            self._add_target(os.path.join(folder, *parts), f"{path} => ")
-
-    def _add_target(self, path: str, shown: str) -> None:
-        """Add what lies at a path, links followed, under a name that no entry of a folder has."""
-        real = os.path.realpath(path)
-        if not is_below(real, self._root):
-            raise Unapprovable(f"{shown.split(' ')[0]!r} leads out of the project")
-        try:
-            status = os.lstat(real)
-        except FileNotFoundError:
-            return self.add(Entry(shown, "missing", 0, "", executable=False))
-        if any(real == each or is_below(real, each) for each in self._covered):
-            return None  # listed by its own path; where the link leads is in its entry
-        if stat.S_ISDIR(status.st_mode):
-            return self.add_folder(real, shown)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unapprovable(f"{shown.split(' ')[0]!r} leads to no regular file")
-        descriptor = open_real_file(real)
-        try:
-            digest, size = file_digest(descriptor, self._left.bytes)
-        finally:
-            os.close(descriptor)
-        return self.add(Entry(shown, "file", size, digest, executable=False))
+        for each in projects()
+    ]

@@ -1,36 +1,36 @@
-"""The time that one answer may take: a last check, since sizes bound the work before it."""
+"""The time limit of one answer. It is a last resort: size limits bound the work first."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
 
-__all__ = ["DEFAULT_MS", "Breach", "Budget"]
+__all__ = ["DEFAULT_MS", "Budget", "BudgetExceeded"]
 
 DEFAULT_MS = 500
-"""An answer takes a tenth of it; the rest is for machines that have other things to do."""
+"""An answer takes a tenth of it. The rest is a reserve for busy machines."""
 
 Clock = Callable[[], float]
 
 
-class Breach(Exception):
-    """The time is used up; what is there by then is thrown away."""
+class BudgetExceeded(Exception):
+    """The time limit is exceeded. The answer is discarded."""
 
 
 class Budget:
-    """What is left of some milliseconds from now on."""
+    """A time limit in milliseconds that starts now."""
 
     def __init__(self, milliseconds: int = DEFAULT_MS, clock: Clock = monotonic) -> None:
         self.milliseconds = milliseconds
         self._clock = clock
         self._start = clock()
 
-    def left_s(self) -> float:
-        """Return the seconds that are left, 0.0 when none are."""
+    def remaining_s(self) -> float:
+        """Return the remaining seconds, at least 0.0."""
         return max(0.0, self.milliseconds / 1e3 - (self._clock() - self._start))
 
     def check(self, step: str) -> None:
-        """Go on when there is time left. Raises Breach, which names the step that took the rest."""
-        spent = (self._clock() - self._start) * 1e3
-        if spent > self.milliseconds:
-            raise Breach(f"{step} ended after {spent:.0f} ms of {self.milliseconds}")
+        """Raise BudgetExceeded, naming the step, when no time remains."""
+        elapsed_ms = (self._clock() - self._start) * 1e3
+        if elapsed_ms > self.milliseconds:
+            raise BudgetExceeded(f"{step} ended after {elapsed_ms:.0f} ms of {self.milliseconds}")

@@ -1,8 +1,8 @@
-"""The agent hosts that this hook knows: where their settings lie and what they hand over.
+"""The supported agent hosts and their settings files.
 
 Sources: Claude Code's hooks reference; Codex's hooks page and the JSON schemas in its repository
 (``codex-rs/hooks/schema/generated``), as of November 2026. Both send one JSON object on standard
-input, and both take the same answer.
+input, and both accept the same answer.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 from skillyard.errors import UnknownName
 
-__all__ = ["EVENT", "HOSTS", "MOST_CONTEXT", "Host", "host_of"]
+__all__ = ["EVENT", "HOSTS", "MAX_CONTEXT_CHARS", "Host", "host_of"]
 
 EVENT = "UserPromptSubmit"
-"""The event of both hosts, in their payloads, their settings and their answers."""
-MOST_CONTEXT = 9_500
-"""Characters of an answer. Claude Code hands 10,000 to the model and a preview of any more."""
+"""The name of the event in the payloads, settings and answers of both hosts."""
+MAX_CONTEXT_CHARS = 9_500
+"""Limit for the characters of an answer. Claude Code passes at most 10,000 to the model."""
 
 
 class Host(NamedTuple):
-    """One host and the file that its hooks are set in."""
+    """One host and the file with its hooks."""
 
     name: str
     folder: str
@@ -30,15 +30,15 @@ class Host(NamedTuple):
     """Environment variable that replaces the folder."""
     file: str
     note: str
-    """What its user has to do once after installing."""
+    """The step that the user has to take once after the installation."""
 
     def home(self) -> str:
-        """Return the folder of the user's own settings."""
+        """Return the folder of the user's settings."""
         own = os.environ.get(self.variable)
         return own or os.path.join(os.path.expanduser("~"), self.folder)
 
     def settings(self) -> str:
-        """Return the path of the user's own settings."""
+        """Return the path of the user's settings."""
         return os.path.join(self.home(), self.file)
 
 
@@ -61,7 +61,7 @@ HOSTS = (
 
 
 def host_of(name: str) -> Host:
-    """Return the host of a name. Raises UnknownName."""
+    """Return the host with that name. Raises UnknownName."""
     for host in HOSTS:
         if host.name == name:
             return host

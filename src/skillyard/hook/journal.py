@@ -1,4 +1,4 @@
-"""The hook's own log: why an answer was empty. It never holds what the user has typed."""
+"""The hook's log: the reasons for empty answers. It never contains the user's prompt."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import state_folder
 from skillyard.text import clean
 
-__all__ = ["first_time", "forget", "journal_path", "note", "say"]
+__all__ = ["forget_reports", "journal_path", "log_event", "print_message", "report_once"]
 
-MOST_BYTES = 256 * 1024
-_TOLD = "told"
+MAX_BYTES = 256 * 1024
+_REPORTS_FOLDER = "told"
 
 
 def journal_path() -> str:
@@ -25,7 +25,7 @@ def journal_path() -> str:
     return os.path.join(state_folder(), "hook.log")
 
 
-def note(host: str, event: str, message: str) -> None:
+def log_event(host: str, event: str, message: str) -> None:
     """Write one event to the log. Never raises.
 
     ``event`` is ``bad_input``, ``breach``, ``changed``, ``error``, ``no_index`` or ``untrusted``.
@@ -38,13 +38,13 @@ def note(host: str, event: str, message: str) -> None:
         "message": message,
     }
     try:
-        append_line(journal_path(), dumps(shape, separators=(",", ":")), MOST_BYTES)
+        append_line(journal_path(), dumps(shape, separators=(",", ":")), MAX_BYTES)
     except OSError:
-        pass  # a hook that cannot say why it is silent is silent all the same
+        pass  # a failing log must not fail the hook
 
 
-def say(message: str) -> None:
-    """Say something on standard error, where hosts show it on request. Never raises."""
+def print_message(message: str) -> None:
+    """Print a message to standard error, which hosts show on request. Never raises."""
     try:
         sys.stderr.write(f"skillyard: {clean(message)}\n")
     except (OSError, ValueError, AttributeError):
@@ -55,12 +55,13 @@ def _project_key(project: str) -> str:
     return sha256(os.fsencode(project)).hex()[:16]
 
 
-def first_time(project: str, what: str) -> bool:
-    """Return True when this has not been said of this project before; it is from now on.
+def report_once(project: str, what: str) -> bool:
+    """Return True the first time it is called for a message about a project, else False.
 
-    Where nothing can be kept, nothing is said: a remark at every prompt is worse than none.
+    Returns False when the call cannot be recorded: repeating a message at every prompt is worse
+    than omitting it.
     """
-    folder = os.path.join(state_folder(), _TOLD)
+    folder = os.path.join(state_folder(), _REPORTS_FOLDER)
     thing = sha256(what.encode("utf-8", "surrogatepass")).hex()[:16]
     path = os.path.join(folder, f"{_project_key(project)}-{thing}")
     if os.path.lexists(path):
@@ -73,9 +74,9 @@ def first_time(project: str, what: str) -> bool:
     return True
 
 
-def forget(project: str) -> None:
-    """Make everything about a project worth saying again. Never raises."""
-    folder = os.path.join(state_folder(), _TOLD)
+def forget_reports(project: str) -> None:
+    """Forget which messages about a project were reported. Never raises."""
+    folder = os.path.join(state_folder(), _REPORTS_FOLDER)
     key = f"{_project_key(project)}-"
     try:
         for name in os.listdir(folder):

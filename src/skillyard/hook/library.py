@@ -1,8 +1,8 @@
-"""The index that a hook answers from: opened as it is, and looked after when nobody waits.
+"""The index of a hook: opened as it is, and updated in the background.
 
-Walking a project or reading what changed may take seconds; opening an index takes milliseconds
-whatever its size. So the hook answers from the index that is there, and when it was not looked at
-for a while it starts a process of its own that brings it up to date for the next prompt.
+Walking a project and reading changed files may take seconds. Opening an index takes milliseconds,
+regardless of its size. Therefore the hook answers from the existing index. When the index was not
+checked for some time, the hook starts a process that updates it for the next prompt.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from skillyard.io.processes import start_detached
 from skillyard.limits import DEFAULT_LIMITS
 
 __all__ = [
-    "LOOKED_AT_S",
+    "REFRESH_AFTER_S",
     "library_place",
-    "named_by",
     "open_library",
-    "start_refreshing",
+    "roots_and_project",
+    "start_refresh",
 ]
 
-LOOKED_AT_S = 20.0
-"""Seconds after which the index is looked after again, in the background."""
+REFRESH_AFTER_S = 20.0
+"""Seconds after which the index is checked again, in the background."""
 
 
 def library_place(roots: tuple[str, ...], project: str | None) -> LibrarySpec:
     """Return the library of a prompt: named roots, the project, then the user's agent folders.
 
-    Of the project (its real path) only what is approved belongs to it.
+    ``project`` is a real path. Only its approved skills belong to the library.
     """
     if project is None:
         return LibrarySpec(roots, ("user",), DEFAULT_LIMITS)
@@ -40,36 +40,37 @@ def library_place(roots: tuple[str, ...], project: str | None) -> LibrarySpec:
     return LibrarySpec((*roots, project), ("user",), DEFAULT_LIMITS, admission)
 
 
-def named_by(place: LibrarySpec) -> tuple[tuple[str, ...], str | None]:
-    """Return the roots and the project that :func:`library_place` made a place of."""
+def roots_and_project(place: LibrarySpec) -> tuple[tuple[str, ...], str | None]:
+    """Return the roots and the project of a place that :func:`library_place` returned."""
     if isinstance(place.admission, ApprovedSkills):
         return place.admission.roots, place.admission.project
     return place.roots, None
 
 
 def open_library(place: LibrarySpec, *, refresh: bool = True) -> IndexedCatalog | None:
-    """Return the catalog over the index of a library, or None where there is none to use.
+    """Return the catalog over the index of a library, or None when there is no usable index.
 
-    With ``refresh`` an index that is missing, damaged or not looked at for a while is seen to by
-    a process in the background. Never writes anything itself, never raises.
+    With ``refresh`` a background process is started when the index is missing, damaged or was not
+    checked for some time. Writes nothing itself. Never raises.
     """
     folder = index_folder(place)
     try:
         catalog = open_current(place, folder, trusted=True)
     except (IndexDamaged, SkillIoError, OSError):
         catalog = None
-    if refresh and (catalog is None or seconds_since_scan(folder) >= LOOKED_AT_S):
-        start_refreshing(place)
+    if refresh and (catalog is None or seconds_since_scan(folder) >= REFRESH_AFTER_S):
+        start_refresh(place)
     return catalog
 
 
-def start_refreshing(place: LibrarySpec) -> bool:
-    """Start the process that brings an index up to date; False when it could not be started.
+def start_refresh(place: LibrarySpec) -> bool:
+    """Start the process that updates an index. Returns False when it could not be started.
 
-    It has no terminal, no streams and a session of its own: no host waits for it or ends it.
+    The process is detached from terminal, streams and session, so that no host waits for it or
+    kills it.
     """
-    # -P: the current folder is a project's, and nothing must be imported from there.
-    roots, project = named_by(place)
-    given = dumps({"roots": roots, "project": project})
-    arguments = [sys.executable, "-P", "-m", "skillyard.hook.refreshing", given]
+    # -P: the current folder is a project's, and Python must not import from there.
+    roots, project = roots_and_project(place)
+    argument = dumps({"roots": roots, "project": project})
+    arguments = [sys.executable, "-P", "-m", "skillyard.hook.index_refresh", argument]
     return start_detached(arguments)

@@ -1,4 +1,4 @@
-"""What a host hands over on standard input, from bytes that may be anything."""
+"""Parses the payload that a host sends on standard input. The bytes are untrusted."""
 
 from __future__ import annotations
 
@@ -8,51 +8,51 @@ from typing import NamedTuple
 
 from skillyard.hook.hosts import EVENT
 
-__all__ = ["MOST_BYTES", "BadPayload", "Prompt", "asked", "read_payload"]
+__all__ = ["MAX_BYTES", "BadPayload", "Prompt", "query_text", "read_payload"]
 
-MOST_BYTES = 4 * 1024 * 1024
-"""Bytes of a payload; whoever sends more is told nothing."""
-ENDS_KEPT = 2_000
-"""Characters of a long prompt that are looked at, at its start and again at its end: requests
-stand before or behind what is pasted, and the work must not grow with the paste."""
+MAX_BYTES = 4 * 1024 * 1024
+"""Limit for the bytes of a payload. A larger one gets an empty answer."""
+MAX_END_CHARS = 2_000
+"""Characters used from each end of a long prompt. Users write their request before or after pasted
+text, and the ranking time must not grow with the paste."""
 
 
 class BadPayload(Exception):
-    """What came is no prompt of a host; the message says why and repeats nothing of it."""
+    """The payload is not a prompt of a host. The message does not quote it."""
 
 
 class Prompt(NamedTuple):
-    """What the user has typed, and where."""
+    """The user's prompt and the folder of the session."""
 
     text: str
     folder: str
-    """The session's current folder; empty where none was named that can be one."""
+    """The session's current folder. Empty when the payload has no usable one."""
 
 
 def read_payload(data: bytes) -> Prompt:
     """Return the prompt of a payload. Raises BadPayload.
 
-    Unknown fields are passed over. Without a usable ``cwd`` there is no project.
+    Unknown fields are ignored. Without a usable ``cwd`` there is no project.
     """
-    if len(data) > MOST_BYTES:
-        raise BadPayload(f"more than {MOST_BYTES:,} bytes")
+    if len(data) > MAX_BYTES:
+        raise BadPayload(f"more than {MAX_BYTES:,} bytes")
     try:
-        found = json.loads(data.decode("utf-8-sig"))
+        document = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise BadPayload("not UTF-8") from None
     except RecursionError:
         raise BadPayload("nested too deep") from None
     except ValueError:
         raise BadPayload("not JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise BadPayload("not a JSON object")
-    event = found.get("hook_event_name", EVENT)
+    event = document.get("hook_event_name", EVENT)
     if event != EVENT:
         raise BadPayload(f"not the event {EVENT}")
-    text = found.get("prompt")
+    text = document.get("prompt")
     if not isinstance(text, str):
         raise BadPayload("prompt is missing" if text is None else "prompt is not text")
-    return Prompt(text, _folder(found.get("cwd")))
+    return Prompt(text, _folder(document.get("cwd")))
 
 
 def _folder(value: object) -> str:
@@ -65,9 +65,9 @@ def _folder(value: object) -> str:
     return value
 
 
-def asked(text: str) -> str:
-    """Return what is looked at of a prompt: all, or the two ends of a long one."""
-    if len(text) > 2 * ENDS_KEPT:
-        text = f"{text[:ENDS_KEPT]}\n{text[-ENDS_KEPT:]}"
-    # Half a surrogate pair is no character; the index and every encoder would stumble over it.
+def query_text(text: str) -> str:
+    """Return the text of a prompt that is used as the query: all of it, or both ends."""
+    if len(text) > 2 * MAX_END_CHARS:
+        text = f"{text[:MAX_END_CHARS]}\n{text[-MAX_END_CHARS:]}"
+    # A lone surrogate cannot be encoded as UTF-8.
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""A settings file that others write too: read with what tells a change, replaced whole or not."""
+"""Reads and atomically replaces a settings file that other programs also write."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from skillyard.io.files import open_to_read
 
 __all__ = ["SettingsFile", "SettingsRefused", "delete", "read_settings", "replace"]
 
-MOST_BYTES = 8 * 1024 * 1024
+MAX_BYTES = 8 * 1024 * 1024
 
 
 class SettingsRefused(SkillIoError):
-    """A settings file that is left as it is, and what to do about it."""
+    """A settings file is not usable and was not changed."""
 
     kind = "SettingsRefused"
 
 
 class SettingsFile(NamedTuple):
-    """A settings file as it was read."""
+    """The content of a settings file when it was read."""
 
     path: str
-    """Where it really is: links are followed, and stay."""
+    """The real path. Links to the file stay in place."""
     text: str | None
-    """None when there is no such file."""
+    """None when the file does not exist."""
     status: os.stat_result | None
 
 
 def read_settings(
-    path: str, *, to_change: bool = True, most_bytes: int | None = None
+    path: str, *, to_change: bool = True, max_bytes: int | None = None
 ) -> SettingsFile:
     """Return a settings file. Raises SettingsRefused for what cannot be read.
 
-    With ``to_change`` a read-only file is refused as well. ``most_bytes`` is the largest size
-    (default: :data:`MOST_BYTES`).
+    With ``to_change`` a read-only file is refused too. ``max_bytes`` is the size limit
+    (default: :data:`MAX_BYTES`).
     """
-    most = MOST_BYTES if most_bytes is None else most_bytes
+    limit = MAX_BYTES if max_bytes is None else max_bytes
     real = os.path.realpath(path)
     try:
         descriptor = open_to_read(real, follow=True)
@@ -56,11 +56,11 @@ def read_settings(
         if to_change and not status.st_mode & 0o222:
             raise _refused(path, "it is read-only", "make it writable, then do this again")
         with open(descriptor, "rb", closefd=False) as file:
-            data = file.read(most + 1)
+            data = file.read(limit + 1)
     finally:
         os.close(descriptor)
-    if len(data) > most:
-        raise _refused(path, f"it has more than {most:,} bytes", "is it the right file?")
+    if len(data) > limit:
+        raise _refused(path, f"it has more than {limit:,} bytes", "is it the right file?")
     try:
         return SettingsFile(real, data.decode("utf-8"), status)
     except UnicodeDecodeError:
@@ -92,7 +92,7 @@ def replace(before: SettingsFile, text: str) -> None:
 
 
 def delete(before: SettingsFile) -> None:
-    """Take away the file that was read. Raises SettingsRefused as :func:`replace` does."""
+    """Delete the file. Raises SettingsRefused like :func:`replace`."""
     _check_unchanged(before)
     try:
         os.unlink(before.path)

@@ -1,8 +1,8 @@
-"""Editing a JSON text in place: a member or an element goes in or out, every other byte stays.
+"""Edits a JSON text in place: inserts or removes one member or element, and keeps every other byte.
 
-Reading a document and writing it again would lose what JSON does not say: its layout, how numbers
-and escapes are written, keys that stand twice. So this finds the place in the text. Whatever was
-put in stands directly behind what was before it, and taking it out again leaves the same bytes.
+Parsing a document and writing it again would change its layout, the notation of numbers and
+escapes, and duplicate keys. These functions edit the text instead. Removing an inserted part
+restores the original bytes.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ _DECODER = json.JSONDecoder()
 
 
 class Part(NamedTuple):
-    """A value in the text, with its key where it is a member."""
+    """The position of a value in the text, with its key if it is a member of an object."""
 
     key: str | None
     start: int
-    """Where the key starts, or the element."""
+    """Start of the key, or of the element."""
     value: int
-    """Where the value starts."""
+    """Start of the value."""
     end: int
-    """Behind the value."""
+    """End of the value."""
 
 
 def whole(text: str) -> Part:
@@ -33,12 +33,12 @@ def whole(text: str) -> Part:
     start = _skip(text, 1 if text.startswith("\ufeff") else 0)
     _, end = _DECODER.raw_decode(text, start)
     if _skip(text, end) != len(text):
-        raise ValueError("something stands behind the document")
+        raise ValueError("there is text after the document")
     return Part(None, start, start, end)
 
 
 def members(text: str, parent: Part) -> list[Part]:
-    """Return the members of an object, in order, keys that stand twice twice."""
+    """Return the members of an object, in order, including those with duplicate keys."""
     return _parts(text, parent, keyed=True)
 
 
@@ -48,7 +48,7 @@ def elements(text: str, parent: Part) -> list[Part]:
 
 
 def _parts(text: str, parent: Part, *, keyed: bool) -> list[Part]:
-    found: list[Part] = []
+    parts: list[Part] = []
     at = _skip(text, parent.value + 1)
     while text[at] not in "}]":
         start, key = at, None
@@ -57,11 +57,11 @@ def _parts(text: str, parent: Part, *, keyed: bool) -> list[Part]:
             at = _skip(text, _skip(text, at) + 1)  # the colon
         value = at
         _, at = _DECODER.raw_decode(text, at)
-        found.append(Part(key, start, value, at))
+        parts.append(Part(key, start, value, at))
         at = _skip(text, at)
         if text[at] == ",":
             at = _skip(text, at + 1)
-    return found
+    return parts
 
 
 def _skip(text: str, at: int) -> int:
@@ -73,7 +73,7 @@ def _skip(text: str, at: int) -> int:
 def insert(text: str, parent: Part, parts: list[Part], new: str, depth: int) -> str:
     """Return the text with ``new`` as the last member or element of ``parent``.
 
-    ``parts`` are those that are there, ``depth`` is how deep the new one stands.
+    ``parts`` are the existing ones, ``depth`` is the nesting level of the new one.
     """
     if parts:
         at, before = parts[-1].end, ","
@@ -83,7 +83,7 @@ def insert(text: str, parent: Part, parts: list[Part], new: str, depth: int) -> 
 
 
 def _break(text: str, parent: Part, parts: list[Part], depth: int) -> str:
-    """Return what stands before a new part: as before the last one, or a line of its own."""
+    """Return the white space before a new part: the same as before the last part, or a new line."""
     if parts:
         last = parts[-1]
         start = last.start
@@ -91,13 +91,13 @@ def _break(text: str, parent: Part, parts: list[Part], depth: int) -> str:
             start -= 1
         return text[start : last.start]
     if "\n" not in text.strip():
-        return ""  # all on one line
+        return ""  # the document is a single line
     end = "\r\n" if "\r\n" in text else "\n"
     return end + unit(text) * depth
 
 
 def unit(text: str) -> str:
-    """Return one step of indentation, as the first indented line has it."""
+    """Return one level of indentation, taken from the first indented line."""
     for line in text.split("\n")[1:]:
         indented = line[: len(line) - len(line.lstrip(" \t"))]
         if indented and line.strip():
@@ -106,7 +106,7 @@ def unit(text: str) -> str:
 
 
 def remove(text: str, parent: Part, parts: list[Part], number: int) -> str:
-    """Return the text without one of the parts, its comma, and the blanks before it."""
+    """Return the text without one of the parts, its comma, and the white space before it."""
     part = parts[number]
     if number > 0:
         return text[: parts[number - 1].end] + text[part.end :]

@@ -1,7 +1,7 @@
-"""Which projects' skills the user has approved, and as what: one private file for each project.
+"""Stores the approvals of projects: one private file for each project.
 
-A project is its real path; a skill is its path in the project and the digest of its content. So
-nothing that was moved, edited or added is used until somebody has looked at it again.
+A project is identified by its real path, and a skill by its path in the project and the digest of
+its content. Moved, edited or added skills are therefore not used until they are approved again.
 """
 
 from __future__ import annotations
@@ -34,40 +34,40 @@ __all__ = [
 ]
 
 _VERSION = 2
-"""Grows when what a digest covers changes: what was approved under another one is not."""
+"""Increases when the coverage of the digest changes. Approvals of another version are invalid."""
 _SKILL_FOLDERS = (
     *(".skills", "key_skills", ".agents/skills", ".claude/skills", ".codex/skills"),
     *(".cursor/skills", ".gemini/skills", ".github/skills", ".opencode/skills"),
 )
-"""Where projects keep skills for agents. Only to say that there are some: nothing is read."""
+"""Folders in which projects have skills for agents. Only their existence is checked."""
 
 
 class Project(NamedTuple):
-    """One project as it was approved."""
+    """The approval of one project."""
 
     path: str
-    """Its real path."""
+    """The real path of the project."""
     since: float
     """Unix seconds of the approval."""
     lines: bytes
-    """A line for each skill: digest, blank, path in the project as JSON; one line end before."""
+    """A line feed, then a line for each skill: digest, space, path in the project as JSON."""
 
     def approves(self, below: str, digest: str) -> bool:
-        """Return True when the skill at a path in the project was approved with that content."""
+        """Return True when the skill at a path in the project is approved with that digest."""
         return b"\n" + _line(below, digest) in self.lines
 
     def knows(self, below: str) -> bool:
-        """Return True when the skill at a path was approved, whatever it says by now."""
+        """Return True when the skill at a path is approved with any digest."""
         return f" {json.dumps(below)}\n".encode("ascii") in self.lines
 
     def skills(self) -> dict[str, str]:
         """Return the digests of all approved skills by their paths."""
-        found = {}
+        digests = {}
         for line in self.lines.decode("ascii").split("\n"):
             digest, blank, below = line.partition(" ")
             if blank:
-                found[json.loads(below)] = digest
-        return found
+                digests[json.loads(below)] = digest
+        return digests
 
 
 def _line(below: str, digest: str) -> bytes:
@@ -75,7 +75,7 @@ def _line(below: str, digest: str) -> bytes:
 
 
 def real_path(folder: str | PathLike[str]) -> str:
-    """Return the path that a folder has when no link is on the way."""
+    """Return the real path of a folder."""
     return os.path.realpath(folder)
 
 
@@ -90,13 +90,13 @@ def _record(path: str) -> str:
 def project_at(path: str) -> Project | None:
     """Return the approval of a project by its real path, or None.
 
-    A record that others could have written, or that cannot be read, is none.
+    A record that other users can write, or that cannot be read, is ignored.
     """
-    found = _read(_record(path))
-    return found if found is not None and found.path == path else None
+    project = _read_record(_record(path))
+    return project if project is not None and project.path == path else None
 
 
-def _read(record: str) -> Project | None:
+def _read_record(record: str) -> Project | None:
     try:
         descriptor = open_to_read(record)
     except OSError:
@@ -119,17 +119,17 @@ def _read(record: str) -> Project | None:
 def project_above(folder: str) -> Project | None:
     """Return the approval of the folder's real path, or of the nearest folder above it."""
     for above in ancestors(real_path(folder)):
-        found = project_at(above)
-        if found is not None:
-            return found
+        project = project_at(above)
+        if project is not None:
+            return project
     return None
 
 
 def untrusted_skills(folder: str) -> str | None:
-    """Return the real path of the project around a folder that has skills, or None.
+    """Return the real path of the project of a folder, if it has skills, or None.
 
-    Looked for in the folder and above it up to the repository's root, never in the home folder:
-    what lies there is the user's own.
+    The search covers the folder and those above it, up to the repository's root. It stops at the
+    home folder, whose skills are the user's own.
     """
     home = real_path(os.path.expanduser("~"))
     for above in ancestors(real_path(folder)):
@@ -143,9 +143,9 @@ def untrusted_skills(folder: str) -> str | None:
 
 
 def approve(path: str, skills: Mapping[str, str]) -> Project:
-    """Keep that these skills of a project, by path with their digests, are approved.
+    """Store the approval of these skills (path -> digest) of a project.
 
-    What was approved before is replaced. Raises SkillIoError.
+    Replaces an earlier approval. Raises SkillIoError.
     """
     head = {"version": _VERSION, "project": path, "since": round(time.time(), 3)}
     lines = b"".join(_line(below, skills[below]) for below in sorted(skills))
@@ -156,7 +156,7 @@ def approve(path: str, skills: Mapping[str, str]) -> Project:
         atomic_write(record, data, mode=0o600)
     except OSError as error:
         raise SkillIoError(
-            f"cannot keep the approval: {error.strerror}",
+            f"cannot store the approval: {error.strerror}",
             path=error.filename or record,
             hint="check the folder; SKILLYARD_STATE names another one",
         ) from None
@@ -164,7 +164,7 @@ def approve(path: str, skills: Mapping[str, str]) -> Project:
 
 
 def revoke(path: str) -> bool:
-    """Forget a project; False when it was not approved. Raises SkillIoError."""
+    """Delete the approval of a project. Returns False when there is none. Raises SkillIoError."""
     try:
         os.unlink(_record(path))
     except FileNotFoundError:
@@ -180,5 +180,7 @@ def projects() -> list[Project]:
         names = os.listdir(_folder())
     except OSError:
         return []
-    found = [_read(os.path.join(_folder(), name)) for name in names if name.endswith(".txt")]
-    return sorted((each for each in found if each is not None), key=lambda each: each.path)
+    records = [
+        _read_record(os.path.join(_folder(), name)) for name in names if name.endswith(".txt")
+    ]
+    return sorted((each for each in records if each is not None), key=lambda each: each.path)

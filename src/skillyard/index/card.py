@@ -35,7 +35,7 @@ class SkillCard(Skill):
         # Called for empty slots only: the fields that are not on the card.
         if name not in SKILL_FIELDS:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        from skillyard.catalog.reading import refresh  # deferred: loads the file readers
+        from skillyard.catalog.entries import refresh  # deferred: loads the file readers
 
         self.fill(refresh(self, self._limits))
         return object.__getattribute__(self, name)

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from skillyard.catalog.collisions import settle_names
+from skillyard.catalog.collisions import resolve_collisions
 from skillyard.catalog.copies import copies_by_path
 from skillyard.catalog.counts import count_skills
-from skillyard.catalog.reading import Entry, Progress, read_one
+from skillyard.catalog.entries import Entry, Progress, read_one
 from skillyard.diagnostics import LazyDiagnostics
 from skillyard.discovery import Candidate, Scan
 from skillyard.errors import Diagnostic, IndexDamaged
@@ -228,7 +228,7 @@ class _IndexUpdate:
         facts = None if entry.skill is None else SkillFacts.of(entry.skill)
         flags = _flags(facts, shadowed=before is not None and bool(before.flags))
         self.files[candidate.path] = FileState(
-            candidate, facts, entry.diagnostics, entry.settled, flags
+            candidate, facts, entry.diagnostics, entry.is_stable, flags
         )
         # The stamp of a recently written file may not show a change, so its content is compared.
         if before is None or (before.candidate, before.facts, before.flags) != (
@@ -264,7 +264,7 @@ class _IndexUpdate:
             if (file := self.files.get(path) or self.before.get(path)) is not None
         }
         entries = [self._entry(path, file) for path, file in files.items()]
-        shadowed, collisions = settle_names(entries)
+        shadowed, collisions = resolve_collisions(entries)
         losers = {skill.path for skill in shadowed}
         for path, file in files.items():
             flags = _flags(file.facts, shadowed=path in losers)

@@ -11,9 +11,9 @@ from skillyard.arguments import check_arguments
 from skillyard.catalog.snapshot import (
     Catalog,
     CatalogDiff,
+    build_catalog,
     difference_of,
-    load_found,
-    named_roots,
+    parse_roots,
     read_catalog,
 )
 from skillyard.diagnostics import LazyDiagnostics
@@ -38,7 +38,7 @@ from skillyard.skill import Skill
 from skillyard.text import plural
 
 if TYPE_CHECKING:
-    from skillyard.catalog.reading import Progress as Reading
+    from skillyard.catalog.entries import Progress as Reading
 
 __all__ = [
     "IndexedCatalog",
@@ -93,7 +93,7 @@ class _FullCatalog:
         if self.read is None and before is not None and admission is None:
             self.read = before.reload().catalog
         if self.read is None:
-            self.read = load_found(roots, scopes, limits, self.spec.scan())
+            self.read = build_catalog(roots, scopes, limits, self.spec.scan())
         return self.read
 
 
@@ -330,7 +330,7 @@ def load_catalog(
 
     Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope.
     """
-    paths, named = named_roots(roots, scopes)
+    paths, named = parse_roots(roots, scopes)
     spec = LibrarySpec(paths, named, limits)
     if not index or indexing_is_off():
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
@@ -338,7 +338,7 @@ def load_catalog(
         if not _is_large(index_folder(spec)):
             files = spec.scan()
             if len(files.candidates) <= MAX_READ_DIRECTLY:
-                return load_found(paths, named, limits, files, progress=progress)
+                return build_catalog(paths, named, limits, files, progress=progress)
         return open_library_index(spec, progress=progress)
     except (SkillIoError, IndexDamaged):
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
@@ -374,7 +374,7 @@ def open_catalog(
     Without an index (``SKILLYARD_INDEX=off``, or a folder that cannot be written) the result is
     that of :func:`read_catalog`. Raises InvalidSkillsRoot, InvalidInput.
     """
-    paths, named = named_roots(roots, scopes)
+    paths, named = parse_roots(roots, scopes)
     if indexing_is_off():
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
     spec = LibrarySpec(paths, named, limits)

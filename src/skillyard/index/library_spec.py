@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         def key(self) -> str:
             """Distinguishes this index from the index of all files."""
 
-        def admitted(self, files: Scan) -> Scan:
+        def filter_scan(self, files: Scan) -> Scan:
             """Return the scan without the rejected files; diagnostics give the reasons."""
 
         def resolved(self) -> Admission:
@@ -78,7 +78,7 @@ class LibrarySpec(NamedTuple):
         from skillyard.discovery import scan
 
         files = scan(all_roots(self.roots, self.scopes), self.limits)
-        return files if self.admission is None else self.admission.admitted(files)
+        return files if self.admission is None else self.admission.filter_scan(files)
 
     def scan_resolved(self) -> Scan:
         """Walk the resolved roots. Raises InvalidSkillsRoot, naming the root as it was given."""

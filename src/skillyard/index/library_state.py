@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from skillyard.catalog.reading import Entry
+from skillyard.catalog.entries import Entry
 from skillyard.discovery import Candidate
 from skillyard.errors import Diagnostic
 from skillyard.index.records import decode_candidate, encode_candidate

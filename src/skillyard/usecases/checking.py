@@ -109,7 +109,7 @@ def check_paths(
     ``find_config`` looks for the configuration of each. Raises InvalidSkillsRoot for a path that
     does not exist, UnknownName for a profile, InvalidInput and SkillIoError for a configuration.
     """
-    from skillyard.validation.checking import validate
+    from skillyard.validation.checker import validate
     from skillyard.validation.config import find_check_config
     from skillyard.validation.fix_plan import plan_fixes
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.catalog import Catalog
 from skillyard.catalog.counts import SkillCounts
-from skillyard.decisions import wanted
+from skillyard.decisions import is_enabled
 from skillyard.diagnostics import LazyDiagnostics
 from skillyard.errors import Diagnostic, InvalidInput
 from skillyard.ranking.match import Match, eligible, in_order, score_query
@@ -205,8 +205,8 @@ def select_skills(
     started_ns = time_ns()
     selection = select(catalog, query, policy, scorer=scorer)
     min_score, top_k = bounds(policy, scorer)
-    if wanted():
-        from skillyard.decisions.recording import record
+    if is_enabled():
+        from skillyard.decisions.recorder import record
 
         applied = (min_score, top_k)
         record("select", catalog, query, policy, applied, selection, started_ns=started_ns)

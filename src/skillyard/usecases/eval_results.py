@@ -9,10 +9,14 @@ from typing import Any, NamedTuple
 from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic, InvalidInput, SkillIoError
 from skillyard.evals.config_values import Config
-from skillyard.evals.keeping.entries import Entries
-from skillyard.evals.keeping.results import EVAL_TYPES, latest, read_results
 from skillyard.evals.regression.baselines import BASELINE, read_baseline, save_baseline
-from skillyard.evals.regression.comparing import Compared, compare_folders, compare_results
+from skillyard.evals.regression.comparison import (
+    BaselineComparison,
+    compare_folders,
+    compare_results,
+)
+from skillyard.evals.storage.entries import Entries
+from skillyard.evals.storage.results import EVAL_TYPES, latest, read_results
 from skillyard.io.atomic_write import write_output
 from skillyard.usecases.evaluating import eval_config
 
@@ -37,7 +41,7 @@ REPORTS = {"html": ".html", "md": ".md", "junit": ".junit.xml", "github": ".gith
 class EvalCompared(NamedTuple):
     """The latest results of each type against their baselines."""
 
-    compared: tuple[Compared, ...]
+    compared: tuple[BaselineComparison, ...]
 
     @property
     def regressed(self) -> bool:
@@ -196,26 +200,26 @@ def report_text(
     """Return a report in one of the formats of :data:`REPORTS`; texts come from ``results``."""
     changes = _changes(envelopes, baselines, config)
     if format == "html":
-        from skillyard.evals.reporting.html import render
+        from skillyard.evals.report.html import render
 
         title = "Skill evaluation"
         return render(envelopes, text_of=_texts(results), title=title, changes=changes)
     if format == "md":
-        from skillyard.evals.reporting.markdown import render as markdown
+        from skillyard.evals.report.markdown import render as markdown
 
         return markdown(envelopes, changes=changes)
     if format == "junit":
-        from skillyard.evals.reporting.junit import render as junit
+        from skillyard.evals.report.junit import render as junit
 
         return junit(envelopes, changes=changes)
-    from skillyard.evals.reporting.github import render as github
+    from skillyard.evals.report.github import render as github
 
     return github(envelopes, changes=changes)
 
 
 def github_warnings(evals_dir: str, paths: Sequence[str], *, baselines: str | None = None) -> str:
     """Return workflow commands for results, one ``::warning`` a line; empty where all is well."""
-    from skillyard.evals.reporting.github import workflow_warnings
+    from skillyard.evals.report.github import workflow_warnings
 
     config = eval_config(evals_dir)
     envelopes = [read_results(path) for path in paths]

@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, Any
 from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
 from skillyard.evals.config import Config, read_config
-from skillyard.evals.keeping.entries import Entries
-from skillyard.evals.keeping.events import START, read_events, started
 from skillyard.evals.layers.datasets import BadCases, Pairs, Places, Routes, prepare
-from skillyard.evals.layers.planning import Plan, plan
-from skillyard.evals.layers.running import Evaluated, Step, execute, moment
+from skillyard.evals.layers.plan import Plan, plan
+from skillyard.evals.layers.runner import EvaluationResult, Step, execute, moment
 from skillyard.evals.layers.session import Session
-from skillyard.evals.models.describing import Described
+from skillyard.evals.models.parameters import OfflineModel
 from skillyard.evals.models.prices import Price, price
 from skillyard.evals.models.protocol import ChatModel, ModelFailed
 from skillyard.evals.settings import ROUTED, RunSettings
+from skillyard.evals.storage.entries import Entries
+from skillyard.evals.storage.events import START, read_events, settings_of_run
 from skillyard.text import clean_line, shorten
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.labels import Label
-    from skillyard.evals.models.calling import Calls
+    from skillyard.evals.models.calls import Calls
     from skillyard.usecases.suggesting import Suggestions
 
 __all__ = ["EvalOptions", "eval_config", "eval_plan", "eval_run", "eval_suggest"]
@@ -97,7 +97,7 @@ def eval_run(
     on_step: Callable[[Step], None] = lambda step: None,
     warn: Callable[[str], None] = lambda text: None,
     engine_version: str = "",
-) -> Evaluated:
+) -> EvaluationResult:
     """Run one layer and write its results.
 
     Raises BadCases and InvalidInput for what is wrong with the cases, the configuration or the
@@ -199,7 +199,7 @@ def _before(results: str, eval_type: str, run_id: str | None) -> Mapping[str, An
     if run_id is not None:
         if not _RUN_ID.fullmatch(run_id):
             raise InvalidInput(f"--resume {run_id!r}: no run has such a name")
-        return started(results, run_id)
+        return settings_of_run(results, run_id)
     latest: Mapping[str, Any] | None = None
     for record in read_events(results, only=START):
         told = record.get("settings")
@@ -223,7 +223,7 @@ def _check_address(settings: RunSettings, config: Config, options: EvalOptions) 
 
 
 def _described(settings: RunSettings) -> ChatModel:
-    return Described(settings.provider, settings.host, settings.profiles)
+    return OfflineModel(settings.provider, settings.host, settings.profiles)
 
 
 def _prices(settings: RunSettings) -> dict[str, Price | None]:
@@ -246,9 +246,9 @@ def _calls(
     at_end: ExitStack,
 ) -> Calls:
     """Open the models; ``at_end`` closes their connections."""
-    from skillyard.evals.models.calling import Calls, Retry
+    from skillyard.evals.models.calls import Calls, Retry
+    from skillyard.evals.models.factory import open_model
     from skillyard.evals.models.ledger import Ledger, require_prices
-    from skillyard.evals.models.opening import open_model
 
     settings, config = ready.settings, ready.config
     require_prices(settings.max_cost, settings.max_calls if ready.calls_capped else None, prices)

@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from skillyard.catalog.reading import Progress
-from skillyard.catalog.snapshot import named_roots
+from skillyard.catalog.entries import Progress
+from skillyard.catalog.snapshot import parse_roots
 from skillyard.errors import Diagnostic, IndexDamaged, SkillyardError
 from skillyard.index.index_reader import open_index
 from skillyard.index.index_update import IndexChanges, build_index, refresh_index
@@ -97,7 +97,7 @@ class IndexVerified(NamedTuple):
 
 
 def _place(roots: Sequence[str], scopes: Sequence[str]) -> LibrarySpec:
-    return LibrarySpec(*named_roots(tuple(roots), scopes), DEFAULT_LIMITS)
+    return LibrarySpec(*parse_roots(tuple(roots), scopes), DEFAULT_LIMITS)
 
 
 def index_build(
@@ -113,7 +113,7 @@ def index_build(
 
     Raises SkillIoError, InvalidSkillsRoot, InvalidInput.
     """
-    from skillyard.hook.preparing import prepare_hooks  # it loads what hooks need
+    from skillyard.hook.index_refresh import prepare_hooks  # it loads what hooks need
 
     place = _place(roots, scopes)
     folder = index_folder(place)

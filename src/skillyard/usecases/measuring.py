@@ -7,7 +7,13 @@ from typing import Any, NamedTuple
 
 from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
-from skillyard.evals.retrieval.comparing import MEASURES, Compared, compare, interval, per_query
+from skillyard.evals.retrieval.comparison import (
+    MEASURES,
+    MeasureComparison,
+    compare,
+    interval,
+    per_query,
+)
 from skillyard.evals.retrieval.measures import (
     BenchQuery,
     Progress,
@@ -170,7 +176,7 @@ class BenchCompare(NamedTuple):
 
     first: str
     second: str
-    measures: tuple[Compared, ...]
+    measures: tuple[MeasureComparison, ...]
     tolerance: float
 
     @property

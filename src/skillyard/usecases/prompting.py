@@ -27,7 +27,7 @@ from skillyard.context.listing import (
     fitted,
     host_listing,
 )
-from skillyard.decisions import wanted
+from skillyard.decisions import is_enabled
 from skillyard.errors import Diagnostic, InvalidInput
 from skillyard.io.files import read_last_lines
 from skillyard.ranking.match import Match
@@ -252,7 +252,7 @@ def inject_prompt(
     where that is wanted (:mod:`skillyard.decisions`).
     Raises UnknownName, InvalidInput.
     """
-    if wanted():
+    if is_enabled():
         _log(catalog, Query(_own_words(prompt)) if query is None else query, policy, scorer)
     if query is None:
         done = inject(prompt, catalog, policy, max_chars, scorer, fence=fence)
@@ -266,7 +266,7 @@ def inject_prompt(
 
 def _log(catalog: Catalog, query: Query, policy: SelectionPolicy | None, scorer: str) -> None:
     """Choose once more to log it whole: injection itself keeps no more than the best skill."""
-    from skillyard.decisions.recording import record
+    from skillyard.decisions.recorder import record
     from skillyard.selection import bounds
 
     if query.empty:

@@ -1,14 +1,14 @@
-"""Rules with ids over skills: three profiles, library-level advice, and four output formats.
+"""Validation of skills: rules with ids, three profiles, rules over a library, four output formats.
 
-``validate`` says what is wrong with a skill or a library, ``library_rules`` what its skills do to
-each other, ``report`` prints both, ``RULES`` says what each code means.
+``validate`` returns the diagnostics of a skill or a library, ``library_rules`` those between the
+skills of a library. ``report`` prints them. ``RULES`` describes each code.
 """
 
 from __future__ import annotations
 
 from skillyard.validation import report
-from skillyard.validation.catalogue import RULES, RuleText
-from skillyard.validation.checking import validate
+from skillyard.validation.checker import validate
+from skillyard.validation.codes import RULES, RuleText
 from skillyard.validation.library import library_rules
 from skillyard.validation.profiles import DEFAULT_PROFILE, PROFILES
 

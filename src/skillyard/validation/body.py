@@ -1,7 +1,7 @@
-"""Rules about the body: its length, the files it points to, and text that a reader does not see.
+"""Rules about the body: its length, the files it refers to, and hidden text.
 
-Sources: the agentskills.io specification ("Progressive disclosure", "File references") and the
-rulings on author guidance; for hidden text the threat model of reading.
+Sources: the agentskills.io specification ("Progressive disclosure", "File references"), the rulings
+on author guidance, and for hidden text the threat model of reading.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from skillyard.formats.yaml_guard import Scalar
 from skillyard.validation.prose import Place, comments, named_paths
-from skillyard.validation.rule import Finding, check_of, quoted
+from skillyard.validation.rule import Finding, define_rule, quoted
 from skillyard.validation.view import Kind, View
 
 __all__ = ["CHECKS"]
@@ -29,7 +29,7 @@ def _at(view: View, place: Place, message: str, hint: str = "") -> Finding:
     return Finding(message, view.body_line(place.line), place.text[:80], hint)
 
 
-@check_of(
+@define_rule(
     "body_empty",
     "The body is empty",
     "agentskills.io: body content",
@@ -41,7 +41,7 @@ def body_empty(view: View) -> Iterator[Finding]:
         yield Finding("there are no instructions below the frontmatter")
 
 
-@check_of(
+@define_rule(
     "body_too_long",
     f"The body has more than {_MAX_LINES} lines or about {_MAX_TOKENS:,} tokens",
     "agentskills.io: progressive disclosure",
@@ -59,7 +59,7 @@ def body_too_long(view: View) -> Iterator[Finding]:
         )
 
 
-@check_of(
+@define_rule(
     "html_comment",
     "The body holds an HTML comment",
     "rulings: hidden text is reported",
@@ -73,7 +73,7 @@ def html_comment(view: View) -> Iterator[Finding]:
         yield _at(view, Place("<!--", lines[0]), f"an HTML comment opens here{also}")
 
 
-@check_of(
+@define_rule(
     "reference_missing",
     "A file that the skill points to is not there",
     "agentskills.io: file references",
@@ -81,43 +81,43 @@ def html_comment(view: View) -> Iterator[Finding]:
     kinds=Kind.WITH_FOLDER,
 )
 def reference_missing(view: View) -> Iterator[Finding]:
-    seen: set[str] = set()
+    checked: set[str] = set()
     for place in view.links:
-        path = _inside(place.text)
-        if path and path not in seen:
-            seen.add(path)
-            if not _there(view.directory, path):
+        path = _relative_path(place.text)
+        if path and path not in checked:
+            checked.add(path)
+            if not _exists(view.directory, path):
                 yield _at(view, place, f"the linked file {quoted(place.text)} is not there")
-    for place in _named(view):
-        path = _inside(place.text)
-        if path and path not in seen:
-            seen.add(path)
-            if not _there(view.directory, path):
+    for place in _named_files(view):
+        path = _relative_path(place.text)
+        if path and path not in checked:
+            checked.add(path)
+            if not _exists(view.directory, path):
                 yield _at(view, place, f"the file {quoted(place.text)} is named and not there")
-    yield from _declared_missing(view, seen)
+    yield from _declared_missing(view, checked)
 
 
-def _named(view: View) -> Iterator[Place]:
-    """Yield paths named below a bundled folder that exists: others mean some other project."""
+def _named_files(view: View) -> Iterator[Place]:
+    """Yield paths in the body below a bundled folder that exists. Others are of another project."""
     if not any(f"{folder}/" in view.body for folder in _BUNDLED):
         return
-    there = {folder for folder in _BUNDLED if os.path.isdir(os.path.join(view.directory, folder))}
-    if there:
-        yield from (p for p in named_paths(view.body) if p.text.partition("/")[0] in there)
+    folders = {folder for folder in _BUNDLED if os.path.isdir(os.path.join(view.directory, folder))}
+    if folders:
+        yield from (p for p in named_paths(view.body) if p.text.partition("/")[0] in folders)
 
 
-def _declared_missing(view: View, seen: set[str]) -> Iterator[Finding]:
+def _declared_missing(view: View, checked: set[str]) -> Iterator[Finding]:
     node = view.node("references")
     for item in node if isinstance(node, list) else ():
         text = item.text.strip() if isinstance(item, Scalar) else ""
-        path = _inside(text) if "://" not in text else ""
-        if path and path not in seen and not _there(view.directory, path):
+        path = _relative_path(text) if "://" not in text else ""
+        if path and path not in checked and not _exists(view.directory, path):
             yield Finding(
                 f"the declared reference {quoted(text)} is not there", view.line_of(item), text[:80]
             )
 
 
-@check_of(
+@define_rule(
     "reference_outside",
     "A link leads out of the skill's folder",
     "agentskills.io: file references",
@@ -125,14 +125,14 @@ def _declared_missing(view: View, seen: set[str]) -> Iterator[Finding]:
     kinds=Kind.WITH_FOLDER,
 )
 def reference_outside(view: View) -> Iterator[Finding]:
-    seen: set[str] = set()
+    checked: set[str] = set()
     for place in view.links:
-        if place.text not in seen and not _inside(place.text):
-            seen.add(place.text)
+        if place.text not in checked and not _relative_path(place.text):
+            checked.add(place.text)
             yield _at(view, place, f"the link to {quoted(place.text)} leads out of the folder")
 
 
-@check_of(
+@define_rule(
     "reference_deep",
     "A linked file lies more than one folder deep",
     "agentskills.io: file references",
@@ -141,12 +141,12 @@ def reference_outside(view: View) -> Iterator[Finding]:
 )
 def reference_deep(view: View) -> Iterator[Finding]:
     for place in view.links:
-        if _inside(place.text).count("/") >= _MAX_DEPTH:
+        if _relative_path(place.text).count("/") >= _MAX_DEPTH:
             yield _at(view, place, f"{quoted(place.text)} lies more than one folder deep")
 
 
-def _inside(target: str) -> str:
-    """Return the target relative to the skill's folder, or an empty text when it leads out."""
+def _relative_path(target: str) -> str:
+    """Return the target relative to the skill's folder, or an empty text when it lies outside."""
     path = target.replace("\\", "/")
     if path.startswith(("/", "~")) or ":" in path or "\0" in path:
         return ""
@@ -154,8 +154,8 @@ def _inside(target: str) -> str:
     return "" if path == ".." or path.startswith("../") else path
 
 
-def _there(folder: str, path: str) -> bool:
-    """True when the path exists below the folder; what lies behind a link is not looked at."""
+def _exists(folder: str, path: str) -> bool:
+    """True when the path exists below the folder. Links are not followed and count as existing."""
     place = folder
     for part in path.split("/"):
         place = os.path.join(place, part)

@@ -1,10 +1,10 @@
-"""What a project asks of ``check``: codes to ignore, other severities, files left alone.
+"""The configuration of ``check``: ignored codes, severities, and ignored codes for certain files.
 
-The configuration of a path is the nearest ``.skillyard.toml`` or ``pyproject.toml`` (there the
-table ``[tool.skillyard]``) in its folder or above it. The search ends at the folder that holds
-``.git`` or at the working folder, whichever comes first. A path below neither has only its own
-folder searched. Where one folder has both files, ``.skillyard.toml`` counts. A configuration
-belongs to the library that it lies in: leave it aside for skills of others.
+The configuration of a path is the nearest ``.skillyard.toml`` or ``pyproject.toml`` (table
+``[tool.skillyard]``) in its folder or above. The search ends at the folder that contains ``.git``
+or at the working folder, whichever comes first. For a path below neither, only its own folder is
+searched. If a folder has both files, ``.skillyard.toml`` is used. A configuration belongs to the
+library in which it lies. Do not apply it to skills of others.
 """
 
 from __future__ import annotations
@@ -31,20 +31,21 @@ _TABLES: dict[str, tuple[str, ...]] = {
     "pyproject.toml": ("tool", "skillyard"),
 }
 _MAX_BYTES = 1_000_000
-"""A configuration is written by hand; lock files and data lie elsewhere."""
+"""Size limit. Configurations are written by hand and are much smaller."""
 _MAX_PATTERN_CHARS = 500
 
 
 @check_arguments
 @dataclass(frozen=True, slots=True)
 class CheckConfig:
-    """What a project asks of ``check``.
+    """The configuration of ``check``.
 
     ``ignore``: codes that are not reported. ``severity``: code -> ``error``, ``warning`` or
-    ``info``, instead of the profile's; it also turns a rule on that the profile leaves out.
-    ``per_file_ignores``: pattern -> codes, not reported of files whose path below ``folder``
-    matches; ``*`` and ``?`` also match ``/``. ``path`` is the file that it was read from. Raises
-    InvalidInput for codes, severities and patterns that do not exist or cannot be.
+    ``info``; it overrides the profile and enables rules that are off in it. ``per_file_ignores``:
+    pattern -> codes that are not reported for files whose path below ``folder`` matches; ``*`` and
+    ``?`` also match ``/``. ``path`` is the file that the configuration was read from.
+
+    Raises InvalidInput for unknown codes and severities and for invalid patterns.
     """
 
     ignore: Converted[Iterable[str], frozenset[str]] = converted(())
@@ -58,25 +59,25 @@ class CheckConfig:
     path: str = ""
 
     def __post_init__(self) -> None:
-        given: Any = self  # with what the caller gave, not yet what is held
+        raw: Any = self  # the fields have the types of the arguments here
         table = {
-            "ignore": list(given.ignore),
-            "severity": dict(given.severity or {}),
+            "ignore": list(raw.ignore),
+            "severity": dict(raw.severity or {}),
             "per-file-ignores": {
                 pattern: codes if isinstance(codes, str) else list(codes)
-                for pattern, codes in dict(given.per_file_ignores or {}).items()
+                for pattern, codes in dict(raw.per_file_ignores or {}).items()
             },
         }
-        fields = _checked(table, _Source("", "", ()))
+        fields = _parse_table(table, _Source("", "", ()))
         for name, value in fields._asdict().items():
             set_field(self, name, value)
 
     def severity_of(self, code: str) -> str | None:
-        """Return the severity that the project gives a code, None where it gives none."""
-        return next((level for known, level in self.severity if known == code), None)
+        """Return the configured severity of a code, or None."""
+        return next((level for name, level in self.severity if name == code), None)
 
     def ignores(self, code: str, path: str) -> bool:
-        """True when findings of a code are not to be reported of a path."""
+        """True when diagnostics with that code are not reported for that path."""
         if code in self.ignore:
             return True
         patterns = [pattern for pattern, codes in self.per_file_ignores if code in codes]
@@ -85,7 +86,7 @@ class CheckConfig:
 
 
 class _Fields(NamedTuple):
-    """The checked fields of a table."""
+    """The checked values of a table."""
 
     ignore: frozenset[str]
     severity: tuple[tuple[str, str], ...]
@@ -93,14 +94,14 @@ class _Fields(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """Where a configuration stands, for errors."""
+    """The place of a configuration, for error messages."""
 
     path: str
     text: str
     table: tuple[str, ...]
 
     def refuse(self, key: str, what: str) -> InvalidInput:
-        """Return the error about a key or a value, with its line where it can be found."""
+        """Return the error about a key or a value, with its line if known."""
         return InvalidInput(f"{self._place(key)}{what}", field=key)
 
     def _place(self, word: str) -> str:
@@ -110,7 +111,7 @@ class _Source(NamedTuple):
 
 
 def _line_of(text: str, table: tuple[str, ...], word: str) -> int:
-    """Return the 1-based line on which a key or value of the table stands, as near as it goes."""
+    """Return the 1-based line of a key or value of the table, as closely as it can be found."""
     lines = text.split("\n")
     header = re.compile(r"\s*\[\s*" + r"\s*\.\s*".join(map(re.escape, table)) + r"\s*[\].]")
     starts = [number for number, line in enumerate(lines) if table and header.match(line)]
@@ -124,37 +125,37 @@ def _line_of(text: str, table: tuple[str, ...], word: str) -> int:
 
 @check_arguments
 def find_check_config(path: str | os.PathLike[str]) -> CheckConfig | None:
-    """Return the configuration of a skill, a file or a folder, None where there is none.
+    """Return the configuration of a skill, a file or a folder, or None.
 
-    The nearest file wins; see the module for how far up it is looked for. Raises InvalidInput for
-    a file that says something wrong, SkillIoError for one that cannot be read.
+    The nearest file is used; the module docstring says how far up it is searched. Raises
+    InvalidInput for an invalid configuration, SkillIoError for a file that cannot be read.
     """
     for folder in _folders(os.fspath(path)):
         for name in CONFIG_NAMES:
             file = os.path.join(folder, name)
             if os.path.lexists(file):
-                found = _read(file, name, must_hold=False)
-                if found is not None:
-                    return found
+                config = _read(file, name, must_hold=False)
+                if config is not None:
+                    return config
     return None
 
 
 @check_arguments
 def read_check_config(path: str | os.PathLike[str]) -> CheckConfig:
-    """Return the configuration of a file that was named.
+    """Return the configuration in a given file.
 
-    A file called ``pyproject.toml`` has it under ``[tool.skillyard]``, any other at its top.
+    In ``pyproject.toml`` it is the table ``[tool.skillyard]``, in other files the top level.
     Raises InvalidInput, SkillIoError.
     """
     file = os.fspath(path)
     name = os.path.basename(file)
-    found = _read(file, name if name in _TABLES else CONFIG_NAMES[0], must_hold=True)
-    assert found is not None  # must_hold
-    return found
+    config = _read(file, name if name in _TABLES else CONFIG_NAMES[0], must_hold=True)
+    assert config is not None  # must_hold
+    return config
 
 
 def _folders(path: str) -> list[str]:
-    """Return the folders in which a path's configuration may lie, nearest first."""
+    """Return the folders that are searched for a path's configuration, nearest first."""
     start = path if os.path.isdir(path) else os.path.dirname(path)
     folder = os.path.abspath(start or ".")
     here = _identity(os.getcwd())
@@ -162,15 +163,15 @@ def _folders(path: str) -> list[str]:
     while True:
         folders.append(folder)
         if os.path.lexists(os.path.join(folder, ".git")) or _identity(folder) == here:
-            return [_shown(each, path) for each in folders]
+            return [_display_folder(each, path) for each in folders]
         above = os.path.dirname(folder)
-        if above == folder:  # neither a repository nor the working folder lies above
-            return [_shown(folders[0], path)]
+        if above == folder:  # neither a repository nor the working folder is above
+            return [_display_folder(folders[0], path)]
         folder = above
 
 
-def _shown(folder: str, path: str) -> str:
-    """Return an absolute folder as people name it: relative where the path was."""
+def _display_folder(folder: str, path: str) -> str:
+    """Return an absolute folder as relative if the path was relative."""
     if os.path.isabs(path):
         return folder
     return os.path.relpath(folder)
@@ -185,7 +186,7 @@ def _identity(folder: str) -> tuple[int, int] | None:
 
 
 def _below(folder: str, path: str) -> str | None:
-    """Return a path relative to a folder, with ``/``; None where it does not lie below it."""
+    """Return a path relative to a folder, with ``/``, or None when it is not below it."""
     try:
         relative = os.path.relpath(os.path.abspath(path), os.path.abspath(folder))
     except ValueError:  # another drive
@@ -197,34 +198,34 @@ def _below(folder: str, path: str) -> str | None:
 def _read(file: str, kind: str, *, must_hold: bool) -> CheckConfig | None:
     import tomllib
 
-    shown = file.replace(os.sep, "/")
-    shown = shown.removeprefix("./")
-    data = read_file(file, _MAX_BYTES, shown).data
-    source = _Source(shown, data.decode("utf-8", "replace"), _TABLES[kind])
+    name = file.replace(os.sep, "/")
+    name = name.removeprefix("./")
+    data = read_file(file, _MAX_BYTES, name).data
+    source = _Source(name, data.decode("utf-8", "replace"), _TABLES[kind])
     try:
         document = tomllib.loads(data.decode("utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{shown}{_toml_error(str(error), source.text)}") from None
+        raise InvalidInput(f"{name}{_toml_error(str(error), source.text)}") from None
     except (UnicodeDecodeError, RecursionError):
-        raise InvalidInput(f"{shown}: not a TOML file in UTF-8") from None
+        raise InvalidInput(f"{name}: not a TOML file in UTF-8") from None
     table: Any = document
     for depth, key in enumerate(source.table):
         if not isinstance(table, Mapping):
             raise source.refuse(key, f"[{'.'.join(source.table[:depth])}] must be a table")
         if key not in table:
             if must_hold:
-                raise InvalidInput(f"{shown}: there is no table [{'.'.join(source.table)}]; add it")
+                raise InvalidInput(f"{name}: there is no table [{'.'.join(source.table)}]; add it")
             return None
         table = table[key]
-    ignore, severity, files = _checked(table, source)
+    ignore, severity, files = _parse_table(table, source)
     folder = os.path.dirname(file) or "."
-    return CheckConfig(ignore, dict(severity), dict(files), folder, shown)
+    return CheckConfig(ignore, dict(severity), dict(files), folder, name)
 
 
 def _toml_error(message: str, text: str) -> str:
-    """Return ``:line:column: what``, from the parser's ``what (at line 3, column 5)``.
+    """Convert the parser's ``what (at line 3, column 5)`` to ``:line:column: what``.
 
-    Where the parser reached the end, that is the last line.
+    At the end of the document it is the last line.
     """
     what, at_end, _ = message.partition(" (at end of document)")
     if at_end:
@@ -235,25 +236,25 @@ def _toml_error(message: str, text: str) -> str:
     return f":{place[1]}:{place[2]}: {message[: place.start()]}"
 
 
-def _checked(table: Any, source: _Source) -> _Fields:
-    """Return the fields that a table means. Raises InvalidInput."""
+def _parse_table(table: Any, source: _Source) -> _Fields:
+    """Return the checked values of a table. Raises InvalidInput."""
     name = ".".join(source.table)
     if not isinstance(table, Mapping):
         raise source.refuse(name.rpartition(".")[2], f"{name} must be a table")
     for key in table:
         if key not in _KEYS:
             near = get_close_matches(key, _KEYS, 1)
-            meant = f"did you mean {near[0]}?" if near else f"known: {', '.join(_KEYS)}"
-            raise source.refuse(key, f"unknown setting {key[:80]!r}; {meant}")
+            suggestion = f"did you mean {near[0]}?" if near else f"known: {', '.join(_KEYS)}"
+            raise source.refuse(key, f"unknown setting {key[:80]!r}; {suggestion}")
     ignore = _codes(table.get("ignore", []), "ignore", source)
     severity = table.get("severity", {})
     if not isinstance(severity, Mapping):
         raise source.refuse("severity", "severity must be a table of codes and severities")
     for code, level in severity.items():
-        _known_code(code, "severity", source)
+        _check_code(code, "severity", source)
         if level not in SEVERITIES:
-            known = f"{', '.join(SEVERITIES)}; to turn a code off, list it under ignore"
-            wrong = f"the severity of {code} is {str(level)[:80]!r}; known: {known}"
+            allowed = f"{', '.join(SEVERITIES)}; to turn a code off, list it under ignore"
+            wrong = f"the severity of {code} is {str(level)[:80]!r}; known: {allowed}"
             raise source.refuse(code, wrong)
     files = table.get("per-file-ignores", {})
     if not isinstance(files, Mapping):
@@ -271,17 +272,17 @@ def _codes(value: Any, key: str, source: _Source) -> frozenset[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise source.refuse(key, f"{key} must be a list of codes")
     for code in value:
-        _known_code(code, key, source)
+        _check_code(code, key, source)
     return frozenset(value)
 
 
-def _known_code(code: str, key: str, source: _Source) -> None:
-    from skillyard.validation.catalogue import RULES
+def _check_code(code: str, key: str, source: _Source) -> None:
+    from skillyard.validation.codes import RULES
 
     if code in RULES:
         return
     near = get_close_matches(code[:80], sorted(RULES), 3, 0.6)
-    meant = (
+    suggestion = (
         f"did you mean {' or '.join(near)}?" if near else "the reference of diagnostics lists all"
     )
-    raise source.refuse(code, f"unknown code {code[:80]!r} in {key}; {meant}")
+    raise source.refuse(code, f"unknown code {code[:80]!r} in {key}; {suggestion}")

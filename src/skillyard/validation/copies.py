@@ -1,4 +1,4 @@
-"""Copies of a skill: the first of the files beside SKILL.md in which two folders differ."""
+"""Compares the files beside SKILL.md in the folders of two copies of a skill."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from skillyard.skill import Skill
 __all__ = ["DifferingFile", "differing_file"]
 
 MAX_COMPARED_BYTES = 16 * 1024 * 1024
-"""Read of each folder: as much as a skill that is approved may have. Beyond it sizes decide."""
+"""Bytes read of each folder, the same limit as for approval. Beyond it only sizes are compared."""
 
 
 class DifferingFile(NamedTuple):
-    """One file that two copies of a skill do not have in common."""
+    """A file in which two copies of a skill differ."""
 
     path: str
     """Relative to the folder of the skill."""
     what: str
-    """How it differs, seen from the folder of the copy."""
+    """The difference, from the point of view of the copy."""
 
 
 def differing_file(
@@ -29,22 +29,24 @@ def differing_file(
 ) -> DifferingFile | None:
     """Return the first file by path that differs between the folders of a skill and its copy.
 
-    None where there is none, or where one of them is a single document without a folder. Names
-    and sizes are compared first, then bytes. A file that cannot be read is not compared.
+    None when there is none, or when one of them is a single document without a folder. Names and
+    sizes are compared first, then bytes. A file that cannot be read is skipped.
     """
     try:
         own = {file.path: file.size for file in list_resources(skill, limits)}
         other = {file.path: file.size for file in list_resources(copy, limits)}
     except ResourceRefused:
         return None
-    left = MAX_COMPARED_BYTES
+    remaining_bytes = MAX_COMPARED_BYTES
     for path in sorted(own.keys() | other.keys()):
         if path not in own:
             return DifferingFile(path, "is only here")
         if path not in other:
             return DifferingFile(path, "is missing here")
-        left -= own[path]
-        if own[path] != other[path] or (left >= 0 and _differ(skill, copy, path, limits)):
+        remaining_bytes -= own[path]
+        if own[path] != other[path] or (
+            remaining_bytes >= 0 and _differ(skill, copy, path, limits)
+        ):
             return DifferingFile(path, "is another one here")
     return None
 

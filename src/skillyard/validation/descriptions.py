@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skillyard.limits import DEFAULT_LIMITS
-from skillyard.validation.rule import Finding, check_of
+from skillyard.validation.rule import Finding, define_rule
 from skillyard.validation.view import Kind, View
 
 __all__ = ["CHECKS"]
@@ -15,7 +15,7 @@ _HINT = "add a line such as `description: What the skill does and when to use it
 _MAX = DEFAULT_LIMITS.description_warn_chars
 
 
-@check_of(
+@define_rule(
     "description_missing",
     "The required field description is not there",
     _SOURCE,
@@ -27,13 +27,15 @@ def description_missing(view: View) -> Iterator[Finding]:
         yield Finding("description is missing", 1)
 
 
-@check_of("description_empty", "The field description is blank", _SOURCE, _HINT, kinds=Kind.SKILLS)
+@define_rule(
+    "description_empty", "The field description is blank", _SOURCE, _HINT, kinds=Kind.SKILLS
+)
 def description_empty(view: View) -> Iterator[Finding]:
     if view.description is not None and not view.description.strip():
         yield Finding("description is empty", view.line("description"))
 
 
-@check_of(
+@define_rule(
     "description_not_string",
     "The field description is a list or a mapping",
     _SOURCE,
@@ -45,7 +47,7 @@ def description_not_string(view: View) -> Iterator[Finding]:
         yield Finding("description must be text, not a list or mapping", view.line("description"))
 
 
-@check_of(
+@define_rule(
     "description_too_long",
     f"The description is longer than {_MAX:,} characters",
     _SOURCE,

@@ -1,7 +1,7 @@
-"""Rules about the other frontmatter fields: which there are, and of what type.
+"""Rules about the other frontmatter fields: unknown fields and wrong types.
 
-Source: the field table of the agentskills.io specification. The fields of adk-skill, Oasis and
-the skill evaluation system are extensions of it: known here, unknown there.
+Source: the field table of the agentskills.io specification. The fields of adk-skill, Oasis and the
+skill evaluation system are extensions that the specification does not define.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from skillyard.formats.yaml_guard import Node, plain_value
-from skillyard.validation.rule import Finding, check_of, quoted
+from skillyard.validation.rule import Finding, define_rule, quoted
 from skillyard.validation.view import Kind, View
 
 __all__ = ["CHECKS", "EXTENSION_FIELDS", "SPEC_FIELDS"]
@@ -27,14 +27,14 @@ EXTENSION_FIELDS = frozenset(
         *("title", "argument-hint", "user-invocable", "disable-model-invocation"),  # hosts
     )
 )
-"""What the reader takes beyond the specification."""
+"""The fields that skillyard reads in addition to the specification."""
 _ALIASES = {"skill_name": "name", "allowed_tools": "allowed-tools"}
 _DEFINED = SPEC_FIELDS | EXTENSION_FIELDS
-_READ = _DEFINED | frozenset(_ALIASES)
+_KNOWN = _DEFINED | frozenset(_ALIASES)
 _MAX_COMPATIBILITY = 500
 
 
-@check_of(
+@define_rule(
     "unexpected_fields",
     "A field that no document defines",
     "agentskills.io: frontmatter",
@@ -42,10 +42,10 @@ _MAX_COMPATIBILITY = 500
     kinds=Kind.SKILLS,
 )
 def unexpected_fields(view: View) -> Iterator[Finding]:
-    if view.likely_keys is not None and view.likely_keys <= _READ:
+    if view.likely_keys is not None and view.likely_keys <= _KNOWN:
         return
     for field in view.mapping:
-        if field not in _READ:
+        if field not in _KNOWN:
             near = get_close_matches(field[:80], sorted(_DEFINED), 1, 0.8)
             yield Finding(
                 f"the field {quoted(field)} is not one that is read",
@@ -55,7 +55,7 @@ def unexpected_fields(view: View) -> Iterator[Finding]:
             )
 
 
-@check_of(
+@define_rule(
     "field_alias",
     "A field is written in a spelling that only some readers take",
     "agentskills.io: frontmatter",
@@ -69,7 +69,7 @@ def field_alias(view: View) -> Iterator[Finding]:
             yield Finding(message, view.line(alias), alias, f"write `{field}:`")
 
 
-@check_of(
+@define_rule(
     "extension_fields",
     "A field that our documents define and the specification does not",
     "adk-skill, Oasis, skill evaluation system",
@@ -85,7 +85,7 @@ def extension_fields(view: View) -> Iterator[Finding]:
             yield Finding(message, view.line(field), field)
 
 
-@check_of(
+@define_rule(
     "compatibility_not_string",
     "The field compatibility is not text",
     "agentskills.io: compatibility",
@@ -98,7 +98,7 @@ def compatibility_not_string(view: View) -> Iterator[Finding]:
         yield Finding(message, view.line("compatibility"))
 
 
-@check_of(
+@define_rule(
     "compatibility_too_long",
     f"The field compatibility is longer than {_MAX_COMPATIBILITY} characters",
     "agentskills.io: compatibility",
@@ -112,7 +112,7 @@ def compatibility_too_long(view: View) -> Iterator[Finding]:
         yield Finding(message, view.line("compatibility"))
 
 
-@check_of(
+@define_rule(
     "compatibility_empty",
     "The field compatibility is there and blank",
     "agentskills.io: compatibility",
@@ -125,7 +125,7 @@ def compatibility_empty(view: View) -> Iterator[Finding]:
         yield Finding("compatibility is empty", view.line("compatibility"))
 
 
-@check_of(
+@define_rule(
     "license_not_string",
     "The field license is not text",
     "agentskills.io: license",
@@ -137,7 +137,7 @@ def license_not_string(view: View) -> Iterator[Finding]:
         yield Finding("license must be text, not a list or mapping", view.line("license"))
 
 
-@check_of(
+@define_rule(
     "metadata_not_string_map",
     "A value under metadata is not text",
     "agentskills.io: metadata",
@@ -163,7 +163,7 @@ def _type_name(node: Node) -> str:
     return "null" if node.null else "a number or a boolean"
 
 
-@check_of(
+@define_rule(
     "allowed_tools_not_string",
     "The field allowed-tools is a list",
     "agentskills.io: allowed-tools",
@@ -175,7 +175,7 @@ def allowed_tools_not_string(view: View) -> Iterator[Finding]:
         yield Finding("allowed-tools is not one text", view.line("allowed-tools"))
 
 
-@check_of(
+@define_rule(
     "allowed_tools_commas",
     "The tools of allowed-tools are separated by commas",
     "agentskills.io: allowed-tools",
@@ -189,13 +189,13 @@ def allowed_tools_commas(view: View) -> Iterator[Finding]:
 
 
 def _outside_parentheses(text: str) -> str:
-    kept = []
+    outside = []
     depth = 0
     for char in text:
         depth = max(0, depth + (char == "(") - (char == ")"))
         if depth == 0:
-            kept.append(char)
-    return "".join(kept)
+            outside.append(char)
+    return "".join(outside)
 
 
 CHECKS = (

@@ -1,7 +1,7 @@
-"""Which files ``check --fix`` changes, and the changes themselves.
+"""Plans and writes the changes of ``check --fix``.
 
-A plan holds the bytes before and after. Writing looks at the file again, by a path without links,
-and refuses it when it is no longer the one that the plan was made from.
+A plan contains the bytes before and after. Before writing, the file is read again by a path without
+links, and refused when it differs from the planned content.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ __all__ = ["FixPlan", "plan_fixes", "write_plan"]
 
 
 class FixPlan(NamedTuple):
-    """What ``--fix`` makes of one file."""
+    """The changes to one file."""
 
     path: str
-    """As findings name it."""
+    """The path as in diagnostics."""
     real: str
-    """The same file by a path without links."""
+    """The path of the file without links."""
     before: bytes
     after: bytes
     fixes: tuple[Fix, ...]
@@ -49,27 +49,29 @@ class FixPlan(NamedTuple):
 
 def plan_fixes(
     path: str | os.PathLike[str],
-    found: Iterable[Diagnostic],
+    findings: Iterable[Diagnostic],
     profile: str,
     config: CheckConfig | None = None,
 ) -> list[FixPlan]:
-    """Return what to change in the files of ``found``, sorted by path.
+    """Return the changes to the files of ``findings``, sorted by path. Writes nothing.
 
-    ``found`` is what ``validate`` returned for the same path, profile and configuration. A code
-    that the profile leaves out or the configuration ignores is not mended. A file behind a link,
-    and one that cannot be read, is left out. Writes nothing.
+    ``findings`` is the result of ``validate`` for the same path, profile and configuration. Codes
+    that are off in the profile or ignored by the configuration are not fixed. Files behind links
+    and unreadable files are left out.
     """
     config = config or CheckConfig()
-    found = list(found)
-    reported = {each.path for each in found if each.code in _CODES[profile]}
+    findings = list(findings)
+    reported = {each.path for each in findings if each.code in _CODES[profile]}
     if not reported:
         return []
     target = target_of(path)
-    taken: frozenset[str] = frozenset()
-    if any(each.code == "name_dir_mismatch" for each in found):
-        taken = frozenset(each.name for each in read_catalog(target.root, limits=target.limits))
+    used_names: frozenset[str] = frozenset()
+    if any(each.code == "name_dir_mismatch" for each in findings):
+        used_names = frozenset(
+            each.name for each in read_catalog(target.root, limits=target.limits)
+        )
     plans = []
-    for file in _files(target, taken):
+    for file in _files(target, used_names):
         if file.path in reported and file.kind in Kind.SKILLS:
             ignored = {code for code in FIXABLE if _is_off(code, file.path, profile, config)}
             plan = _plan(file, ignored)
@@ -87,25 +89,25 @@ class _File(NamedTuple):
     place: Place
 
 
-def _files(target: Target, taken: Container[str]) -> Iterator[_File]:
-    """Yield the skill files that are meant and reached without a link below the target's root."""
+def _files(target: Target, used_names: Container[str]) -> Iterator[_File]:
+    """Yield the skill files of the target that are reached without a link below its root."""
     root = os.path.realpath(target.root or ".")
     candidates = () if target.strict else scan([Root(target.root)], target.limits).candidates
-    meant = [each for each in candidates if target.means(each.path)]
-    for each in meant:
+    targets = [each for each in candidates if target.includes(each.path)]
+    for each in targets:
         real = os.path.join(root, *each.parts)
         if each.target is None and same_path(os.path.realpath(each.path), real):
-            place = Place(each.path, each.folder, each.origin, taken)
+            place = Place(each.path, each.folder, each.origin, used_names)
             yield _File(each.path, real, kind_of(each.path, each.origin), place)
-    if not meant and target.below and os.path.isfile(target.below):
+    if not targets and target.below and os.path.isfile(target.below):
         real = os.path.join(root, os.path.basename(target.below))
         if same_path(os.path.realpath(target.below), real):
             yield _File(target.below, real, kind_of(target.below, None), Place(target.below, None))
 
 
 def _is_off(code: str, path: str, profile: str, config: CheckConfig) -> bool:
-    shown = RENAMED.get(profile, {}).get(code, code)
-    if config.ignores(code, path) or config.ignores(shown, path):
+    reported_code = RENAMED.get(profile, {}).get(code, code)
+    if config.ignores(code, path) or config.ignores(reported_code, path):
         return True
     return graded(profile, code) == OFF and config.severity_of(code) is None
 
@@ -114,14 +116,14 @@ _CODES = {
     profile: FIXABLE | {RENAMED.get(profile, {}).get(code, code) for code in FIXABLE}
     for profile in ("lenient", "spec", "reference")
 }
-"""Profile -> codes under which it reports what can be mended."""
+"""Profile -> the codes under which it reports fixable faults."""
 
 
 def _plan(file: _File, ignored: Container[str]) -> FixPlan | None:
     try:
         before = _read(file.real)
     except OSError:
-        return None  # the findings say why it cannot be read
+        return None  # the diagnostics report it already
     if len(before) > DEFAULT_LIMITS.skill_file_bytes:
         return None
     fixed = fix_document(before, file.place, ignored)
@@ -137,9 +139,9 @@ def _read(real: str) -> bytes:
 
 
 def write_plan(plan: FixPlan) -> None:
-    """Write one file as planned, whole or not at all; its permissions stay.
+    """Write one file as planned, atomically and with its permissions.
 
-    Raises SkillIoError where the file is not the one that was planned for, or cannot be written.
+    Raises SkillIoError when the file has changed since planning, or cannot be written.
     """
     try:
         if _read(plan.real) != plan.before:

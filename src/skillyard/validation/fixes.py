@@ -1,8 +1,8 @@
-"""What ``check --fix`` mends: faults whose repair cannot change what a skill says.
+"""The repairs of ``check --fix``, for faults whose repair cannot change a skill's meaning.
 
-A repair is a function from text to text. It is kept only when the document then parses to the
-same skill and the same fields as before, but for what the finding was about; a document that did
-not parse must parse afterwards. What needs a decision stays a finding.
+A repair is a function from text to text. It is accepted only when the document still parses to the
+same skill and the same fields, except for the reported fault. A document that did not parse must
+parse afterwards. Faults that need a decision are left to the author.
 """
 
 from __future__ import annotations
@@ -26,29 +26,30 @@ __all__ = ["FIXABLE", "Fix", "Fixed", "fix_document"]
 
 _BOM = "\ufeff"
 _MAX_ROUNDS = 64
-"""One repair can open the way to another; each round mends something or is the last."""
+"""One repair can make another one possible. Each round repairs something or is the last one."""
 _MAX_LINES = 20
-"""Lines with trailing blanks that are tried one by one: each takes a parse, and a round."""
-_DROPPED = "\u200b\u2060\ufeff"
-"""Zero width space, word joiner and byte order mark: none of them is read or shown as text.
-Bidirectional controls and tags may hide an instruction; a person has to look at those."""
+"""Limit for lines with trailing spaces that are tried one by one: each needs a parse and a
+round."""
+_REMOVABLE = "\u200b\u2060\ufeff"
+"""Zero width space, word joiner and byte order mark, which have no visible form. Bidirectional
+controls and tags may hide an instruction and need a person's decision."""
 _NAME_LINE = re.compile(r"[ \t]*['\"]?(skill_)?name\b")
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SIGNS = re.compile(r"[^a-z0-9]+")
 _NOT_TEXT = re.compile(r"[0-9].*|true|false|null|yes|no|on|off|y|n")
-"""What some YAML readers take for a number or a switch unless it stands in quotes."""
+"""Text that some YAML parsers read as a number or a boolean unless it is quoted."""
 _MAX_NAME = DEFAULT_LIMITS.name_warn_chars
 _ALIASES = {"allowed_tools": "allowed-tools", "skill_name": "name"}
 
 
 class Place(NamedTuple):
-    """What a repair may know of the file beside its text."""
+    """Facts about the file that a repair may use."""
 
     path: str
     folder: str | None
-    """Name of the skill's own folder; None for a single file."""
+    """Name of the skill's own folder. None for a single file."""
     origin: str | None = None
-    taken: Container[str] = ()
+    other_names: Container[str] = ()
     """Names of other skills of the library."""
 
 
@@ -58,7 +59,7 @@ class Fix(NamedTuple):
     code: str
     path: str
     line: int
-    """1-based line, where the repair begins."""
+    """1-based line at which the repair begins."""
     message: str
 
     def to_dict(self) -> dict[str, object]:
@@ -67,14 +68,14 @@ class Fix(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """A document after its repairs."""
+    """A repaired document."""
 
     data: bytes
     fixes: tuple[Fix, ...]
 
 
 class _Repair(NamedTuple):
-    """A text with one kind of fault mended."""
+    """A text with one kind of fault repaired."""
 
     text: str
     line: int
@@ -82,9 +83,9 @@ class _Repair(NamedTuple):
 
 
 def fix_document(data: bytes, place: Place, ignored: Container[str] = ()) -> Fixed:
-    """Return a skill file with every mechanical fault mended, but those of the ignored codes.
+    """Return a skill file with every fixable fault repaired, except those of ignored codes.
 
-    Idempotent. A file that is not UTF-8 text, or that has no frontmatter, stays as it is.
+    Idempotent. A file that is not UTF-8 text, or that has no frontmatter, is returned unchanged.
     """
     try:
         text = data.decode("utf-8")
@@ -111,7 +112,7 @@ def fix_document(data: bytes, place: Place, ignored: Container[str] = ()) -> Fix
 
 
 def _with_crlf(text: str, place: Place, ignored: Container[str]) -> Fixed:
-    """Mend a file whose line ends stay CR and LF; one that mixes them stays as it is."""
+    """Repair a file and keep its CRLF line ends. A file with mixed line ends is unchanged."""
     data = text.encode("utf-8")
     if text.count("\r\n") != text.count("\n"):
         return Fixed(data, ())
@@ -122,7 +123,7 @@ def _with_crlf(text: str, place: Place, ignored: Container[str]) -> Fixed:
 
 
 def _keeps_meaning(before: str, after: str, code: str, place: Place) -> bool:
-    """True when the documents say the same, but for what the finding is about."""
+    """True when both documents have the same meaning, except for the repaired fault."""
     if unify_lines(before).strip() == unify_lines(after).strip():
         return True
     new = _parsed(after, place)
@@ -131,9 +132,9 @@ def _keeps_meaning(before: str, after: str, code: str, place: Place) -> bool:
     old = _parsed(before, place)
     if old is None:
         return code in _LET_PARSE
-    said = {found.code for found in old.diagnostics}
+    old_codes = {each.code for each in old.diagnostics}
     return _facts(old, code) == _facts(new, code) and all(
-        found.code in said for found in new.diagnostics
+        each.code in old_codes for each in new.diagnostics
     )
 
 
@@ -146,27 +147,27 @@ def _parsed(text: str, place: Place) -> Parsed | None:
 
 
 def _facts(parsed: Parsed, code: str) -> dict[str, object]:
-    """Return all that a document says, without what follows from its bytes, and what is mended."""
+    """Return the content of a document, without digests and without the repaired fields."""
     skill = parsed.skill
     changes = _CHANGES.get(code, ())
-    left_out = {"hash", "id", "frontmatter", *changes}
+    ignored_fields = {"hash", "id", "frontmatter", *changes}
     facts: dict[str, object] = {
-        name: value for name, value in _fields(skill) if name not in left_out
+        name: value for name, value in _fields(skill) if name not in ignored_fields
     }
     facts["fields"] = [
-        (_ALIASES.get(key, key), _written(node))
+        (_ALIASES.get(key, key), _node_value(node))
         for key, node in read_fields(skill.frontmatter or "", skill.path)[0].items()
         if key not in changes
     ]
     return facts
 
 
-def _written(node: Node) -> object:
-    """Return a node without its place, and a scalar with the type that YAML would give it."""
+def _node_value(node: Node) -> object:
+    """Return a node without its position. Scalars are returned with their YAML type."""
     if isinstance(node, list):
-        return [_written(item) for item in node]
+        return [_node_value(item) for item in node]
     if isinstance(node, dict):
-        return [(key, _written(value)) for key, value in node.items()]
+        return [(key, _node_value(value)) for key, value in node.items()]
     return node.text, type(plain_value(node))
 
 
@@ -178,7 +179,7 @@ def _fields(skill: object) -> Iterator[tuple[str, object]]:
 
 _CHANGES = {"name_dir_mismatch": ("name", "slug")}
 _LET_PARSE = frozenset(["yaml_invalid", "hidden_character"])
-"""Codes of which a document may come to be read that was not before."""
+"""Codes whose repair may make an invalid document parse."""
 
 
 def _fenced(text: str, place: Place) -> Fenced | None:
@@ -189,7 +190,7 @@ def _fenced(text: str, place: Place) -> Fenced | None:
 
 
 def _with_block(text: str, fenced: Fenced, block: str) -> str:
-    """Return the text with another frontmatter block; it starts on the second line."""
+    """Return the text with its frontmatter block replaced."""
     start = text.index("\n") + 1
     return text[:start] + block + text[start + len(fenced.block) :]
 
@@ -213,37 +214,37 @@ def _final_newline(text: str, place: Place) -> Iterator[_Repair]:
 
 
 def _hidden(text: str, place: Place) -> Iterator[_Repair]:
-    """Clean the frontmatter, which is refused with them. A body may need them, in its code.
+    """Remove invisible characters from the frontmatter. The body is unchanged: code may need them.
 
-    A name stays as it is: without them it may be another skill's.
+    A name is unchanged too, because without the characters it may be the name of another skill.
     """
     fenced = _fenced(text, place)
     if fenced is None:
         return
     lines = fenced.block.split("\n")
-    changed = []
+    changed_lines = []
     for number, line in enumerate(lines):
         clean = _without_hidden(line)
         if clean != line and not _NAME_LINE.match(clean):
             lines[number] = clean
-            changed.append(number)
-    if changed:
+            changed_lines.append(number)
+    if changed_lines:
         block = "\n".join(lines)
         message = "removed invisible characters"
-        yield _Repair(_with_block(text, fenced, block), changed[0] + 2, message)
+        yield _Repair(_with_block(text, fenced, block), changed_lines[0] + 2, message)
 
 
 def _without_hidden(line: str) -> str:
-    """Return a line without the reported characters that may go; at the first other, it stays."""
+    """Return a line without removable characters, up to the first hidden one that must stay."""
     hidden = find_hidden(line)
-    while hidden is not None and line[hidden.offset] in _DROPPED:
+    while hidden is not None and line[hidden.offset] in _REMOVABLE:
         line = line[: hidden.offset] + line[hidden.offset + 1 :]
         hidden = find_hidden(line)
     return line
 
 
 def _tabs(text: str, place: Place) -> Iterator[_Repair]:
-    """Indent the frontmatter by two blanks for each tab, where nothing else indents it."""
+    """Indent the frontmatter by two spaces for each tab, if only tabs are used."""
     fenced = _fenced(text, place)
     if fenced is None or "\n\t" not in f"\n{fenced.block}" or _parsed(text, place) is not None:
         return
@@ -258,7 +259,7 @@ def _tabs(text: str, place: Place) -> Iterator[_Repair]:
 
 
 def _trailing_blanks(text: str, place: Place) -> Iterator[_Repair]:
-    """Cut all at once, else, where some of them count, each line that may be cut."""
+    """Remove all trailing spaces at once, or line by line if some are significant."""
     fenced = _fenced(text, place)
     if fenced is None:
         return
@@ -275,7 +276,7 @@ def _trailing_blanks(text: str, place: Place) -> Iterator[_Repair]:
 
 
 def _quotes(text: str, place: Place) -> Iterator[_Repair]:
-    """Write down what lenient reading does to almost-YAML."""
+    """Apply the repair of lenient parsing to the file."""
     fenced = _fenced(text, place)
     if fenced is None:
         return
@@ -304,26 +305,26 @@ def _alias(text: str, place: Place) -> Iterator[_Repair]:
 
 
 def _name_of_folder(text: str, place: Place) -> Iterator[_Repair]:
-    """Spell the name as its folder does, where only capitals, blanks and signs differ.
+    """Change the name to that of the folder, if only case, spaces and punctuation differ.
 
-    Two different names are a decision for a person, and so is a name that another skill has.
+    Other differences, and names that another skill has, need a person's decision.
     """
     name, fenced = place.folder, _fenced(text, place)
     if name is None or fenced is None or not _NAME.fullmatch(name) or len(name) > _MAX_NAME:
         return
     parsed = _parsed(text, place)
-    if parsed is None or parsed.skill.name == name or name in place.taken:
+    if parsed is None or parsed.skill.name == name or name in place.other_names:
         return
     if _SIGNS.sub("-", parsed.skill.name.lower()).strip("-") != name:
         return
     lines = fenced.block.split("\n")
     old = re.escape(parsed.skill.name)
-    written = re.compile(rf"(name[ \t]*:[ \t]+)(['\"]?){old}\2[ \t]*")
+    pattern = re.compile(rf"(name[ \t]*:[ \t]+)(['\"]?){old}\2[ \t]*")
     for number, line in enumerate(lines):
-        found = written.fullmatch(line)
-        if found is not None:
-            quote = found[2] or ("'" if _NOT_TEXT.fullmatch(name) else "")
-            lines[number] = f"{found[1]}{quote}{name}{quote}"
+        match = pattern.fullmatch(line)
+        if match is not None:
+            quote = match[2] or ("'" if _NOT_TEXT.fullmatch(name) else "")
+            lines[number] = f"{match[1]}{quote}{name}{quote}"
             block = "\n".join(lines)
             message = f"spelled the name as the folder does, {name}"
             yield _Repair(_with_block(text, fenced, block), number + 2, message)
@@ -341,6 +342,6 @@ _REPAIRS: dict[str, Callable[[str, Place], Iterator[_Repair]]] = {
     "trailing_blanks": _trailing_blanks,
     "final_newline_missing": _final_newline,
 }
-"""Code -> repairs to try, the first that keeps the meaning is taken."""
+"""Code -> repairs to try. The first one that keeps the meaning is applied."""
 FIXABLE = frozenset(_REPAIRS)
-"""Codes of which some findings can be mended."""
+"""Codes with faults that can be repaired."""

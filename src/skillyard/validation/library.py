@@ -1,8 +1,8 @@
-"""Rules over a whole library: what one skill does to another.
+"""Rules over a whole library: conflicts between its skills.
 
-Source: what the documents advise authors (specific patterns, mutually exclusive descriptions,
-unique triggers and tags, tools that exist), and look-alike names of the threat model. Nothing
-here stops a skill from loading; each finding says what to change.
+Sources: the advice of the documents to authors (specific patterns, mutually exclusive descriptions,
+unique triggers and tags, existing tools), and the threat model for look-alike names. None of these
+findings prevents a skill from loading.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from skillyard.text import plural
 from skillyard.validation.copies import differing_file
 from skillyard.validation.profiles import DEFAULT_PROFILE, graded
 from skillyard.validation.rule import quoted
-from skillyard.validation.similar import near_pairs, words
+from skillyard.validation.similarity import near_pairs, words
 from skillyard.validation.view import view_of
 
 __all__ = ["TEXTS", "library_rules"]
@@ -69,13 +69,14 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def library_rules(catalog: Catalog, *, tools: Iterable[str] | None = None) -> list[Diagnostic]:
-    """Return what the skills of a catalog do to each other, sorted by path, line and code.
+    """Return the conflicts between the skills of a catalog, sorted by path, line and code.
 
-    ``tools`` are the names of the tools that exist; None leaves tools alone. Convention documents
-    and shadowed skills are left out. Raises InvalidInput when ``tools`` is no list of text.
+    ``tools`` are the names of the existing tools; with None tools are not checked. Convention
+    documents and shadowed skills are left out. Raises InvalidInput when ``tools`` is not a list of
+    texts.
     """
     skills = [skill for skill in catalog.candidates if skill.origin != Origin.CONVENTION]
-    found = [
+    diagnostics = [
         *_differing_copies(catalog, skills),
         *_generic_patterns(skills),
         *_shared_triggers(skills),
@@ -84,11 +85,11 @@ def library_rules(catalog: Catalog, *, tools: Iterable[str] | None = None) -> li
         *_useless_tags(skills),
         *_unknown_tools(skills, tools),
     ]
-    return sorted(found, key=lambda d: (d.path, d.line or 0, d.code, d.message))
+    return sorted(diagnostics, key=lambda d: (d.path, d.line or 0, d.code, d.message))
 
 
 def _finding(
-    code: str, skill: Skill, message: str, field: str, found: str = "", hint: str = ""
+    code: str, skill: Skill, message: str, field: str, text: str = "", hint: str = ""
 ) -> Diagnostic:
     return Diagnostic(
         code,
@@ -98,11 +99,11 @@ def _finding(
         hint or TEXTS[code][2],
         view_of(skill).line(field),
         None,
-        found[:80],
+        text[:80],
     )
 
 
-def _named(skill: Skill) -> str:
+def _describe(skill: Skill) -> str:
     where = f" ({skill.path})" if skill.path else ""
     return f"{quoted(skill.name)}{where}"
 
@@ -128,7 +129,7 @@ def _generic_patterns(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
 
 
 def _generic(pattern: str) -> bool:
-    """True for ``*``, ``**``, ``**/*``, ``*.*`` and the like: stars that leave nothing out."""
+    """True for ``*``, ``**``, ``**/*``, ``*.*`` and other patterns that match every file."""
     text = pattern.strip()
     hidden_files_only = text.rsplit("/", 1)[-1].startswith(".")
     return "*" in text and _GENERIC.issuperset(text) and not hidden_files_only
@@ -147,7 +148,7 @@ def _shared_triggers(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
             yield _finding(
                 "trigger_shared",
                 skill,
-                f"the trigger {quoted(shared[0])} is also that of {_named(other)}"
+                f"the trigger {quoted(shared[0])} is also that of {_describe(other)}"
                 + (f" and {plural(len(owners) - 2, 'other skill')}" if len(owners) > 2 else "")
                 + (f"; so {_are(len(shared) - 1)}" if len(shared) > 1 else ""),
                 "triggers",
@@ -170,7 +171,7 @@ def _confusable(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
     for pair in near_pairs([words(skill.description) for skill in skills]):
         skill, other = skills[pair.later], skills[pair.earlier]
         share = "all" if pair.likeness == 1 else f"{pair.likeness:.0%}"
-        message = f"the description shares {share} of its words with that of {_named(other)}"
+        message = f"the description shares {share} of its words with that of {_describe(other)}"
         yield _finding("descriptions_confusable", skill, message, "description")
 
 
@@ -179,7 +180,7 @@ def _lookalike_names(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
     for skill in skills:
         first.setdefault(skill.name, skill)
     for name, other in look_alike_pairs(list(first)).items():
-        message = f"the name {quoted(name)} is easily taken for {_named(first[other])}"
+        message = f"the name {quoted(name)} is easily taken for {_describe(first[other])}"
         yield _finding("name_lookalike", first[name], message, "name", name)
 
 
@@ -197,27 +198,27 @@ def _useless_tags(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
 def _unknown_tools(skills: Sequence[Skill], tools: Iterable[str] | None) -> Iterator[Diagnostic]:
     if tools is None:
         return
-    known = frozenset() if isinstance(tools, str | bytes) else frozenset(tools)
-    if isinstance(tools, str | bytes) or not all(isinstance(tool, str) for tool in known):
+    tool_names = frozenset() if isinstance(tools, str | bytes) else frozenset(tools)
+    if isinstance(tools, str | bytes) or not all(isinstance(tool, str) for tool in tool_names):
         raise InvalidInput("tools must be a list of tool names")
     for skill in skills:
         for entry in skill.allowed_tools:
             tool = entry.partition("(")[0].strip()
-            if not _exists(tool, known):
-                yield _unknown_tool(skill, tool, known)
+            if not _exists(tool, tool_names):
+                yield _unknown_tool(skill, tool, tool_names)
 
 
-def _exists(tool: str, known: frozenset[str]) -> bool:
-    """True when the tool is known; a star at the end stands for any ending."""
+def _exists(tool: str, tool_names: frozenset[str]) -> bool:
+    """True when the tool is known. A star at the end matches any ending."""
     if tool.endswith("*"):
-        return any(name.startswith(tool[:-1]) for name in known)
-    return tool in known or not tool
+        return any(name.startswith(tool[:-1]) for name in tool_names)
+    return tool in tool_names or not tool
 
 
-def _unknown_tool(skill: Skill, tool: str, known: frozenset[str]) -> Diagnostic:
+def _unknown_tool(skill: Skill, tool: str, tool_names: frozenset[str]) -> Diagnostic:
     from difflib import get_close_matches
 
-    near = get_close_matches(tool[:80], sorted(known), 1, 0.6)
+    near = get_close_matches(tool[:80], sorted(tool_names), 1, 0.6)
     hint = f"did you mean `{quoted(near[0])[1:-1]}`?" if near else ""
     message = f"no tool is called {quoted(tool)}"
     return _finding("tool_unknown", skill, message, "allowed-tools", tool, hint)

@@ -1,7 +1,7 @@
 """Rules about ``name``, and about the ``id`` of an Oasis skill.
 
-Source: agentskills.io specification, field ``name``; for the letters beyond ASCII its reference
-validator (every letter and digit that Unicode calls so). All broken rules are reported together.
+Source: agentskills.io specification, field ``name``. For letters beyond ASCII, its reference
+validator, which allows every Unicode letter and digit. All broken rules are reported together.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from skillyard.limits import DEFAULT_LIMITS
-from skillyard.validation.rule import Finding, check_of, quoted
+from skillyard.validation.rule import Finding, define_rule, quoted
 from skillyard.validation.view import Kind, View
 
 __all__ = ["CHECKS"]
@@ -27,11 +27,11 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name)
 
 
-def _here(view: View, message: str, hint: str = "") -> Finding:
+def _at_name(view: View, message: str, hint: str = "") -> Finding:
     return Finding(message, view.line("name"), (view.name or "")[:80], hint)
 
 
-@check_of(
+@define_rule(
     "name_missing",
     "The required field name is not there",
     _SOURCE,
@@ -43,7 +43,7 @@ def name_missing(view: View) -> Iterator[Finding]:
         yield Finding("name is missing", 1)
 
 
-@check_of(
+@define_rule(
     "name_empty",
     "The field name is blank",
     _SOURCE,
@@ -52,10 +52,10 @@ def name_missing(view: View) -> Iterator[Finding]:
 )
 def name_empty(view: View) -> Iterator[Finding]:
     if view.name == "":
-        yield _here(view, "name is empty")
+        yield _at_name(view, "name is empty")
 
 
-@check_of(
+@define_rule(
     "name_not_string",
     "The field name is a list or a mapping",
     _SOURCE,
@@ -64,10 +64,10 @@ def name_empty(view: View) -> Iterator[Finding]:
 )
 def name_not_string(view: View) -> Iterator[Finding]:
     if view.name is None and isinstance(view.node("name"), list | dict):
-        yield _here(view, "name must be text, not a list or mapping")
+        yield _at_name(view, "name must be text, not a list or mapping")
 
 
-@check_of(
+@define_rule(
     "name_too_long",
     f"The name is longer than {_MAX} characters",
     _SOURCE,
@@ -76,20 +76,22 @@ def name_not_string(view: View) -> Iterator[Finding]:
 )
 def name_too_long(view: View) -> Iterator[Finding]:
     if view.name and len(view.name) > _MAX:
-        yield _here(view, f"the name has {len(view.name)} characters; {_MAX} are allowed")
+        yield _at_name(view, f"the name has {len(view.name)} characters; {_MAX} are allowed")
 
 
-@check_of("name_not_lowercase", "The name holds capital letters", _SOURCE, _HINT, kinds=Kind.NAMED)
+@define_rule(
+    "name_not_lowercase", "The name holds capital letters", _SOURCE, _HINT, kinds=Kind.NAMED
+)
 def name_not_lowercase(view: View) -> Iterator[Finding]:
     if view.name and view.name != view.name.lower():
-        yield _here(
+        yield _at_name(
             view,
             f"the name {quoted(view.name)} holds capital letters",
             f"write {quoted(view.name.lower())}",
         )
 
 
-@check_of(
+@define_rule(
     "name_bad_chars",
     "The name holds something other than letters, digits and hyphens",
     _SOURCE,
@@ -99,16 +101,16 @@ def name_not_lowercase(view: View) -> Iterator[Finding]:
 def name_bad_chars(view: View) -> Iterator[Finding]:
     bad = sorted({char for char in view.name or "" if char != "-" and not char.isalnum()})
     if bad:
-        yield _here(view, f"the name holds {', '.join(map(_shown, bad[:5]))}")
+        yield _at_name(view, f"the name holds {', '.join(map(_char_text, bad[:5]))}")
 
 
-def _shown(char: str) -> str:
+def _char_text(char: str) -> str:
     if char == " ":
         return "a blank"
     return f"U+{ord(char):04X}" if not char.isprintable() else f"'{char}'"
 
 
-@check_of(
+@define_rule(
     "name_edge_hyphen",
     "The name starts or ends with a hyphen",
     _SOURCE,
@@ -117,10 +119,10 @@ def _shown(char: str) -> str:
 )
 def name_edge_hyphen(view: View) -> Iterator[Finding]:
     if view.name and (view.name[0] == "-" or view.name[-1] == "-"):
-        yield _here(view, f"the name {quoted(view.name)} starts or ends with a hyphen")
+        yield _at_name(view, f"the name {quoted(view.name)} starts or ends with a hyphen")
 
 
-@check_of(
+@define_rule(
     "name_double_hyphen",
     "The name holds two hyphens in a row",
     _SOURCE,
@@ -129,10 +131,10 @@ def name_edge_hyphen(view: View) -> Iterator[Finding]:
 )
 def name_double_hyphen(view: View) -> Iterator[Finding]:
     if view.name and "--" in view.name:
-        yield _here(view, f"the name {quoted(view.name)} holds two hyphens in a row")
+        yield _at_name(view, f"the name {quoted(view.name)} holds two hyphens in a row")
 
 
-@check_of(
+@define_rule(
     "name_dir_mismatch",
     "The name is not that of the skill's folder",
     _SOURCE,
@@ -141,12 +143,12 @@ def name_double_hyphen(view: View) -> Iterator[Finding]:
 )
 def name_dir_mismatch(view: View) -> Iterator[Finding]:
     if view.name and view.folder is not None and _folded(view.folder) != _folded(view.name):
-        yield _here(
+        yield _at_name(
             view, f"the name {quoted(view.name)} differs from its folder {quoted(view.folder)}"
         )
 
 
-@check_of(
+@define_rule(
     "name_not_ascii",
     "The name holds letters beyond a-z",
     _SOURCE,
@@ -155,10 +157,10 @@ def name_dir_mismatch(view: View) -> Iterator[Finding]:
 )
 def name_not_ascii(view: View) -> Iterator[Finding]:
     if view.name and any(char.isalnum() for char in view.name if not char.isascii()):
-        yield _here(view, f"the name {quoted(view.name)} holds letters beyond a-z")
+        yield _at_name(view, f"the name {quoted(view.name)} holds letters beyond a-z")
 
 
-@check_of(
+@define_rule(
     "name_file_mismatch",
     "The name is not that of the file below .skills",
     "adk-skill: .skills/**/*.md",
@@ -168,10 +170,10 @@ def name_not_ascii(view: View) -> Iterator[Finding]:
 def name_file_mismatch(view: View) -> Iterator[Finding]:
     stem = os.path.splitext(os.path.basename(view.path))[0]
     if view.name and _folded(stem) != _folded(view.name):
-        yield _here(view, f"the name {quoted(view.name)} differs from its file {quoted(stem)}")
+        yield _at_name(view, f"the name {quoted(view.name)} differs from its file {quoted(stem)}")
 
 
-@check_of(
+@define_rule(
     "oasis_id_not_folder",
     "The id of an Oasis skill is not the name of its folder",
     "Oasis: SKILL.md format, id",
@@ -188,7 +190,7 @@ def oasis_id_not_folder(view: View) -> Iterator[Finding]:
         )
 
 
-@check_of(
+@define_rule(
     "oasis_id_not_slug",
     "The id of an Oasis skill is no slug",
     "Oasis: SKILL.md format, id",

@@ -1,17 +1,17 @@
-"""The three profiles, as one table: for each code its severity under each of them.
+"""The three profiles, as one table: the severity of each code under each profile.
 
 ``lenient``
-    What loads is no error. Its errors are those of reading, exactly; everything else that an
-    author should know is a warning or a note.
+    A skill that loads has no errors: the errors are exactly those of reading. Everything else is a
+    warning or a note.
 ``spec``
-    The text of the agentskills.io specification, with YAML 1.2 types. What our own documents
-    define beyond it is a warning.
+    The text of the agentskills.io specification, with YAML 1.2 types. Extensions of the other
+    documents are warnings.
 ``reference``
     The verdict of the specification's reference validator: six fields, its YAML dialect, its
-    fences, its idea of a letter. It says nothing about bodies.
+    fences, its definition of a letter. It does not check bodies.
 
-A finding of *reading* keeps at least the severity that it was reported with: no profile hides
-that a file does not load.
+A diagnostic of *reading* keeps at least its original severity: no profile hides that a file does
+not load.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ REFERENCE = "reference"
 _WORDS = {"E": ERROR, "W": WARNING, "I": INFO, "-": OFF}
 _RANK = {OFF: 0, INFO: 1, WARNING: 2, ERROR: 3}
 
-# code, then lenient, spec, reference: Error, Warning, Info, - for off.
+# Columns: code, lenient, spec, reference. E error, W warning, I info, - off.
 _TABLE = """
 allowed_tools_commas      - W -
 allowed_tools_not_list    W W -
@@ -170,7 +170,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         )
     }
 )
-"""Codes that a profile reports under a coarser name, as its own source knows no finer one."""
+"""Codes that a profile reports under a more general code, because its source has no finer one."""
 
 
 def _profiles() -> Mapping[str, Mapping[str, str]]:
@@ -188,7 +188,7 @@ PROFILES = _profiles()
 
 
 def profile_of(name: str) -> Mapping[str, str]:
-    """Return the severities of a profile. Raises UnknownName, or InvalidInput for no text."""
+    """Return the severities of a profile. Raises UnknownName, or InvalidInput for a wrong type."""
     if not isinstance(name, str):
         raise InvalidInput(f"profile must be a string, not {type(name).__name__}")
     if name not in PROFILES:
@@ -202,9 +202,9 @@ def graded(profile: str, code: str) -> str:
 
 
 def regraded(profile: str, code: str, reported: str) -> str:
-    """Return the severity of a finding of reading: that of the profile, and never a milder one.
+    """Return the severity of a diagnostic of reading: the profile's, but never a lower one.
 
-    A code that the table does not hold keeps the severity that it was reported with.
+    A code that is not in the table keeps its reported severity.
     """
     severity = PROFILES[profile].get(code, reported)
     if profile == DEFAULT_PROFILE or (severity == OFF and reported == ERROR):

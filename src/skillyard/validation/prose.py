@@ -1,7 +1,7 @@
-"""What stands in a Markdown body outside its code: links, comments, and paths that are named.
+"""Finds links, comments and file paths in the text of a Markdown body, outside of code.
 
-Not a Markdown parser: a scanner that knows fences and inline code, so that samples are not taken
-for the text. Linear in the text; what is looked for behind a mark is bounded in length.
+This is not a Markdown parser. It is a scanner that recognises fenced and inline code. It takes
+linear time, and the length of a link target is limited.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ __all__ = ["Place", "comments", "links", "named_paths"]
 
 _MAX_TARGET_CHARS = 500
 _MAX_LINKS = 5_000
-"""Links looked at in one body: with the length above, a bound on the work."""
+"""Limit for the links of one body. With the length limit it bounds the work."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}:")
 _PLACEHOLDER = re.compile(r"[<>{}$*|\\\s]|\.\.\.")
 _MARKS = re.compile("`+")
-# A bundled path as documents write it: in running text, in inline code and in commands.
-_NAMED = re.compile(r"(?:scripts|references|assets)/[A-Za-z0-9_./-]{1,200}")
-_BEFORE_NAMED = frozenset(" \t\n`'\"(=")
+# A path of a bundled file in running text, in inline code or in a command.
+_PATH = re.compile(r"(?:scripts|references|assets)/[A-Za-z0-9_./-]{1,200}")
+_BEFORE_PATH = frozenset(" \t\n`'\"(=")
 
 
 class Place(NamedTuple):
-    """Something found in a body."""
+    """A text in a body, with its line."""
 
     text: str
     line: int
@@ -33,7 +33,7 @@ class Place(NamedTuple):
 
 
 def _prose_lines(body: str) -> Iterator[tuple[int, str]]:
-    """Yield (0-based line, text) of every line outside fenced code, inline code blanked out."""
+    """Yield (0-based line, text) of every line outside fenced code, without inline code."""
     fence = ""
     for number, line in enumerate(body.split("\n")):
         mark = line.lstrip()
@@ -49,7 +49,7 @@ def _prose_lines(body: str) -> Iterator[tuple[int, str]]:
 
 
 def _opening(mark: str) -> str:
-    """Return the run of marks that opens a fence, or an empty text."""
+    """Return the marks that open a fence, or an empty text."""
     char = mark[:1]
     if char not in ("`", "~") or not mark.startswith(char * 3):
         return ""
@@ -61,20 +61,20 @@ def _without_code(line: str) -> str:
     if "`" not in line:
         return line
     parts = _MARKS.split(line)
-    if len(parts) % 2 == 0:  # a lone mark at the end opens nothing
+    if len(parts) % 2 == 0:  # an unpaired mark at the end is text
         parts[-2:] = [parts[-2] + " " + parts[-1]]
     return " ".join(parts[::2])
 
 
 def links(body: str) -> Iterator[Place]:
-    """Yield the target of every inline link and image that names a file: no URL, no anchor."""
+    """Yield the target of every inline link and image to a file. URLs and anchors are left out."""
     if "](" not in body:
         return
-    left = _MAX_LINKS
+    remaining = _MAX_LINKS
     for number, line in _prose_lines(body):
         at = line.find("](")
-        while at >= 0 and left > 0:
-            left -= 1
+        while at >= 0 and remaining > 0:
+            remaining -= 1
             target = _file_target(_up_to_closing(line, at + 2))
             if target:
                 yield Place(target, number)
@@ -82,7 +82,7 @@ def links(body: str) -> Iterator[Place]:
 
 
 def _up_to_closing(line: str, start: int) -> str:
-    """Return what stands before the parenthesis that closes a target; empty when none does."""
+    """Return the text before the closing parenthesis of a target, empty without one."""
     window = line[start : start + _MAX_TARGET_CHARS]
     depth = 0
     for offset, char in enumerate(window):
@@ -96,7 +96,7 @@ def _up_to_closing(line: str, start: int) -> str:
 
 
 def _file_target(text: str) -> str:
-    """Return the path of a link target without title and anchor; empty when it names no file."""
+    """Return the path of a link target without title and anchor, empty when it is not a file."""
     target = text.strip()
     if target.startswith("<"):
         target = target[1:].partition(">")[0]
@@ -118,17 +118,17 @@ def comments(body: str) -> list[int]:
 
 
 def named_paths(body: str) -> Iterator[Place]:
-    """Yield every path below scripts/, references/ or assets/ that the body names as a file."""
+    """Yield every file path below scripts/, references/ or assets/ in the body."""
     line = 0
-    counted = 0
-    for found in _NAMED.finditer(body):
-        start, end = found.span()
-        path = found.group().rstrip(".-")
+    position = 0
+    for match in _PATH.finditer(body):
+        start, end = match.span()
+        path = match.group().rstrip(".-")
         before = body[start - 1] if start else "\n"
-        alone = before in _BEFORE_NAMED and body[end : end + 1] not in _CONTINUES
+        alone = before in _BEFORE_PATH and body[end : end + 1] not in _CONTINUES
         if alone and "." in path.rsplit("/", 1)[-1]:
-            line += body.count("\n", counted, start)
-            counted = start
+            line += body.count("\n", position, start)
+            position = start
             yield Place(path, line)
 
 

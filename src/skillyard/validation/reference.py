@@ -1,10 +1,10 @@
-"""A SKILL.md as the reference validator of agentskills.io reads it.
+"""Reads a SKILL.md like the reference validator of agentskills.io.
 
-Its reading differs from ours, and its verdicts follow from that: the fences are the first three
-hyphens *anywhere*, with nothing before them, not even a mark or a blank line; flow style, anchors,
-tags and duplicate keys are errors; every scalar is text; names are trimmed and folded (NFKC).
-What our guard refuses for safety stays refused: an end mark, odd line breaks, limits.
-Source: spec of the reference validator, "Reference validator quirks", all measured.
+It parses files differently from skillyard. The fences are three hyphens *anywhere*, and nothing may
+come before the first ones, not even a byte order mark or a blank line. Flow style, anchors, tags
+and duplicate keys are errors. Every scalar is text. Names are trimmed and normalised (NFKC). The
+safety limits of our YAML guard still apply. Source: spec of the reference validator, "Reference
+validator quirks", all measured.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FENCE = "---"
 
 
 def reference_view(candidate: Candidate) -> View:
-    """Return the view of one file. Raises SkillError with the code that the profile reports."""
+    """Return the view of one file. Raises SkillError with the code of the profile."""
     path = candidate.path
     data = read_candidate(candidate)
     text = decode(data, path)
@@ -85,11 +85,11 @@ def _split(text: str, path: str) -> tuple[str, str]:
 
 
 def _refuse_dialect(block: str, lines: dict[str, int], path: str) -> None:
-    """Raise SkillYamlError for what is YAML, but not in the validator's dialect of it.
+    """Raise SkillYamlError for valid YAML that the validator's dialect does not allow.
 
-    That is flow style, tabs outside quotes, block scalars and comments, and a byte order mark at
-    the start of a line. The block has passed the guard. Below a field that is refused as such
-    nothing is reported: one cause, one error.
+    That is flow style, tabs outside of quotes, block scalars and comments, and a byte order mark at
+    the start of a line. The block has already passed the guard. Nothing is reported below a field
+    that is refused as a whole.
     """
     if not any(char in block for char in "[{\t\ufeff"):
         return
@@ -109,7 +109,7 @@ def _refuse_dialect(block: str, lines: dict[str, int], path: str) -> None:
                 "values in brackets or braces",
                 "write one item a line, each after a hyphen and indented",
             )
-        if getattr(event, "style", None):  # a quoted or block scalar: what it holds is free
+        if getattr(event, "style", None):  # a quoted or block scalar may contain anything
             _blank_out(text, event)
     for number, line in enumerate(text):
         tab = line.find("\t")
@@ -119,7 +119,7 @@ def _refuse_dialect(block: str, lines: dict[str, int], path: str) -> None:
 
 
 def _blank_out(text: list[str], event: Any) -> None:
-    """Replace what a scalar covers by blanks."""
+    """Replace the text of a scalar by spaces."""
     start, end = event.start_mark, event.end_mark
     for number in range(start.line, min(end.line, len(text) - 1) + 1):
         line = text[number]

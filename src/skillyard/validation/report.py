@@ -1,7 +1,7 @@
-"""Diagnostics as text for people, and as JSON, SARIF and GitHub commands for programs.
+"""Renders diagnostics as text, JSON, SARIF and GitHub workflow commands.
 
-Messages quote untrusted files. Text and GitHub output hold no control character of theirs, and
-each finding stays on its own line; JSON and SARIF escape everything beyond ASCII.
+Messages quote untrusted files. In text and GitHub output control characters are escaped, and each
+finding is one line. JSON and SARIF escape everything beyond ASCII.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from skillyard.errors import Diagnostic, UnknownName
 from skillyard.io.paths import file_uri
 from skillyard.text import clean_line, plural
-from skillyard.validation.catalogue import RULES
+from skillyard.validation.codes import RULES
 
 __all__ = ["FORMATS", "counts", "render"]
 
@@ -28,10 +28,10 @@ _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def render(diagnostics: Iterable[Diagnostic], format: str, *, color: bool = False) -> str:
-    """Return the diagnostics as one text that ends with a line feed, in the order given.
+    """Return the diagnostics as one text that ends with a line feed. The order is unchanged.
 
-    ``format``: ``text``, ``json``, ``sarif`` (2.1.0) or ``github`` (workflow commands; empty when
-    there is nothing to say). ``color`` puts terminal colours into ``text``. Raises UnknownName.
+    ``format`` is ``text``, ``json``, ``sarif`` (2.1.0) or ``github`` (workflow commands, empty
+    without diagnostics). ``color`` adds terminal colours to ``text``. Raises UnknownName.
     """
     if format not in FORMATS:
         raise UnknownName("report format", format, FORMATS)
@@ -39,11 +39,11 @@ def render(diagnostics: Iterable[Diagnostic], format: str, *, color: bool = Fals
 
 
 def counts(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:
-    """Return how many findings there are of each severity, and in how many files."""
-    listed = list(diagnostics)
-    found = Counter(each.severity for each in listed)
-    number = {severity: found[severity] for severity in _SEVERITIES}
-    return number | {"files": len({each.path for each in listed})}
+    """Return the number of findings of each severity, and the number of files."""
+    diagnostics_list = list(diagnostics)
+    diagnostic = Counter(each.severity for each in diagnostics_list)
+    number = {severity: diagnostic[severity] for severity in _SEVERITIES}
+    return number | {"files": len({each.path for each in diagnostics_list})}
 
 
 def _as_text(diagnostics: Sequence[Diagnostic], color: bool) -> str:
@@ -56,15 +56,15 @@ def _as_text(diagnostics: Sequence[Diagnostic], color: bool) -> str:
     return "\n\n".join(blocks) + f"\n\n{_summary(diagnostics)}\n"
 
 
-def _text_lines(found: Diagnostic, color: bool) -> str:
-    place = clean_line(found.path)
-    if found.line is not None:
-        place += f":{found.line}"
-        if found.column is not None:
-            place += f":{found.column}"
-    severity = _colored(found.severity, _COLORS.get(found.severity, "0"), color)
-    line = f"{place}: {severity} {found.code} {clean_line(found.message)}"
-    hint = clean_line(found.hint)
+def _text_lines(diagnostic: Diagnostic, color: bool) -> str:
+    place = clean_line(diagnostic.path)
+    if diagnostic.line is not None:
+        place += f":{diagnostic.line}"
+        if diagnostic.column is not None:
+            place += f":{diagnostic.column}"
+    severity = _colored(diagnostic.severity, _COLORS.get(diagnostic.severity, "0"), color)
+    line = f"{place}: {severity} {diagnostic.code} {clean_line(diagnostic.message)}"
+    hint = clean_line(diagnostic.hint)
     return f"{line}\n    hint: {hint}" if hint else line
 
 
@@ -106,32 +106,32 @@ def _as_sarif(diagnostics: Sequence[Diagnostic], color: bool) -> str:
 
 
 def _sarif_rule(code: str) -> dict[str, Any]:
-    known = RULES.get(code)
-    if known is None:
+    rule_text = RULES.get(code)
+    if rule_text is None:
         return {"id": code}
     return {
         "id": code,
-        "shortDescription": {"text": known.title},
-        "help": {"text": known.hint},
-        "properties": {"source": known.source},
+        "shortDescription": {"text": rule_text.title},
+        "help": {"text": rule_text.hint},
+        "properties": {"source": rule_text.source},
     }
 
 
-def _sarif_result(found: Diagnostic, rule: int) -> dict[str, Any]:
+def _sarif_result(diagnostic: Diagnostic, rule: int) -> dict[str, Any]:
     # A region is optional in the format, but code-scanning services want one: the first line.
-    region = {"startLine": max(1, found.line or 1)}
-    if found.column is not None:
-        region["startColumn"] = max(1, found.column)
-    text = f"{found.message} ({found.hint})" if found.hint else found.message
+    region = {"startLine": max(1, diagnostic.line or 1)}
+    if diagnostic.column is not None:
+        region["startColumn"] = max(1, diagnostic.column)
+    text = f"{diagnostic.message} ({diagnostic.hint})" if diagnostic.hint else diagnostic.message
     return {
-        "ruleId": found.code,
+        "ruleId": diagnostic.code,
         "ruleIndex": rule,
-        "level": _SARIF_LEVELS.get(found.severity, "none"),
+        "level": _SARIF_LEVELS.get(diagnostic.severity, "none"),
         "message": {"text": clean_line(text)},
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": file_uri(found.path)},
+                    "artifactLocation": {"uri": file_uri(diagnostic.path)},
                     "region": region,
                 }
             }
@@ -143,17 +143,19 @@ def _as_github(diagnostics: Sequence[Diagnostic], color: bool) -> str:
     return "".join(f"{_github_command(each)}\n" for each in diagnostics)
 
 
-def _github_command(found: Diagnostic) -> str:
-    properties = {"file": clean_line(found.path)}
-    if found.line is not None:
-        properties["line"] = str(found.line)
-        if found.column is not None:
-            properties["col"] = str(found.column)
-    properties["title"] = found.code
-    listed = ",".join(f"{key}={_github_property(value)}" for key, value in properties.items())
-    text = f"{found.message} ({found.hint})" if found.hint else found.message
-    command = _GITHUB_COMMANDS.get(found.severity, "notice")
-    return f"::{command} {listed}::{_github_data(clean_line(text))}"
+def _github_command(diagnostic: Diagnostic) -> str:
+    properties = {"file": clean_line(diagnostic.path)}
+    if diagnostic.line is not None:
+        properties["line"] = str(diagnostic.line)
+        if diagnostic.column is not None:
+            properties["col"] = str(diagnostic.column)
+    properties["title"] = diagnostic.code
+    properties_text = ",".join(
+        f"{key}={_github_property(value)}" for key, value in properties.items()
+    )
+    text = f"{diagnostic.message} ({diagnostic.hint})" if diagnostic.hint else diagnostic.message
+    command = _GITHUB_COMMANDS.get(diagnostic.severity, "notice")
+    return f"::{command} {properties_text}::{_github_data(clean_line(text))}"
 
 
 def _github_data(text: str) -> str:
@@ -167,4 +169,4 @@ def _github_property(text: str) -> str:
 FORMATS: Mapping[str, Callable[[Sequence[Diagnostic], bool], str]] = MappingProxyType(
     {"text": _as_text, "json": _as_json, "sarif": _as_sarif, "github": _as_github}
 )
-"""Format name -> function of the diagnostics and of whether colours are wanted."""
+"""Format name -> function of (diagnostics, color)."""

@@ -1,7 +1,7 @@
-"""What a rule is: a code, a title, where it comes from, a hint, and a small function.
+"""A rule: a code, a title, a source, a hint, and a function.
 
-A rule looks at one :class:`~skillyard.validation.view.View` and yields findings. How severe a
-finding is says the profile (``profiles.py``), never the rule.
+The function takes one :class:`~skillyard.validation.view.View` and yields findings. The severity of
+a finding is set by the profile (``profiles.py``), not by the rule.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from skillyard.errors import Diagnostic
 from skillyard.text import clean_line, shorten
 from skillyard.validation.view import View
 
-__all__ = ["Finding", "Rule", "check_of", "diagnostic", "quoted"]
+__all__ = ["Finding", "Rule", "define_rule", "diagnostic", "quoted"]
 
-_SHOWN_CHARS = 80
+_MAX_QUOTED_CHARS = 80
 
 
 class Finding(NamedTuple):
-    """One thing that a rule found in one file."""
+    """One finding of a rule in one file."""
 
     message: str
     line: int | None = None
     found: str = ""
     hint: str = ""
-    """Instead of the rule's own hint, where something better can be said here."""
+    """A more specific hint than the rule's, or empty."""
     column: int | None = None
 
 
@@ -40,23 +40,23 @@ class Rule(NamedTuple):
     source: str
     hint: str
     kinds: frozenset[str]
-    """The kinds of document (:class:`~skillyard.validation.view.Kind`) that it speaks of."""
+    """The kinds of document (:class:`~skillyard.validation.view.Kind`) that it applies to."""
     find: Find
 
 
-def check_of(
+def define_rule(
     code: str, title: str, source: str, hint: str, *, kinds: Iterable[str]
 ) -> Callable[[Find], Rule]:
-    """Return a decorator that makes a function over a view the rule of that code."""
+    """Return a decorator that turns a function over a view into a Rule."""
 
-    def made(find: Find) -> Rule:
+    def decorate(find: Find) -> Rule:
         return Rule(code, title, source, hint, frozenset(kinds), find)
 
-    return made
+    return decorate
 
 
 def diagnostic(rule: Rule, view: View, finding: Finding, severity: str) -> Diagnostic:
-    """Return the finding as the diagnostic that surfaces print."""
+    """Return the finding as a diagnostic."""
     return Diagnostic(
         rule.code,
         severity,
@@ -70,5 +70,5 @@ def diagnostic(rule: Rule, view: View, finding: Finding, severity: str) -> Diagn
 
 
 def quoted(text: str) -> str:
-    """Return untrusted text cleaned, shortened and in quotes, for use in a message."""
-    return f"'{shorten(clean_line(text), _SHOWN_CHARS)}'"
+    """Return untrusted text cleaned, shortened and quoted, for a message."""
+    return f"'{shorten(clean_line(text), _MAX_QUOTED_CHARS)}'"

@@ -1,14 +1,14 @@
-"""Rules about how a file is written down: its first bytes, its line ends, blanks nobody sees.
+"""Rules about the text form of a file: byte order mark, line ends, trailing spaces.
 
-None of them changes what a lenient reader makes of the file, and each is mended by
-``check --fix`` (:mod:`skillyard.validation.fixes`). Source: what readers of frontmatter trip over.
+None of these faults changes the result of lenient parsing, and ``check --fix`` repairs all of them
+(:mod:`skillyard.validation.fixes`). Source: known problems of frontmatter parsers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skillyard.validation.rule import Finding, check_of
+from skillyard.validation.rule import Finding, define_rule
 from skillyard.validation.view import Kind, View
 
 __all__ = ["CHECKS", "trailing_blanks"]
@@ -17,7 +17,7 @@ _SOURCE = "reading: text files"
 _BOM = "\ufeff"
 
 
-@check_of(
+@define_rule(
     "byte_order_mark",
     "The file starts with a byte order mark",
     _SOURCE,
@@ -29,7 +29,7 @@ def byte_order_mark(view: View) -> Iterator[Finding]:
         yield Finding("a byte order mark stands before the first line", 1, column=1)
 
 
-@check_of(
+@define_rule(
     "line_ends_crlf",
     "The lines end with CR and LF",
     _SOURCE,
@@ -42,7 +42,7 @@ def line_ends_crlf(view: View) -> Iterator[Finding]:
         yield Finding("lines end with CR and LF", view.raw.count("\n", 0, first) + 1)
 
 
-@check_of(
+@define_rule(
     "trailing_blanks",
     "A line of the frontmatter ends with blanks",
     _SOURCE,
@@ -57,12 +57,12 @@ def trailing_blanks_found(view: View) -> Iterator[Finding]:
 
 
 def trailing_blanks(line: str) -> int:
-    """Return the 1-based column from which a line is blank to its end, 0 when it is not."""
-    kept = line.rstrip(" \t")
-    return len(kept) + 1 if len(kept) < len(line) else 0
+    """Return the 1-based column at which trailing spaces begin, 0 when there are none."""
+    stripped = line.rstrip(" \t")
+    return len(stripped) + 1 if len(stripped) < len(line) else 0
 
 
-@check_of(
+@define_rule(
     "final_newline_missing",
     "The last line has no line end",
     _SOURCE,

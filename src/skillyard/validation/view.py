@@ -1,7 +1,7 @@
-"""One file as the rules see it: raw frontmatter tree, name, description, body, its folder.
+"""The view of one file for the rules: raw frontmatter tree, name, description, body, folder.
 
-What costs something (reading the frontmatter again for line numbers, reading the file again for
-the first line of the body) happens when a rule asks for it, because nearly every file is clean.
+Expensive values (the tree with line numbers, the text of the file) are computed on first access,
+because nearly every file passes the rules without them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FIRST_LINE = 2  # of the frontmatter block, below its opening fence
 
 
 class Kind:
-    """The words of ``View.kind``: whose document a file is."""
+    """The values of ``View.kind``: the format of a document."""
 
     FOLDER = "folder"
     """A folder with a ``SKILL.md``: agentskills.io."""
@@ -49,17 +49,17 @@ class Kind:
     """AGENTS.md and kin: frontmatter is optional, and there are no rules of naming."""
 
     NAMED = frozenset([FOLDER, SINGLE])
-    """Documents whose ``name`` is an identifier (in Oasis it is a display name)."""
+    """Kinds whose ``name`` is an identifier. In Oasis it is a display name."""
     SKILLS = frozenset([FOLDER, OASIS, SINGLE])
     WITH_FOLDER = frozenset([FOLDER, OASIS])
     EVERY = frozenset([FOLDER, OASIS, SINGLE, CONVENTION])
 
 
 class Content(NamedTuple):
-    """The parts of a file that rules look at."""
+    """The parts of a file that rules check."""
 
     name: str | None
-    """None where it is absent or no text."""
+    """None when it is absent or not text."""
     description: str | None
     block: str
     """The frontmatter without its fences."""
@@ -67,7 +67,7 @@ class Content(NamedTuple):
 
 
 class View:
-    """One file, taken apart. ``folder`` is the name of its own folder, None for single files."""
+    """One parsed file. ``folder`` is the name of its own folder, None for single files."""
 
     def __init__(
         self,
@@ -89,23 +89,23 @@ class View:
 
     @property
     def mapping(self) -> dict[str, Node]:
-        """The raw frontmatter tree; empty where there is none that can be read."""
+        """The raw frontmatter tree. Empty when it cannot be read."""
         return self._fields[0]
 
     def node(self, field: str) -> Node | None:
-        """Return the raw node of a field, or None; cheap where the field is not there."""
+        """Return the raw node of a field, or None. Cheap when the field is absent."""
         if self.likely_keys is not None and field not in self.likely_keys:
             return None
         return self.mapping.get(field)
 
     def lacks(self, field: str) -> bool:
-        """True when the field is not there; cheap where it is, without building the tree."""
+        """True when the field is absent. Cheap when it is present: the tree is not built."""
         if "_fields" not in self.__dict__ and field in (self.likely_keys or ()):
             return False
         return field not in self.mapping
 
     def text(self, field: str) -> str | None:
-        """Return a field as it was written when it is one text, else None."""
+        """Return the text of a scalar field as written, else None."""
         node = self.node(field)
         return node.text if isinstance(node, Scalar) else None
 
@@ -119,9 +119,9 @@ class View:
 
     @cached_property
     def likely_keys(self) -> frozenset[str] | None:
-        """Every top-level key and perhaps more, read off the lines; None where that is not sure.
+        """A superset of the top-level keys, taken from the lines. None when it is not reliable.
 
-        So the tree is built only for files with a key that needs a second look.
+        It avoids building the tree of files without any unusual key.
         """
         keys = set()
         for line in self.block.split("\n"):
@@ -132,12 +132,12 @@ class View:
         return frozenset(keys) if sure else None
 
     def body_line(self, offset: int = 0) -> int | None:
-        """Return the 1-based line of the file for a 0-based line of the body, where it is known."""
+        """Return the 1-based line of the file for a 0-based line of the body, None if unknown."""
         return None if self._body_starts is None else self._body_starts + offset
 
     @cached_property
     def raw(self) -> str:
-        """The text of the file as it is now, a byte order mark included; empty if unreadable."""
+        """The current text of the file, with a byte order mark. Empty when it is unreadable."""
         try:
             data = read_file(self.path, _MAX_BYTES).data
         except SkillError:
@@ -154,8 +154,8 @@ class View:
         if self.block:
             after = text.find("\n---", text.find(self.block) + len(self.block) - 1)
             start = after + len("\n---")
-        found = text.find(self.body, start)
-        return text.count("\n", 0, found) + 1 if found >= 0 else None
+        at = text.find(self.body, start)
+        return text.count("\n", 0, at) + 1 if at >= 0 else None
 
     @cached_property
     def links(self) -> tuple[Place, ...]:
@@ -164,7 +164,7 @@ class View:
 
     @property
     def directory(self) -> str:
-        """The folder that the file lies in, as a path to look at."""
+        """The path of the file's folder."""
         return os.path.dirname(self.path) or "."
 
 
@@ -172,7 +172,7 @@ _NAME_FIELDS = ("name", "skill_name")
 
 
 def read_candidate(candidate: Candidate) -> bytes:
-    """Return the bytes of the file that the scan saw, and of no other. Raises SkillIoError."""
+    """Return the bytes of a scanned file. Raises SkillIoError when the file was replaced since."""
     path = candidate.path
     content = read_file(candidate.target or path, _MAX_BYTES, path)
     stamp = candidate.stamp
@@ -187,7 +187,7 @@ def read_candidate(candidate: Candidate) -> bytes:
 
 
 def read_fields(block: str, path: str) -> tuple[dict[str, Node], dict[str, int]]:
-    """Return the tree and the line of each key, repaired where needed; empty if unreadable."""
+    """Return the tree and the line of each key, repaired if needed. Empty when unreadable."""
     for text in (block, quote_plain_values(block)[0]):
         try:
             return read_mapping(text, path)
@@ -197,7 +197,7 @@ def read_fields(block: str, path: str) -> tuple[dict[str, Node], dict[str, int]]
 
 
 def folder_of(path: str) -> str:
-    """Return the name of the folder that a file lies in, looked up where the path does not say."""
+    """Return the name of the file's folder, resolved if the path does not contain it."""
     folder = os.path.basename(os.path.dirname(path))
     if folder in ("", ".", ".."):
         folder = os.path.basename(os.path.realpath(os.path.dirname(path) or "."))
@@ -205,7 +205,7 @@ def folder_of(path: str) -> str:
 
 
 def kind_of(path: str, origin: str | None) -> str:
-    """Return whose document a file is, one of the words of :class:`Kind`."""
+    """Return the kind of a document, one of the values of :class:`Kind`."""
     if origin == Origin.CONVENTION:
         return Kind.CONVENTION
     if origin == Origin.OASIS:
@@ -215,13 +215,13 @@ def kind_of(path: str, origin: str | None) -> str:
 
 
 def view_of(skill: Skill) -> View:
-    """Return the view of a skill that was loaded."""
+    """Return the view of a loaded skill."""
     content = Content(skill.name, skill.description, skill.frontmatter or "", skill.body or "")
     return View(skill.path, kind_of(skill.path, skill.origin), content)
 
 
 def view_of_file(candidate: Candidate) -> View | None:
-    """Return the view of a file that did not load, or None where its fields cannot be read."""
+    """Return the view of a file that did not load, or None when its fields cannot be read."""
     path = candidate.path
     try:
         fenced = split(unify_lines(decode(read_candidate(candidate), path)), path)

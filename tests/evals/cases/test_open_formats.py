@@ -16,7 +16,7 @@ from skillyard.evals.cases.open_formats import (
     read_trigger_set,
     rubrics_of,
 )
-from skillyard.evals.cases.parsing import json_items
+from skillyard.evals.cases.parser import json_items
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 from tests.evals.cases.making import library, one, written
 from tests.tables import for_each

@@ -13,9 +13,9 @@ from skillyard.catalog import Catalog, read_catalog
 from skillyard.errors import InvalidInput
 from skillyard.evals.cases.activation import read_activation
 from skillyard.evals.cases.candidates import read_candidates
-from skillyard.evals.cases.naming import find_name
 from skillyard.evals.cases.rubrics import read_rubrics
 from skillyard.evals.cases.scaffolding import scaffold
+from skillyard.evals.cases.skill_names import find_name
 from skillyard.evals.config import read_config
 from skillyard.skill import Skill, Triggers
 from tests.evals.cases.making import library, written
@@ -47,7 +47,7 @@ def test_the_files_of_a_skill_are_valid_and_marked(tmp_path: Path) -> None:
         "datasets/activation/nothing-fits.jsonl",
         CANDIDATES,
     ]
-    assert found.kept == ()
+    assert found.existing == ()
     valid(tmp_path, catalog)
     for path in found.written:
         assert "EDIT" in Path(path).read_text(encoding="utf-8")
@@ -73,7 +73,7 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     first = scaffold(skill, catalog, tmp_path)
     before = {path: Path(path).read_bytes() for path in first.written}
     again = scaffold(skill, catalog, tmp_path)
-    assert (again.written, sorted(again.kept)) == ((), sorted(first.written))
+    assert (again.written, sorted(again.existing)) == ((), sorted(first.written))
     assert {path: Path(path).read_bytes() for path in first.written} == before
 
 
@@ -87,7 +87,7 @@ def test_what_somebody_wrote_is_kept(tmp_path: Path) -> None:
     before = [path.read_text() for path in mine]
     found = scaffold(catalog.get("letter"), catalog, tmp_path)
     assert [path.read_text() for path in mine] == before
-    assert sorted(found.kept) == sorted(map(str, mine))
+    assert sorted(found.existing) == sorted(map(str, mine))
 
 
 def test_a_second_skill_joins_the_candidates_at_the_end(tmp_path: Path) -> None:

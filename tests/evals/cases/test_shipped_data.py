@@ -12,8 +12,8 @@ from skillyard.catalog import Catalog, read_catalog
 from skillyard.evals.cases.activation import ActivationCase, read_activation
 from skillyard.evals.cases.candidates import Candidate, read_candidates
 from skillyard.evals.cases.confusion import ConfusionCase, groups_of, read_confusion
-from skillyard.evals.cases.naming import find_name
 from skillyard.evals.cases.rubrics import Rubric, read_rubrics
+from skillyard.evals.cases.skill_names import find_name
 from skillyard.evals.conditions.prompts import DEFAULT_ROLE, Arms, size_impact_arms
 from skillyard.evals.config import Config, read_config
 from skillyard.skill import Skill

@@ -253,7 +253,7 @@ def test_a_folder_that_cannot_be_written_is_said(trap: Trap, made: Project, run:
 
 
 def test_events_of_a_killed_run_are_read(tmp_path: Path) -> None:
-    from skillyard.evals.keeping.events import Events, read_events
+    from skillyard.evals.storage.events import Events, read_events
 
     for name in ("a", "b"):
         events = Events(str(tmp_path), name)

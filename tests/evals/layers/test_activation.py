@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from skillyard.evals.cases.activation import ActivationCase
 from skillyard.evals.layers.activation import (
+    ActivationRun,
     activation_artifacts,
-    activation_run,
     activation_summary,
 )
-from skillyard.evals.layers.routing import Routed
+from skillyard.evals.layers.router import Routed
 from tests.tables import for_each
 
 NAMES = ("a", "b", "c", "d")
@@ -52,7 +52,7 @@ class Says:
 
 
 def outcomes(cases: Sequence[ActivationCase], *said: Routed, runs: int = 1) -> list[dict[str, Any]]:
-    run = activation_run(cases, Says(*said), runs=runs)
+    run = ActivationRun(cases, Says(*said), runs=runs)
     for job in run.jobs():
         job.work()
     return run.cases("")

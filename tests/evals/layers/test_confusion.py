@@ -7,11 +7,11 @@ from typing import Any
 
 from skillyard.evals.cases.confusion import ConfusionCase
 from skillyard.evals.layers.confusion import (
+    ConfusionRun,
     confusion_artifacts,
-    confusion_run,
     confusion_summary,
 )
-from skillyard.evals.layers.routing import Routed
+from skillyard.evals.layers.router import Routed
 from tests.tables import for_each
 
 GROUPS = {"g": ("a", "b", "c")}
@@ -42,7 +42,7 @@ def routed(
         for number, (expected, _) in enumerate(requests)
     ]
     said = [each if isinstance(each, Routed) else Routed(tuple(each)) for _, each in requests]
-    run = confusion_run(cases, GROUPS, {"g": Says(said * runs)}, runs=runs)
+    run = ConfusionRun(cases, GROUPS, {"g": Says(said * runs)}, runs=runs)
     for job in run.jobs():
         job.work()
     return run.cases("")
@@ -103,7 +103,7 @@ def test_a_negative_of_no_group_is_asked_of_each() -> None:
     groups = {"g": ("a", "b"), "h": ("c", "d")}
     case = ConfusionCase("n", "", "p", None, ())
     routers = {"g": Says([Routed(("a",))]), "h": Says([Routed()])}
-    run = confusion_run([case], groups, routers)
+    run = ConfusionRun([case], groups, routers)
     for job in run.jobs():
         job.work()
     told = run.cases("")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from skillyard.evals.conditions.prompts import effectiveness_arms
 from skillyard.evals.criteria import DEFAULT_CRITERIA
-from skillyard.evals.keeping.entries import Entries
 from skillyard.evals.layers.pair_cases import PairRules, PairUnit
 from skillyard.evals.layers.pairs import PairRun
 from skillyard.evals.layers.session import Session
-from skillyard.evals.models.describing import Described
+from skillyard.evals.models.parameters import OfflineModel
+from skillyard.evals.storage.entries import Entries
 
 RULES = PairRules("m", ("j",), 42, runs=2)
 PER_UNIT = 2 + 2 + 1
@@ -24,7 +24,7 @@ def unit(skill: str, prompt: str) -> PairUnit:
 
 
 def run_of(tmp_path: Path, *units: PairUnit) -> PairRun:
-    model = Described("anthropic", "test")
+    model = OfflineModel("anthropic", "test")
     session = Session(
         model, Entries(str(tmp_path)), now=str, price_of=lambda name: None, offline=True
     )

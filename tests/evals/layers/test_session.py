@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.keeping.entries import Entries
 from skillyard.evals.layers.session import Session
 from skillyard.evals.models.prices import Price
 from skillyard.evals.models.protocol import ModelFailed, Reply, Request, Usage
+from skillyard.evals.storage.entries import Entries
 from tests.tables import for_each
 
 CRITERIA = (Criterion("right", 0.6, "It is right."), Criterion("short", 0.4, "It is short."))
@@ -80,12 +80,12 @@ def test_an_answer_is_paid_for_once(tmp_path: Path) -> None:
     assert made.text == "tea"
     assert made.cost == pytest.approx(0.002)
     assert (again.text, again.cost) == ("tea", 0.0)
-    assert (model.asked, first.spent.cache_hits, first.spent.cost_kept) == (1, 1, 0)
+    assert (model.asked, first.counts.cache_hits, first.counts.cost_of_cached) == (1, 1, 0)
     later, model, _ = session(tmp_path)
     assert later.generate("tea", REQUEST, 0).text == "tea"
     assert model.asked == 0
-    assert later.spent.cost_kept == pytest.approx(0.002)
-    assert not later.spent.live
+    assert later.counts.cost_of_cached == pytest.approx(0.002)
+    assert not later.counts.live
 
 
 def test_fresh_ones_are_made_once(tmp_path: Path) -> None:
@@ -125,10 +125,10 @@ def test_an_entry_may_say_anything_beside_its_text(
     made, model, _ = session(tmp_path)
     answer = made.generate("tea", REQUEST, 0)
     assert (answer.text, answer.error, model.asked) == ("tea", "", 0)
-    assert 0 <= made.spent.cost_kept < 1e9
+    assert 0 <= made.counts.cost_of_cached < 1e9
     assert answer.input_tokens is None or 0 <= answer.input_tokens < 1e9
-    assert not made.spent.fake
-    assert all(len(sdk) <= 100 for sdk in made.spent.sdks)
+    assert not made.counts.fake
+    assert all(len(sdk) <= 100 for sdk in made.counts.sdks)
 
 
 @for_each("text", [None, 5, ["tea"], {"text": "tea"}])

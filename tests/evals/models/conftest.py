@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from skillyard.evals.models.anthropic_api import AnthropicModel
+from skillyard.evals.models.factory import open_model
 from skillyard.evals.models.openai_api import OpenAIModel
-from skillyard.evals.models.opening import open_model
 from skillyard.evals.models.protocol import Request
 from skillyard_testkit.fake_llm import FakeLlm
 

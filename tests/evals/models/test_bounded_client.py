@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 from skillyard.evals.models.bounded_client import BodyTooLarge, bounded_client
-from skillyard.evals.models.opening import as_model
+from skillyard.evals.models.factory import as_model
 from skillyard.evals.models.protocol import ModelFailed, Request
 from skillyard_testkit.fake_llm import FakeLlm, faults
 from skillyard_testkit.messages import Response

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import pytest
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.models.calling import CallEvent, Calls, Retry
+from skillyard.evals.models.calls import CallEvent, Calls, Retry
+from skillyard.evals.models.factory import open_model
 from skillyard.evals.models.failures import redacted
-from skillyard.evals.models.opening import open_model
 from skillyard.evals.models.protocol import ModelFailed
 from skillyard_testkit.fake_llm import FakeLlm, faults
 from skillyard_testkit.messages import json_response, text_response

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from skillyard.errors import InvalidInput
 from skillyard.evals.models.ledger import Ledger, Reservation, require_prices
 from skillyard.evals.models.prices import Price
-from skillyard.evals.models.stopping import RunStopped
+from skillyard.evals.models.run_stop import RunStopped
 from tests.tables import for_each
 
 

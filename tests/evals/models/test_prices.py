@@ -17,7 +17,7 @@ from skillyard.evals.models.prices import (
     Price,
     cost_of,
     estimate,
-    most_input_tokens,
+    max_input_tokens,
     price,
     worst_cost,
 )
@@ -127,11 +127,11 @@ def test_no_call_costs_more_than_its_worst_case(
     request: Request, known: Price, data: st.DataObject
 ) -> None:
     """Whatever the length and the tokenizer: a token is at least a byte, and tiers are cliffs."""
-    paid = data.draw(st.integers(0, most_input_tokens(request)))
+    paid = data.draw(st.integers(0, max_input_tokens(request)))
     gained = data.draw(st.integers(0, request.max_tokens))
     assert estimate(known, paid, gained) <= worst_cost(known, request) + 1e-12
 
 
 def test_the_most_tokens_are_the_bytes_and_what_a_provider_adds() -> None:
-    assert most_input_tokens(Request("m", "ab", "é\ud800")) == 1_000 + 2 + 2 + 3
+    assert max_input_tokens(Request("m", "ab", "é\ud800")) == 1_000 + 2 + 2 + 3
     assert worst_cost(None, Request("m", "", "")) == 0.0

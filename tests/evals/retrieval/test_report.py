@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from skillyard.evals.retrieval.comparing import compare
-from skillyard.evals.retrieval.measures import BenchQuery, Judged
+from skillyard.evals.retrieval.comparison import compare
+from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer
 from skillyard.evals.retrieval.report import brier, reliability, render
 from skillyard.ranking.query import Query
 
@@ -17,7 +17,11 @@ ASKED = [
     BenchQuery("q2", Query(HOSTILE), {"b": 2}, HOSTILE),
     BenchQuery("q3", Query("hello"), {}, "none"),
 ]
-RUN = {"q1": Judged(("a",), 0.9), "q2": Judged(("x",), 0.6), "q3": Judged((), 0.1)}
+RUN = {
+    "q1": RankedAnswer(("a",), 0.9),
+    "q2": RankedAnswer(("x",), 0.6),
+    "q3": RankedAnswer((), 0.1),
+}
 
 
 def test_reliability_and_brier_are_about_the_first_skill() -> None:
@@ -28,7 +32,7 @@ def test_reliability_and_brier_are_about_the_first_skill() -> None:
         (0.9, 1, 0.9, 1.0),
     ]
     assert brier(ASKED, RUN) == pytest.approx((0.1**2 + 0.6**2 + 0.1**2) / 3)
-    assert brier(ASKED, {"q1": Judged(("a",), 7.0)}) is None
+    assert brier(ASKED, {"q1": RankedAnswer(("a",), 7.0)}) is None
 
 
 class Tags(HTMLParser):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skillyard.evals.statistics.power import (
     BETTER,
-    LEAST_UNITS,
+    MIN_UNITS,
     NO_DIFFERENCE,
     POWER,
     TOO_LITTLE,
@@ -48,7 +48,7 @@ def test_the_smallest_detectable_effect_has_just_the_power(units: int, spread: f
     effect = smallest_detectable(spread, units)
     assert effect is not None
     assert power_of(effect, spread, units) == pytest.approx(POWER, abs=1e-6)
-    if units >= LEAST_UNITS:
+    if units >= MIN_UNITS:
         assert units_needed(effect * 1.000001, spread) == units
 
 
@@ -62,7 +62,7 @@ def test_what_cannot_be_said_is_none() -> None:
 def test_an_effect_too_small_to_find_needs_more_than_there_can_be() -> None:
     pytest.importorskip("scipy")
     assert units_needed(1e-6, 1.0) is None
-    assert units_needed(100.0, 1.0) == LEAST_UNITS
+    assert units_needed(100.0, 1.0) == MIN_UNITS
 
 
 @for_each(

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.statistics.analysing import OVERALL, analyse_pairs
+from skillyard.evals.statistics.analysis import OVERALL, analyse_pairs
 from skillyard.evals.statistics.intervals import bca_interval, mean_interval, spread_of
 from skillyard.evals.statistics.multiple import benjamini_hochberg
 from skillyard.evals.statistics.order import order_effect

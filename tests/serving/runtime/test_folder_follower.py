@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.catalog import Catalog, glancing
+from skillyard.catalog import Catalog, changes
 from skillyard.index.indexed_catalog import open_catalog
 from skillyard.ranking.match import rank
 from skillyard.serving.runtime import folder_follower, folder_watch, freshness
@@ -121,7 +121,7 @@ def test_a_look_that_finds_nothing_reads_nothing(
     async def work() -> None:
         async with following(root) as follower:
             files = files_of(follower)
-            monkeypatch.setattr(glancing, "moved", lambda *known: [])
+            monkeypatch.setattr(changes, "changed_entries", lambda *known: [])
             monkeypatch.setattr(type(files), "reload", lambda self: pytest.fail("it was read"))
             monkeypatch.setattr(freshness, "INDEX_CHECK_S", 1e9)
             follower._checked = follower._clock()
@@ -139,7 +139,7 @@ def test_what_a_glance_cannot_see_is_found_by_the_check(
 
     async def work() -> None:
         async with following(root) as follower:
-            monkeypatch.setattr(glancing, "moved", lambda *known: [])
+            monkeypatch.setattr(changes, "changed_entries", lambda *known: [])
             write_tree(root, {"brew/SKILL.md": document("brew", "Brew a pot of tea.")})
             await follower.refresh()  # the first look after a start checks
             await follower.settled()

@@ -11,8 +11,8 @@ import pytest
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.criteria import DEFAULT_CRITERIA
-from skillyard.evals.judging.prompt import judge_prompt
-from skillyard.evals.judging.verdicts import BadVerdict, verdict
+from skillyard.evals.judgement.prompt import judge_prompt
+from skillyard.evals.judgement.verdicts import BadVerdict, verdict
 from skillyard_testkit.fake_llm import FakeLlm, faults
 from tests.shared_data import cases
 from tests.tables import for_each

@@ -13,9 +13,15 @@ import pytest
 from skillyard.errors import InvalidInput
 from skillyard.evals.conditions.prompts import effectiveness_arms
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
-from skillyard.evals.judging.prompt import judge_prompt
-from skillyard.evals.judging.verdicts import verdict
-from skillyard.evals.layers.routing import _ASK_SYSTEM, _ASK_USER, _CHOSEN, _ROUTED, _SYSTEM
+from skillyard.evals.judgement.prompt import judge_prompt
+from skillyard.evals.judgement.verdicts import verdict
+from skillyard.evals.layers.router import (
+    _ASK_SYSTEM,
+    _ASK_USER,
+    _CHOICE_SCHEMA,
+    _REPLY_SCHEMA,
+    _SYSTEM,
+)
 from skillyard_testkit.fake_llm import BEHAVIOURS, FakeLlm
 from skillyard_testkit.fake_llm.generation import write_answer
 from skillyard_testkit.fake_llm.judge import parse_pair, write_verdict
@@ -127,8 +133,13 @@ def test_what_is_asked_is_known_by_the_schema_or_by_the_prompt(
     index = "- csv-cleaning: Clean CSV exports.\n- deploy: Deploy the service."
     questions = [
         (prompt.system, prompt.user, prompt.schema, "judge"),
-        (_SYSTEM.format(index=index), "Please clean my exports", _ROUTED, "router"),
-        (_ASK_SYSTEM, _ASK_USER.format(skill="deploy", response="I'd deploy"), _CHOSEN, "chosen"),
+        (_SYSTEM.format(index=index), "Please clean my exports", _REPLY_SCHEMA, "router"),
+        (
+            _ASK_SYSTEM,
+            _ASK_USER.format(skill="deploy", response="I'd deploy"),
+            _CHOICE_SCHEMA,
+            "chosen",
+        ),
         ("You help.", "Clean my exports", None, "generation"),
     ]
     for system, user, schema, kind in questions:
@@ -167,7 +178,7 @@ def test_the_router_picks_by_shared_words_and_nothing_where_nothing_fits(fake: F
     )
 
     def picked(user: str) -> list[str]:
-        body = _body(CHAT, _SYSTEM.format(index=index), user, _ROUTED)
+        body = _body(CHAT, _SYSTEM.format(index=index), user, _REPLY_SCHEMA)
         found = json.loads(post(fake, CHAT, body).text)["skills"]
         assert isinstance(found, list)
         return found

@@ -262,7 +262,7 @@ def init(args: Namespace, console: Console) -> int:
             {
                 "schema": "skillyard.eval-init/1",
                 "written": list(done.written),
-                "kept": list(done.kept),
+                "kept": list(done.existing),
             }
         )
     else:

@@ -28,7 +28,7 @@ from skillyard.cli.source import load
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.evals.layers.running import Evaluated
+    from skillyard.evals.layers.runner import EvaluationResult
     from skillyard.usecases.evaluating import EvalOptions
 
 _ABOUT_RUNS = (
@@ -175,7 +175,7 @@ def _layer(eval_type: str, args: Namespace, console: Console) -> int:
 
 def _run(
     eval_type: str, args: Namespace, console: Console, catalog: Any, options: EvalOptions
-) -> Evaluated:
+) -> EvaluationResult:
     from skillyard import __version__
     from skillyard.cli.eval_progress import eval_progress
     from skillyard.cli.interrupts import stop_on_interrupt
@@ -210,7 +210,7 @@ def _options(args: Namespace) -> EvalOptions:
     )
 
 
-def _reports(done: Evaluated, args: Namespace) -> list[str]:
+def _reports(done: EvaluationResult, args: Namespace) -> list[str]:
     from skillyard.usecases.eval_results import eval_report
 
     return [
@@ -225,7 +225,7 @@ def _reports(done: Evaluated, args: Namespace) -> list[str]:
     ]
 
 
-def _head(done: Evaluated) -> dict[str, Any]:
+def _head(done: EvaluationResult) -> dict[str, Any]:
     envelope = done.envelope
     return {
         "schema": "skillyard.eval-run/1",
@@ -236,7 +236,7 @@ def _head(done: Evaluated) -> dict[str, Any]:
     }
 
 
-def _code(done: Evaluated, args: Namespace, console: Console) -> int:
+def _code(done: EvaluationResult, args: Namespace, console: Console) -> int:
     meta = done.envelope["meta"]
     if done.missing:
         console.note(f"{len(done.missing):,} kept answers are missing, and nobody was asked:")

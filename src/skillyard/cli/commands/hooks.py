@@ -13,7 +13,7 @@ from skillyard.cli.parser import CommandParser, add_command, add_group
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.hook.installing import Installed
+    from skillyard.hook.installation import InstallResult
 
 
 def _add_hook_options(parser: CommandParser) -> None:
@@ -96,9 +96,9 @@ def hook_codex(args: Namespace, console: Console) -> int:
 
 
 def _answer(host: str, args: Namespace) -> int:
-    from skillyard.hook.running import Wishes, run
+    from skillyard.hook.runner import HookOptions, run
 
-    wishes = Wishes(
+    options = HookOptions(
         tuple(args.root),
         args.max_chars,
         args.min_score,
@@ -106,7 +106,7 @@ def _answer(host: str, args: Namespace) -> int:
         wrong_cost=args.wrong_cost,
         perhaps=not args.no_perhaps,
     )
-    return run(host, wishes, budget_ms=args.budget_ms)
+    return run(host, options, budget_ms=args.budget_ms)
 
 
 def add_hook_install_command(commands: Commands) -> None:
@@ -137,7 +137,7 @@ def hook_install(args: Namespace, console: Console) -> int:
     """Put the hook into the settings, and make the index that it answers from."""
     from skillyard.cli.progress import progress
     from skillyard.errors import SkillyardError
-    from skillyard.hook.installing import install
+    from skillyard.hook.installation import install
     from skillyard.hook.library import library_place
     from skillyard.hook.trust import project_above
     from skillyard.index.indexed_catalog import indexing_is_off, open_library_index
@@ -185,7 +185,7 @@ def add_hook_uninstall_command(commands: Commands) -> None:
 
 def hook_uninstall(args: Namespace, console: Console) -> int:
     """Take the hook out of the settings; 1 when it was in none of them."""
-    from skillyard.hook.installing import uninstall
+    from skillyard.hook.installation import uninstall
 
     done = [uninstall(host, file=args.file) for host in _hosts(args, there=False)]
     if console.json:
@@ -238,7 +238,7 @@ def _options(args: Namespace) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _print_settings(done: list[Installed], console: Console) -> None:
+def _print_settings(done: list[InstallResult], console: Console) -> None:
     from skillyard.cli.blocks import Span, line
 
     for one in done:

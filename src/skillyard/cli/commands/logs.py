@@ -52,7 +52,7 @@ def add_log_show_command(commands: Commands) -> None:
 
 def log_show(args: Namespace, console: Console) -> int:
     """Print the last entries of a log."""
-    from skillyard.decisions.reading import read_log
+    from skillyard.decisions.log_reader import read_log
 
     if args.hook:
         from skillyard.hook.journal import journal_path
@@ -79,9 +79,9 @@ def log_show(args: Namespace, console: Console) -> int:
 
 
 def _nothing(path: str) -> dict[str, Any]:
-    from skillyard.decisions.reading import Shown
+    from skillyard.decisions.log_reader import LogTail
 
-    return Shown(path, (), 0, 0).to_dict()
+    return LogTail(path, (), 0, 0).to_dict()
 
 
 def _entry_line(entry: dict[str, Any]) -> Any:

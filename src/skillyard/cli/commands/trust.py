@@ -12,7 +12,7 @@ from skillyard.cli.parser import add_command
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.hook.approving import Approval
+    from skillyard.hook.approval import Approval
 
 
 def add_trust_command(commands: Commands) -> None:
@@ -43,15 +43,15 @@ def add_trust_command(commands: Commands) -> None:
 def trust(args: Namespace, console: Console) -> int:
     """Approve a project, take an approval back, or list them; 1 when there was none to take."""
     from skillyard.errors import InvalidInput
-    from skillyard.hook import approving
+    from skillyard.hook import approval
 
     if args.list and (args.revoke or args.dir is not None):
         raise InvalidInput("--list takes neither a folder nor --revoke")
     if args.list:
-        return _print_approvals(approving.approvals(), console)
+        return _print_approvals(approval.approvals(), console)
     place = args.dir or "."
     if args.revoke:
-        result = approving.revoke_project(place)
+        result = approval.revoke_project(place)
         if console.json:
             console.document(result.to_dict())
         else:
@@ -61,7 +61,7 @@ def trust(args: Namespace, console: Console) -> int:
     from skillyard.cli.progress import progress
 
     with progress("reading", console) as step:
-        done = approving.approve_project(place, progress=step)
+        done = approval.approve_project(place, progress=step)
     if console.json:
         console.document(done.to_dict())
     else:

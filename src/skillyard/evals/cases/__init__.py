@@ -1,6 +1,7 @@
-"""The files that people write for an evaluation, as typed values and findings with their line.
+"""Readers of the evaluation files that people write.
 
-``rubrics``, ``activation``, ``confusion`` and ``candidates`` read our own files, ``open_formats``
-those that other tools write. A reader never raises for one bad entry: it returns the good ones in
-a :class:`~skillyard.evals.cases.dataset.Dataset`, with a diagnostic for each thing that is wrong.
+``rubrics``, ``activation``, ``confusion`` and ``candidates`` read skillyard's own files;
+``open_formats`` reads files of other tools. A reader does not raise for a bad entry. It returns a
+:class:`~skillyard.evals.cases.dataset.Dataset` with the valid entries and one diagnostic for each
+fault.
 """

@@ -1,4 +1,4 @@
-"""Activation cases: which skills a request should activate, if any (``*.jsonl``)."""
+"""Activation cases (``*.jsonl``): requests, each with the skills that it should activate."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from skillyard.catalog import Catalog
-from skillyard.evals.cases.dataset import Dataset, files_of, read_dataset
+from skillyard.evals.cases.dataset import Dataset, read_json_cases
 from skillyard.evals.cases.identity import Identities, case_id
-from skillyard.evals.cases.naming import check_prompt, known_skills
-from skillyard.evals.cases.parsing import case_lines
 from skillyard.evals.cases.records import Record
+from skillyard.evals.cases.skill_names import check_prompt, known_skills
 
 __all__ = ["ActivationCase", "read_activation"]
 
@@ -50,20 +49,15 @@ def read_activation(
     An id may occur once in all of them. With a catalog, every skill that is named must be in it
     and may not be hidden.
     """
-    seen = Identities()
-    return read_dataset(
-        [path for place in places for path in files_of(place, (".jsonl",))],
-        lambda file, notes: case_lines(
-            file.text, notes, lambda record: _case(record, catalog, seen)
-        ),
-    )
+    identities = Identities()
+    return read_json_cases(places, lambda record: _case(record, catalog, identities))
 
 
-def _case(record: Record, catalog: Catalog | None, seen: Identities) -> ActivationCase:
+def _case(record: Record, catalog: Catalog | None, identities: Identities) -> ActivationCase:
     record.only(_FIELDS)
-    key = case_id(record, seen)
+    key = case_id(record, identities)
     prompt = record.some_text("user_prompt")
-    seen.prompt(record, prompt)
+    identities.prompt(record, prompt)
     expected, acceptable, required = (
         _names(record, field, catalog)
         for field in ("expected_skills", "acceptable_skills", "required_skills")
@@ -99,7 +93,7 @@ def _agree(
     acceptable: tuple[str, ...],
     required: tuple[str, ...],
 ) -> None:
-    """Note where the fields of a case say different things."""
+    """Note fields of a case that contradict each other."""
     if active is True and not expected:
         record.wrong(
             "expected_skills",

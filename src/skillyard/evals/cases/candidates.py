@@ -6,19 +6,18 @@ import os
 from dataclasses import dataclass
 
 from skillyard.catalog import Catalog
-from skillyard.evals.cases.dataset import Dataset, SourceFile, files_of, read_dataset
-from skillyard.evals.cases.naming import known_skill
-from skillyard.evals.cases.parsing import yaml_record
+from skillyard.evals.cases.dataset import Dataset, build_dataset, files_of, read_sources
+from skillyard.evals.cases.parser import yaml_record
 from skillyard.evals.cases.records import Located, Notes, Record
 from skillyard.evals.cases.rubrics import read_criteria, read_prompts
+from skillyard.evals.cases.skill_names import known_skill
+from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 
-__all__ = ["MAX_SIBLING_BYTES", "TIERS", "Candidate", "read_candidates"]
+__all__ = ["TIERS", "Candidate", "read_candidates"]
 
 TIERS = ("small", "medium", "large")
-MAX_SIBLING_BYTES = 10_000
-"""Raw bytes of all siblings together, where a candidate names no other cap (fn-58.6)."""
-_MOST_SIBLING_BYTES = 10_000_000
+_MAX_SIBLING_BYTES = 10_000_000
 _FIELDS = (
     *("skill", "test_prompt", "test_prompts", "expected_tier", "siblings"),
     *("max_sibling_bytes", "criteria"),
@@ -32,7 +31,7 @@ class Candidate:
     skill: str
     test_prompts: tuple[str, ...]
     expected_tier: str | None = None
-    """``small``, ``medium`` or ``large``: what the author takes it for; None: not said."""
+    """``small``, ``medium`` or ``large``: the size that the author expects, or None."""
     siblings: tuple[str, ...] = ()
     """Files beside the skill, as they are named, in their order. Not looked at here."""
     max_sibling_bytes: int = MAX_SIBLING_BYTES
@@ -46,42 +45,45 @@ def read_candidates(
 ) -> Dataset[Candidate]:
     """Read a ``candidates.yaml``: ``candidates: [{skill, test_prompts, …}]``.
 
-    A candidate with any error is left out, and all of its errors are told. A skill may be there
-    once. Paths of siblings are taken as they are: the arms refuse what may not be read
-    (``conditions/siblings.py``).
+    A candidate with an error is left out, and all of its errors are reported. A skill may occur
+    once. Sibling paths are not checked here; ``conditions/siblings.py`` refuses those that may not
+    be read.
     """
-    taken: set[str] = set()
+    files, unreadable, digest = read_sources(files_of(path, (".yaml", ".yml")))
+    diagnostics = list(unreadable)
+    candidates: list[Candidate] = []
+    for file in files:
+        notes = Notes(file.path)
+        record = yaml_record(file.text, notes) if file.readable else None
+        if record is not None:
+            candidates += _candidates(record, catalog, {each.skill for each in candidates})
+        diagnostics += notes.found
+    return build_dataset(candidates, diagnostics, files, digest)
 
-    def candidates_in(file: SourceFile, notes: Notes) -> list[Candidate]:
-        record = yaml_record(file.text, notes)
-        return [] if record is None else _candidates(record, catalog, taken)
 
-    return read_dataset(files_of(path, (".yaml", ".yml")), candidates_in)
-
-
-def _candidates(record: Record, catalog: Catalog | None, taken: set[str]) -> list[Candidate]:
+def _candidates(record: Record, catalog: Catalog | None, known: set[str]) -> list[Candidate]:
     record.only(["candidates"])
     if not record.required("candidates"):
         return []
-    kept = []
+    valid = []
     for entry in record.records("candidates"):
         before = entry.notes.errors
         candidate = _candidate(entry, catalog)
-        if candidate.skill and candidate.skill in taken:
+        if candidate.skill and candidate.skill in known:
             entry.wrong(
                 "skill", "is a candidate twice", "put all prompts into one entry", candidate.skill
             )
-        taken.add(candidate.skill)
+        known.add(candidate.skill)
         if entry.notes.errors == before:
-            kept.append(candidate)
-    return kept
+            valid.append(candidate)
+    return valid
 
 
 def _candidate(entry: Record, catalog: Catalog | None) -> Candidate:
     entry.only(_FIELDS)
     skill = entry.some_text("skill")
-    found = known_skill(catalog, skill, entry, "skill")
-    skill = skill if found is None else found.name
+    listed_skill = known_skill(catalog, skill, entry, "skill")
+    skill = skill if listed_skill is None else listed_skill.name
     tier = entry.text("expected_tier") or None
     if tier is not None and tier not in TIERS:
         entry.wrong("expected_tier", "is no tier", f"write {', '.join(TIERS)}", tier)
@@ -94,7 +96,7 @@ def _candidate(entry: Record, catalog: Catalog | None) -> Candidate:
             "remove one",
         )
     cap = entry.number(
-        "max_sibling_bytes", MAX_SIBLING_BYTES, low=1, high=_MOST_SIBLING_BYTES, whole=True
+        "max_sibling_bytes", MAX_SIBLING_BYTES, low=1, high=_MAX_SIBLING_BYTES, whole=True
     )
     criteria = read_criteria(entry, "criteria") if "criteria" in entry else DEFAULT_CRITERIA
     return Candidate(

@@ -1,27 +1,26 @@
-"""Confusion cases: requests that one skill of a group of similar ones should take.
+"""Confusion cases: requests that one skill of a group of similar skills should take.
 
-Groups live in the data: the members of a group are the skills that its cases expect. A case that
-expects none is a negative: no skill of its group (of any group, where it names none) may be picked.
+The members of a group are the skills that its cases expect. A case that expects no skill is a
+negative: no skill of its group may be picked. A negative without a group counts for all groups.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic
-from skillyard.evals.cases.dataset import Dataset, files_of, read_dataset
+from skillyard.evals.cases.dataset import Dataset, in_order, read_json_cases
 from skillyard.evals.cases.identity import Identities, case_id
-from skillyard.evals.cases.naming import check_prompt, known_skill, known_skills
-from skillyard.evals.cases.parsing import case_lines
 from skillyard.evals.cases.records import Record
+from skillyard.evals.cases.skill_names import check_prompt, known_skill, known_skills
 
 __all__ = ["ConfusionCase", "groups_of", "read_confusion"]
 
 _FIELDS = ("id", "group", "user_prompt", "expected_skill", "acceptable_skills")
-LEAST_MEMBERS = 2
+MIN_MEMBERS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +56,21 @@ def read_confusion(
     An id may occur once in all of them. A group needs two skills that its cases expect; one with
     fewer is an error, and so is a negative of a group that no other case names.
     """
-    seen = Identities()
-    dataset = read_dataset(
-        [path for place in places for path in files_of(place, (".jsonl",))],
-        lambda file, notes: case_lines(
-            file.text, notes, lambda record: _case(record, catalog, seen)
-        ),
-    )
+    identities = Identities()
+    dataset = read_json_cases(places, lambda record: _case(record, catalog, identities))
     groups = groups_of(dataset.cases)
-    complete = [
+    usable = [
         case for case in dataset.cases if not case.group or len(groups.get(case.group, ())) > 1
     ]
-    return dataset.narrowed(complete, _odd_groups(dataset.cases, groups))
+    diagnostics = in_order([*dataset.diagnostics, *_odd_groups(dataset.cases, groups)])
+    return replace(dataset, cases=tuple(usable), diagnostics=diagnostics)
 
 
-def _case(record: Record, catalog: Catalog | None, seen: Identities) -> ConfusionCase:
+def _case(record: Record, catalog: Catalog | None, identities: Identities) -> ConfusionCase:
     record.only(_FIELDS)
-    key = case_id(record, seen)
+    key = case_id(record, identities)
     prompt = record.some_text("user_prompt")
-    seen.prompt(record, prompt)
+    identities.prompt(record, prompt)
     negative = record.raw("expected_skill") is None
     expected = None if negative else record.some_text("expected_skill")
     group = record.text("group") if negative else record.some_text("group")
@@ -103,14 +98,14 @@ def _odd_groups(
     cases: Sequence[ConfusionCase], groups: Mapping[str, tuple[str, ...]]
 ) -> list[Diagnostic]:
     """Return one error for each group in which nothing can be confused."""
-    found = []
-    told: set[str] = set()
+    errors = []
+    reported: set[str] = set()
     for case in cases:
         members = groups.get(case.group, ())
-        if not case.group or len(members) >= LEAST_MEMBERS or case.group in told:
+        if not case.group or len(members) >= MIN_MEMBERS or case.group in reported:
             continue
-        told.add(case.group)
-        found.append(
+        reported.add(case.group)
+        errors.append(
             Diagnostic(
                 "confusion_group",
                 "error",
@@ -121,4 +116,4 @@ def _odd_groups(
                 found=", ".join(members),
             )
         )
-    return found
+    return errors

@@ -1,19 +1,28 @@
-"""What reading case files gives: the good cases, everything that is wrong, and a digest."""
+"""The result of reading case files: the valid cases, the diagnostics, and a digest of the files."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from skillyard.errors import Diagnostic, SkillError
-from skillyard.evals.cases.records import Notes
+from skillyard.evals.cases.parser import json_lines
+from skillyard.evals.cases.records import Notes, Record
 from skillyard.formats.frontmatter import decode, unify_lines
 from skillyard.resources import read_file
 
-__all__ = ["Dataset", "SourceFile", "files_of", "joined", "read_dataset", "read_sources"]
+__all__ = [
+    "Dataset",
+    "SourceFile",
+    "build_dataset",
+    "files_of",
+    "in_order",
+    "read_json_cases",
+    "read_sources",
+]
 
 Case = TypeVar("Case")
 
@@ -36,12 +45,7 @@ class Dataset(Generic[Case]):
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
         """The diagnostics of severity ``error``."""
-        return tuple(found for found in self.diagnostics if found.severity == "error")
-
-    def narrowed(self, cases: Iterable[Case], diagnostics: Iterable[Diagnostic]) -> Dataset[Case]:
-        """Return the dataset with these of its cases, and more diagnostics."""
-        ordered = _in_order([*self.diagnostics, *diagnostics])
-        return replace(self, cases=tuple(cases), diagnostics=ordered)
+        return tuple(each for each in self.diagnostics if each.severity == "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,37 +59,38 @@ class SourceFile:
 
 
 def files_of(place: str | os.PathLike[str], endings: Sequence[str]) -> tuple[str, ...]:
-    """Return the files of a folder with one of the endings, sorted; a file stands for itself.
+    """Return the files of a folder with one of the endings, sorted; a file returns itself.
 
-    Folders below and names that begin with a dot are left out. An absent folder has no files; an
-    absent file is returned, so that reading it says so.
+    Subfolders and names that begin with a dot are left out. A missing folder has no files. A
+    missing file is returned, so that reading it gives the error.
     """
     path = os.fspath(place)
     if not os.path.isdir(path):
         return (path,) if path.endswith(tuple(endings)) or os.path.lexists(path) else ()
     try:
-        listed = os.listdir(path)
+        entries = os.listdir(path)
     except OSError:
-        return (path,)  # reading it says what is wrong
+        return (path,)  # reading it gives the error
     names = sorted(
-        name for name in listed if name.endswith(tuple(endings)) and not name.startswith(".")
+        name for name in entries if name.endswith(tuple(endings)) and not name.startswith(".")
     )
     return tuple(os.path.join(path, name) for name in names)
 
 
-def _whole(path: str) -> bytes:
+def _read_whole(path: str) -> bytes:
     return read_file(path, FILE_BYTES).data
 
 
 def read_sources(
-    paths: Iterable[str], read: Callable[[str], bytes] = _whole
+    paths: Iterable[str], read: Callable[[str], bytes] = _read_whole
 ) -> tuple[tuple[SourceFile, ...], tuple[Diagnostic, ...], str]:
-    """Return the files, what kept one from being read, and their digest.
+    """Return the files, the diagnostics of files that could not be read, and the digest.
 
-    ``read`` gives the bytes of a path, or raises SkillError.
+    ``read`` returns the bytes of a path or raises SkillError.
 
-    The digest is the SHA-256 over the bytes of the files in sorted order of their paths, each with
-    its length before it, so that no two sets of files share one. Where they lie does not matter.
+    The digest is the SHA-256 over the bytes of the files, sorted by path. The length of each file
+    precedes its bytes, so two different sets of files have different digests. The paths are not
+    part of the digest.
     """
     files: list[SourceFile] = []
     diagnostics: list[Diagnostic] = []
@@ -102,31 +107,39 @@ def read_sources(
     return tuple(files), tuple(diagnostics), digest.hexdigest()
 
 
-def joined(
+def read_json_cases(
+    places: Iterable[str | os.PathLike[str]], parse: Callable[[Record], Case]
+) -> Dataset[Case]:
+    """Read ``*.jsonl`` files and the ``*.jsonl`` files of folders, one case a line.
+
+    ``parse`` notes the errors of a record; a case with an error is left out.
+    """
+    files, unreadable, digest = read_sources(
+        path for place in places for path in files_of(place, (".jsonl",))
+    )
+    cases: list[Case] = []
+    diagnostics = list(unreadable)
+    for file in files:
+        notes = Notes(file.path)
+        for record in json_lines(file.text, notes):
+            before = notes.errors
+            case = parse(record)
+            if notes.errors == before:
+                cases.append(case)
+        diagnostics += notes.found
+    return build_dataset(cases, diagnostics, files, digest)
+
+
+def build_dataset(
     cases: Iterable[Case],
     diagnostics: Iterable[Diagnostic],
     files: Iterable[SourceFile],
     sha256: str,
 ) -> Dataset[Case]:
     """Return the dataset, its diagnostics in order."""
-    paths = tuple(file.path for file in files)
-    return Dataset(tuple(cases), _in_order(diagnostics), paths, sha256)
+    return Dataset(tuple(cases), in_order(diagnostics), tuple(file.path for file in files), sha256)
 
 
-def _in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics by file, then line."""
     return tuple(sorted(diagnostics, key=lambda d: (d.path, d.line or 0, d.code, d.message)))
-
-
-def read_dataset(
-    paths: Iterable[str], cases_in: Callable[[SourceFile, Notes], Iterable[Case]]
-) -> Dataset[Case]:
-    """Return the dataset of what ``cases_in`` makes of each file that can be read."""
-    files, unreadable, digest = read_sources(paths)
-    cases: list[Case] = []
-    diagnostics = list(unreadable)
-    for file in files:
-        notes = Notes(file.path)
-        if file.readable:
-            cases += cases_in(file, notes)
-        diagnostics += notes.found
-    return joined(cases, diagnostics, files, digest)

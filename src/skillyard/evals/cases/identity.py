@@ -1,4 +1,4 @@
-"""What tells cases apart: an id that occurs once, and a prompt that should."""
+"""Checks that ids of cases are unique, and warns of prompts that occur twice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from skillyard.text import find_hidden
 __all__ = ["Identities", "case_id"]
 
 ID_CHARS = 200
-"""Longest id: it stands in results, reports and names of files."""
+"""Maximum length of an id, which occurs in results, reports and file names."""
 
 
 class Identities:
@@ -49,15 +49,15 @@ class Identities:
             )
 
 
-def case_id(record: Record, seen: Identities) -> str:
-    """Return the record's id; what is wrong with it is noted. Empty where there is none."""
+def case_id(record: Record, identities: Identities) -> str:
+    """Return the id of the record, or an empty text. A fault of the id is noted."""
     key = record.some_text("id")
     if len(key) > ID_CHARS:
         record.wrong("id", f"is longer than {ID_CHARS} characters", "shorten it", key)
     elif find_hidden(key) is not None or "\n" in key or "\t" in key:
         record.wrong("id", "holds a character that no reader sees", "use visible ones", key)
     elif key:
-        seen.id(record, key)
+        identities.id(record, key)
     return key
 
 

@@ -1,8 +1,8 @@
-"""Evaluations that other tools write, read as they are: ``evals/evals.json`` and trigger sets.
+"""Readers of evaluation files of other tools: ``evals/evals.json`` and trigger sets.
 
-``evals.json`` (agentskills.io) holds prompts with what is expected of the answers; a trigger set
-is a list of requests, each with whether it should trigger the skill. Fields that we do not know
-are passed over: those tools keep more in their files than we use.
+``evals.json`` (agentskills.io) holds prompts and the expected properties of the answers. A trigger
+set is a list of requests; each says whether it should trigger the skill. Unknown fields are
+ignored.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic, ResourceRefused, SkillError
 from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.cases.dataset import Dataset, SourceFile, joined, read_dataset, read_sources
+from skillyard.evals.cases.dataset import Dataset, SourceFile, build_dataset, read_sources
 from skillyard.evals.cases.identity import Identities
-from skillyard.evals.cases.naming import check_prompt, known_skill
-from skillyard.evals.cases.parsing import json_items, json_root
+from skillyard.evals.cases.parser import json_items, json_root
 from skillyard.evals.cases.records import TEXT_CHARS, Located, Notes, Record
 from skillyard.evals.cases.rubrics import Rubric
+from skillyard.evals.cases.skill_names import check_prompt, known_skill
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 from skillyard.formats.frontmatter import decode
 from skillyard.resources import list_resources, read_resource
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 FOLDER = "evals"
-"""Where these files lie, below a skill's folder."""
+"""The folder of these files below a skill's folder."""
 CATEGORY = "trigger set"
 
 
@@ -53,14 +53,14 @@ class OpenEval:
     files: tuple[str, ...] = ()
     """Input files, relative to the skill's folder. Not looked at here."""
     assertions: tuple[str, ...] = ()
-    """What must be true of the answer, one statement each (``expectations`` in older files)."""
+    """Statements that must be true of the answer (``expectations`` in older files)."""
     path: str = ""
     line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SkillEvals:
-    """What skills bring along for their own evaluation."""
+    """The evaluation files that skills contain."""
 
     evals: Dataset[OpenEval]
     triggers: Dataset[ActivationCase]
@@ -73,12 +73,16 @@ def read_open_evals(
 
     With a catalog, the skill must be in it. An entry with an error is left out.
     """
-
-    def evals_in(file: SourceFile, notes: Notes) -> Iterable[OpenEval]:
-        root = json_root(file.text, notes)
-        return () if root is None else _open_evals(root, file, notes, catalog)
-
-    return read_dataset((os.fspath(path) for path in paths), evals_in)
+    files, unreadable, digest = read_sources(os.fspath(path) for path in paths)
+    cases: list[OpenEval] = []
+    diagnostics = list(unreadable)
+    for file in files:
+        notes = Notes(file.path)
+        root = json_root(file.text, notes) if file.readable else None
+        if root is not None:
+            cases += _open_evals(root, file, notes, catalog)
+        diagnostics += notes.found
+    return build_dataset(cases, diagnostics, files, digest)
 
 
 def read_trigger_set(
@@ -88,12 +92,16 @@ def read_trigger_set(
 
     Each case is *about* the skill: only whether that skill is picked counts.
     """
-
-    def triggers_in(file: SourceFile, notes: Notes) -> Iterable[ActivationCase]:
-        root = json_root(file.text, notes)
-        return () if root is None else _triggers(root, file, notes, skill, catalog)
-
-    return read_dataset([os.fspath(path)], triggers_in)
+    files, unreadable, digest = read_sources([os.fspath(path)])
+    cases: list[ActivationCase] = []
+    diagnostics = list(unreadable)
+    for file in files:
+        notes = Notes(file.path)
+        root = json_root(file.text, notes) if file.readable else None
+        if root is not None:
+            cases += _triggers(root, file, notes, skill, catalog)
+        diagnostics += notes.found
+    return build_dataset(cases, diagnostics, files, digest)
 
 
 def read_skill_evals(catalog: Catalog, skills: Iterable[Skill] | None = None) -> SkillEvals:
@@ -112,8 +120,8 @@ def read_skill_evals(catalog: Catalog, skills: Iterable[Skill] | None = None) ->
 
     evals: list[OpenEval] = []
     triggers: list[ActivationCase] = []
-    files, found, digest = read_sources(places, read)
-    unclear = list(found)  # of files that could have been either
+    files, unreadable, digest = read_sources(places, read)
+    unclear = list(unreadable)  # of files that could have been either
     of_evals: list[Diagnostic] = []
     of_triggers: list[Diagnostic] = []
     for file in files:
@@ -129,19 +137,19 @@ def read_skill_evals(catalog: Catalog, skills: Iterable[Skill] | None = None) ->
             evals += _open_evals(root, file, notes, catalog, skill.name)
             of_evals += notes.found
     return SkillEvals(
-        joined(evals, [*unclear, *of_evals], files, digest),
-        joined(triggers, [*unclear, *of_triggers], files, digest),
+        build_dataset(evals, [*unclear, *of_evals], files, digest),
+        build_dataset(triggers, [*unclear, *of_triggers], files, digest),
     )
 
 
 def rubrics_of(
     evals: Sequence[OpenEval], catalog: Catalog
 ) -> tuple[tuple[Rubric, ...], tuple[Diagnostic, ...]]:
-    """Return one rubric for each skill of the evals, in their order, and what was left out.
+    """Return one rubric for each skill, in the order of the evals, and the diagnostics.
 
-    Each prompt has criteria of its own: every assertion, and what is expected, with equal weights;
-    the default criteria where the entry says neither. Input files are put behind the prompt as
-    text; an entry whose files cannot be is left out.
+    The criteria of a prompt are its assertions and its expected output, with equal weights. An
+    entry with neither gets the default criteria. Input files are appended to the prompt as text. An
+    entry whose files cannot be read is left out.
     """
     diagnostics: list[Diagnostic] = []
     prompts: dict[str, list[tuple[OpenEval, str]]] = {}
@@ -149,29 +157,31 @@ def rubrics_of(
         try:
             prompt = _with_files(each, catalog)
         except SkillError as error:
-            diagnostics.append(_left_out(each, error))
+            diagnostics.append(_skipped_eval(each, error))
             continue
         prompts.setdefault(each.skill_name, []).append((each, prompt))
     rubrics = tuple(
         Rubric(
             name,
-            tuple(prompt for _, prompt in listed),
+            tuple(prompt for _, prompt in entries),
             DEFAULT_CRITERIA,
-            listed[0][0].path,
-            listed[0][0].line,
-            tuple(_criteria(each) for each, _ in listed),
+            entries[0][0].path,
+            entries[0][0].line,
+            tuple(_criteria(each) for each, _ in entries),
         )
-        for name, listed in prompts.items()
+        for name, entries in prompts.items()
     )
     return rubrics, tuple(diagnostics)
 
 
 def _criteria(each: OpenEval) -> tuple[Criterion, ...]:
-    said = [(f"assertion {number}", text) for number, text in enumerate(each.assertions, 1)]
+    statements = [(f"assertion {number}", text) for number, text in enumerate(each.assertions, 1)]
     if each.expected_output:
-        said.append(("expected output", f"The answer amounts to this: {each.expected_output}"))
-    weight = 1 / max(1, len(said))
-    return tuple(Criterion(name, weight, text) for name, text in said) or DEFAULT_CRITERIA
+        statements.append(
+            ("expected output", f"The answer amounts to this: {each.expected_output}")
+        )
+    weight = 1 / max(1, len(statements))
+    return tuple(Criterion(name, weight, text) for name, text in statements) or DEFAULT_CRITERIA
 
 
 def _with_files(each: OpenEval, catalog: Catalog) -> str:
@@ -188,7 +198,7 @@ def _with_files(each: OpenEval, catalog: Catalog) -> str:
     return prompt
 
 
-def _left_out(each: OpenEval, error: SkillError) -> Diagnostic:
+def _skipped_eval(each: OpenEval, error: SkillError) -> Diagnostic:
     return Diagnostic(
         "eval_input_file",
         "warning",
@@ -202,15 +212,15 @@ def _left_out(each: OpenEval, error: SkillError) -> Diagnostic:
 def _json_files(skill: Skill) -> list[str]:
     """Return the paths of ``evals/*.json`` in the skill's folder."""
     try:
-        listed = list_resources(skill, nested=True)
+        resources = list_resources(skill, nested=True)
     except ResourceRefused:  # a single document has no folder
         return []
     pattern = re.compile(rf"{FOLDER}/[^/]+\.json")
-    return [found.path for found in listed if pattern.fullmatch(found.path)]
+    return [each.path for each in resources if pattern.fullmatch(each.path)]
 
 
 def _items(root: Located) -> tuple[list[Located] | None, str | None]:
-    """Return the list of entries and the field that it stands in (None: it is the text itself)."""
+    """Return the list of entries and its field; the field is None where the file is a list."""
     if isinstance(root.value, list):
         return root.value, None
     below = root.value.get("evals") if isinstance(root.value, dict) else None
@@ -269,19 +279,19 @@ def _open_evals(
     if not name or (catalog is not None and known_skill(catalog, name, top, "skill_name") is None):
         return []
     cases = []
-    seen = Identities()
+    identities = Identities()
     entries = _records(root, file, notes, '{"skill_name": …, "evals": [{"id": …, "prompt": …}]}')
     for number, record in enumerate(entries):
         before = notes.errors
-        case = _open_eval(record, name, number, seen)
+        case = _open_eval(record, name, number, identities)
         if notes.errors == before:
             cases.append(case)
     return cases
 
 
-def _open_eval(record: Record, name: str, number: int, seen: Identities) -> OpenEval:
+def _open_eval(record: Record, name: str, number: int, identities: Identities) -> OpenEval:
     key = _identity(record.raw("id"), number)
-    seen.id(record, key)
+    identities.id(record, key)
     prompt = record.some_text("prompt")
     check_prompt(prompt, [name], record.notes, record.line)
     field = "assertions" if "assertions" in record else "expectations"
@@ -309,8 +319,8 @@ def _assertions(record: Record, field: str) -> tuple[str, ...]:
 def _statement(item: Located) -> Located:
     if not isinstance(item.value, dict):
         return item
-    named: Sequence[str] = ("text", "assertion", "description", "value")
-    return next((item.value[name] for name in named if name in item.value), item)
+    fields: Sequence[str] = ("text", "assertion", "description", "value")
+    return next((item.value[name] for name in fields if name in item.value), item)
 
 
 def _identity(value: Any, number: int) -> str:
@@ -327,30 +337,32 @@ def _triggers(
 ) -> list[ActivationCase]:
     under_test = Record({"skill": Located(skill, 1)}, 1, notes)
     if catalog is not None:
-        found = known_skill(catalog, skill, under_test, "skill", routed=True)
-        if found is None:
+        listed_skill = known_skill(catalog, skill, under_test, "skill", routed=True)
+        if listed_skill is None:
             return []
-        skill = found.name
+        skill = listed_skill.name
     cases = []
-    seen = Identities()
+    identities = Identities()
     stem = os.path.splitext(os.path.basename(file.path))[0]
     entries = _records(root, file, notes, '[{"query": …, "should_trigger": true}]')
     for number, record in enumerate(entries, 1):
         before = notes.errors
         field = "query" if "query" in record or "prompt" not in record else "prompt"
         query = record.some_text(field)
-        wanted = record.flag("should_trigger") if record.required("should_trigger") else None
-        if wanted:
+        should_trigger = (
+            record.flag("should_trigger") if record.required("should_trigger") else None
+        )
+        if should_trigger:
             check_prompt(query, [skill], notes, record.line, severe=False)
-        seen.prompt(record, query)
+        identities.prompt(record, query)
         case = ActivationCase(f"{skill}/{stem}/{number}", query, category=CATEGORY, about=skill)
         if notes.errors == before:
-            expected = (skill,) if wanted else ()
+            expected = (skill,) if should_trigger else ()
             cases.append(
                 replace(
                     case,
                     expected_skills=expected,
-                    should_activate=bool(wanted),
+                    should_activate=bool(should_trigger),
                     path=file.path,
                     line=record.line,
                 )

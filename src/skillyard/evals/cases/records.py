@@ -1,4 +1,4 @@
-"""One mapping of a case file, read field by field: every complaint with its file and line."""
+"""Typed access to the fields of one mapping of a case file, with a diagnostic for each fault."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEXT_CHARS = 100_000
 """Longest text of one field: longer than any prompt, shorter than what a context holds."""
 JSON_DEPTH = 16
 """Nesting in one JSON record; the formats here need four levels."""
-_SHOWN = 60
+_MAX_QUOTED_CHARS = 60
 
 
 class Located(NamedTuple):
@@ -29,7 +29,7 @@ class Located(NamedTuple):
 
 
 def from_yaml(node: Node, line: int) -> Located:
-    """Return the guarded node as typed values; ``line`` is that of the key it stands under."""
+    """Return the guarded node as located values; ``line`` is the line of its key."""
     if isinstance(node, Scalar):
         return Located(plain_value(node), node.line + 1)
     if isinstance(node, list):
@@ -53,7 +53,7 @@ def from_json(value: Any, line: int | None, depth: int = 0) -> Located:
 
 
 class Notes:
-    """What is wrong with one file, as it is found."""
+    """The diagnostics of one file, in the order in which they are added."""
 
     __slots__ = ("errors", "found", "path")
 
@@ -78,9 +78,9 @@ class Notes:
     def _add(
         self, severity: str, code: str, line: int | None, message: str, hint: str, found: object
     ) -> None:
-        shown = shorten(found if isinstance(found, str) else repr(found), _SHOWN)
+        quoted = shorten(found if isinstance(found, str) else repr(found), _MAX_QUOTED_CHARS)
         self.found.append(
-            Diagnostic(code, severity, self.path, message, hint, line=line, found=shown)
+            Diagnostic(code, severity, self.path, message, hint, line=line, found=quoted)
         )
 
 
@@ -112,7 +112,7 @@ class Record:
             self.notes.error(
                 "case_unknown_field",
                 located.line or self.line,
-                f"there is no field {self.what}{clean_line(shorten(field, _SHOWN))}",
+                f"there is no field {self.what}{clean_line(shorten(field, _MAX_QUOTED_CHARS))}",
                 hint,
                 field,
             )
@@ -152,8 +152,8 @@ class Record:
         value = self.raw(field)
         if value is None:
             return default
-        kept = self._text(field, value, self.line_of(field))
-        return default if kept is None else kept
+        text = self._text(field, value, self.line_of(field))
+        return default if text is None else text
 
     def some_text(self, field: str) -> str:
         """Return a text that must be there and not be blank; empty where it is not (noted)."""
@@ -177,7 +177,7 @@ class Record:
         if not isinstance(value, list):
             self.wrong(field, "is not a list", "write a list of texts", _plain(value))
             return ()
-        kept = []
+        items = []
         for number, item in enumerate(value):
             name = f"{field}[{number}]"
             line = item.line or self.line_of(field)
@@ -190,8 +190,8 @@ class Record:
                     "write some text, or remove the entry",
                 )
             elif text is not None:
-                kept.append((text, line))
-        return tuple(kept)
+                items.append((text, line))
+        return tuple(items)
 
     def flag(self, field: str, default: bool | None = None) -> bool | None:
         """Return true or false; the default where it is absent or neither."""
@@ -230,19 +230,19 @@ class Record:
         return value
 
     def records(self, field: str) -> tuple[Record, ...]:
-        """Return a list of mappings as records; entries that are none are noted."""
+        """Return a list of mappings as records. Entries of another type are noted."""
         value = self.raw(field)
         if value is None:
             return ()
         if not isinstance(value, list):
             self.wrong(field, "is not a list", "write a list of mappings", _plain(value))
             return ()
-        found = []
+        records = []
         for number, item in enumerate(value):
             what = f"{self.what}{field}[{number}]"
             line = item.line or self.line_of(field)
             if isinstance(item.value, dict):
-                found.append(Record(item.value, line, self.notes, f"{what}."))
+                records.append(Record(item.value, line, self.notes, f"{what}."))
             else:
                 self.notes.error(
                     "case_bad_field",
@@ -251,7 +251,7 @@ class Record:
                     "write `field: value` lines",
                     _plain(item.value),
                 )
-        return tuple(found)
+        return tuple(records)
 
     def record(self, field: str) -> Record | None:
         """Return a mapping as a record; None where it is absent, null or none (noted)."""
@@ -268,7 +268,7 @@ class Record:
         return tuple(self._fields)
 
     def _text(self, field: str, value: Any, line: int | None) -> str | None:
-        """Return a text, trimmed, or None where it is none; what is wrong is noted."""
+        """Return a stripped text, or None. A value of another type is noted."""
         note = self.notes
         if not isinstance(value, str):
             hint = "put it in quotes" if isinstance(value, int | float) else "write some text"

@@ -1,4 +1,4 @@
-"""Rubrics: what a skill is asked for, and what the answers are judged by (``<skill>.yaml``)."""
+"""Rubrics (``<skill>.yaml``): the test prompts of a skill, and the criteria for the answers."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from math import fsum
 
 from skillyard.catalog import Catalog
-from skillyard.evals.cases.dataset import Dataset, SourceFile, files_of, read_dataset
-from skillyard.evals.cases.naming import check_prompt, known_skill
-from skillyard.evals.cases.parsing import yaml_record
+from skillyard.errors import Diagnostic
+from skillyard.evals.cases.dataset import Dataset, SourceFile, build_dataset, files_of, read_sources
+from skillyard.evals.cases.parser import yaml_record
 from skillyard.evals.cases.records import Notes, Record
+from skillyard.evals.cases.skill_names import check_prompt, known_skill
 from skillyard.evals.criteria import Criterion
 
 __all__ = ["Rubric", "read_criteria", "read_prompts", "read_rubrics"]
 
-WEIGHT_SUM_OFF = 0.01
-"""How far from 1 the weights of a rubric may sum."""
+WEIGHT_SUM_TOLERANCE = 0.01
+"""Tolerance for the sum of the weights of a rubric, which should be 1."""
 _ROUNDING = 1e-9  # binary sums of decimal weights
 ADVISED_CRITERIA = (3, 6)
 _FIELDS = ("skill_name", "test_prompts", "criteria")
@@ -45,15 +46,20 @@ class Rubric:
 def read_rubrics(folder: str | os.PathLike[str], catalog: Catalog | None = None) -> Dataset[Rubric]:
     """Read every ``*.yaml`` of a folder (or one file) as a rubric, sorted by file name.
 
-    A rubric with any error is left out, and all of its errors are told. With a catalog, the skill
-    must be in it. Two rubrics for one skill cannot be: the file is named after the skill.
+    A rubric with an error is left out, and all of its errors are reported. With a catalog, the
+    skill must be in it. Each skill has at most one rubric, because the file is named after the
+    skill.
     """
-
-    def rubrics_in(file: SourceFile, notes: Notes) -> list[Rubric]:
-        rubric = _rubric(file, catalog, notes)
-        return [] if rubric is None else [rubric]
-
-    return read_dataset(files_of(folder, (".yaml", ".yml")), rubrics_in)
+    files, unreadable, digest = read_sources(files_of(folder, (".yaml", ".yml")))
+    rubrics: list[Rubric] = []
+    diagnostics: list[Diagnostic] = list(unreadable)
+    for file in files:
+        if file.readable:
+            notes = Notes(file.path)
+            rubric = _rubric(file, catalog, notes)
+            rubrics.extend([rubric] if rubric is not None else [])
+            diagnostics += notes.found
+    return build_dataset(rubrics, diagnostics, files, digest)
 
 
 def _rubric(file: SourceFile, catalog: Catalog | None, notes: Notes) -> Rubric | None:
@@ -75,8 +81,8 @@ def _rubric(file: SourceFile, catalog: Catalog | None, notes: Notes) -> Rubric |
     criteria = read_criteria(record, "criteria")
     if notes.errors:
         return None
-    called = name if skill is None else skill.name
-    return Rubric(called, prompts, criteria, file.path, record.line_of("skill_name"))
+    skill_name = name if skill is None else skill.name
+    return Rubric(skill_name, prompts, criteria, file.path, record.line_of("skill_name"))
 
 
 def read_prompts(record: Record, field: str, skill: str) -> tuple[str, ...]:
@@ -123,12 +129,12 @@ def read_criteria(record: Record, field: str) -> tuple[Criterion, ...]:
     if notes.errors > before:
         return ()
     total = fsum(criterion.weight for criterion in criteria)
-    if abs(total - 1) > WEIGHT_SUM_OFF + _ROUNDING:
+    if abs(total - 1) > WEIGHT_SUM_TOLERANCE + _ROUNDING:
         record.notes.error(
             "rubric_weights",
             record.line_of(field),
             f"the weights sum to {total:.6g}, not to 1",
-            f"make them sum to 1 (within {WEIGHT_SUM_OFF})",
+            f"make them sum to 1 (within {WEIGHT_SUM_TOLERANCE})",
             ", ".join(f"{criterion.weight:g}" for criterion in criteria),
         )
         return ()

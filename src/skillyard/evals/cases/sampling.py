@@ -1,8 +1,8 @@
-"""``--limit``: a few of the cases, chosen by seed, the same on every machine.
+"""Sampling for ``--limit``: a deterministic subset of the cases.
 
-Instead of a random generator, each case gets the SHA-256 of (seed, layer, its id) and the lowest
-are taken: which cases are chosen depends on neither their order in the files nor the Python that
-runs, and one more case in the data displaces at most one.
+The draw of a case is the SHA-256 of (seed, layer, id), and the cases with the lowest draws are
+taken. So the sample depends neither on the order of the files nor on the version of Python, and a
+new case replaces at most one other.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def sample(
 ) -> tuple[Case, ...]:
     """Return at most ``limit`` of the cases, in their own order; all of them for None.
 
-    ``layer`` is the salt: two layers choose independently. ``key`` gives each case's id. Raises
-    InvalidInput for a limit below 1.
+    ``layer`` is a salt: the samples of two layers are independent. ``key`` returns the id of a
+    case. Raises InvalidInput for a limit below 1.
     """
     _check(limit)
     if limit is None or limit >= len(cases):
         return tuple(cases)
-    chosen = _drawn(cases, seed, layer, key)[:limit]
-    return tuple(cases[place] for place in sorted(chosen))
+    places = _draw_order(cases, seed, layer, key)[:limit]
+    return tuple(cases[place] for place in sorted(places))
 
 
 def sample_activation(
@@ -49,14 +49,14 @@ def sample_activation(
     _check(limit)
     if limit is None or limit >= len(cases):
         return tuple(cases)
-    drawn = _drawn(cases, seed, layer, lambda case: case.id)
+    order = _draw_order(cases, seed, layer, lambda case: case.id)
     kinds = (True, False) if limit > 1 else (True,)
-    kept = [
-        next((place for place in drawn if cases[place].should_activate is kind), None)
+    one_of_each = [
+        next((place for place in order if cases[place].should_activate is kind), None)
         for kind in kinds
     ]
-    first = [place for place in kept if place is not None]
-    rest = [place for place in drawn if place not in first]
+    first = [place for place in one_of_each if place is not None]
+    rest = [place for place in order if place not in first]
     return tuple(cases[place] for place in sorted((first + rest)[:limit]))
 
 
@@ -65,7 +65,9 @@ def _check(limit: int | None) -> None:
         raise InvalidInput("limit must be None or an integer of at least 1")
 
 
-def _drawn(cases: Sequence[Case], seed: int, layer: str, key: Callable[[Case], str]) -> list[int]:
+def _draw_order(
+    cases: Sequence[Case], seed: int, layer: str, key: Callable[[Case], str]
+) -> list[int]:
     """Return the places of the cases in the order of their draws."""
     draws = [
         (

@@ -1,8 +1,8 @@
-"""``skillyard eval init``: first evaluation files for one skill, for a person to edit.
+"""``skillyard eval init``: writes first evaluation files for one skill, for a person to edit.
 
-Everything is drawn from the skill's own description, triggers and keywords and from the skills
-that rank nearest to it. That makes valid files, and no good evaluation yet: prompts in the
-skill's own words flatter it. So each proposed text is marked, and the mark says what to do.
+The texts come from the description, triggers and keywords of the skill and of its nearest
+neighbours in the ranking. The files are valid, but the prompts use the words of the skill and
+therefore favour it. So each text is marked, and the mark says what to change.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import NamedTuple
 from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput, ResourceRefused
 from skillyard.evals.cases.activation import read_activation
-from skillyard.evals.cases.candidates import MAX_SIBLING_BYTES, read_candidates
-from skillyard.evals.cases.naming import find_name
+from skillyard.evals.cases.candidates import read_candidates
+from skillyard.evals.cases.skill_names import find_name
+from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES
 from skillyard.evals.conditions.sizes import tier
 from skillyard.evals.config_values import Paths
 from skillyard.evals.criteria import DEFAULT_CRITERIA
@@ -27,15 +28,15 @@ from skillyard.resources import list_resources
 from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line, name_fault, shorten
 
-__all__ = ["Scaffolded", "scaffold"]
+__all__ = ["ScaffoldResult", "scaffold"]
 
-MOST_POSITIVES = 6
-MOST_COMPETITORS = 3
+MAX_POSITIVES = 6
+MAX_COMPETITORS = 3
 PROMPTS = 2
-"""Prompts of a rubric and of a candidate: the least that says anything about a skill."""
-MOST_CHARS = 300
+"""Number of prompts in a rubric and in a candidate; fewer would say nothing about a skill."""
+MAX_PROMPT_CHARS = 300
 _EDIT = "EDIT"
-"""What every machine-made text is marked with, in a comment."""
+"""The mark of every generated text, in a comment."""
 _NOTHING_FITS = "nothing-fits"
 _FAR = (
     "Thanks, that was all for today",
@@ -55,21 +56,21 @@ cost:
 """
 
 
-class Scaffolded(NamedTuple):
-    """What was written, and what was left as it was."""
+class ScaffoldResult(NamedTuple):
+    """The files that were written, and the existing files that were not changed."""
 
     written: tuple[str, ...]
-    kept: tuple[str, ...]
-    """Files that are there already; each could hold somebody's work."""
+    existing: tuple[str, ...]
+    """Files that existed before. They are not overwritten."""
 
 
-def scaffold(skill: Skill, catalog: Catalog, folder: str | os.PathLike[str]) -> Scaffolded:
+def scaffold(skill: Skill, catalog: Catalog, folder: str | os.PathLike[str]) -> ScaffoldResult:
     """Write a config, a rubric, activation cases and a candidates entry below a folder.
 
-    The layout is that of :class:`~skillyard.evals.config_values.Paths`. Files that exist are never
-    changed, but for ``candidates.yaml``, to which the skill is added at the end when the file
-    reads the same afterwards, one candidate more. A hidden skill gets no activation cases: no
-    router may choose it. Raises InvalidInput for a skill whose name is no file name; OSError.
+    The layout is that of :class:`~skillyard.evals.config_values.Paths`. Existing files are not
+    changed, except ``candidates.yaml``: the skill is appended if the file still parses to the same
+    candidates and the new one. A hidden skill gets no activation cases, because a router may not
+    choose it. Raises InvalidInput for a skill whose name is not a valid file name, and OSError.
     """
     name = _file_name(skill)
     paths = Paths()
@@ -78,28 +79,28 @@ def scaffold(skill: Skill, catalog: Catalog, folder: str | os.PathLike[str]) -> 
     files = {"config.yaml": _CONFIG, f"{paths.rubrics}/{name}.yaml": _rubric(skill, requests)}
     if not skill.hidden:
         folder_of_cases = os.path.join(home, *paths.activation.split("/"))
-        there = {case.user_prompt for case in read_activation(folder_of_cases).cases}
-        cases = _activation(skill, catalog, requests, there)
+        other_prompts = {case.user_prompt for case in read_activation(folder_of_cases).cases}
+        cases = _activation(skill, catalog, requests, other_prompts)
         files[f"{paths.activation}/{name}.jsonl"] = cases
-        files[f"{paths.activation}/{_NOTHING_FITS}.jsonl"] = _nothing_fits(there)
+        files[f"{paths.activation}/{_NOTHING_FITS}.jsonl"] = _nothing_fits(other_prompts)
     written: list[str] = []
-    kept: list[str] = []
+    existing: list[str] = []
     for below, text in files.items():
         path = os.path.join(home, *below.split("/"))
         if os.path.lexists(path):
-            kept.append(path)
+            existing.append(path)
         else:
             _write(path, text)
             written.append(path)
     path = os.path.join(home, *paths.candidates.split("/"))
-    (written if _add_candidate(path, skill, requests) else kept).append(path)
-    return Scaffolded(tuple(written), tuple(kept))
+    (written if _add_candidate(path, skill, requests) else existing).append(path)
+    return ScaffoldResult(tuple(written), tuple(existing))
 
 
 def _file_name(skill: Skill) -> str:
-    """Return what the skill is called in the files, and they after it: its slug, if that can be.
+    """Return the name for the skill in the files and for the files themselves: its slug if valid.
 
-    Names of Oasis skills have blanks; their slugs do not. Raises InvalidInput.
+    Names of Oasis skills contain blanks; their slugs do not. Raises InvalidInput.
     """
     if name_fault(skill.slug) is None:
         return skill.slug
@@ -115,20 +116,20 @@ def _write(path: str, text: str) -> None:
 
 
 def _quoted(text: str) -> str:
-    """Return the text as JSON writes it, which YAML reads as well; nothing hidden in it."""
+    """Return the text as a JSON string, which is YAML too; hidden characters are visible."""
     return json.dumps(clean_line(text), ensure_ascii=False)
 
 
 def _requests(skill: Skill) -> list[str]:
-    """Return requests in the skill's own words, none of which names it; at least two."""
-    found = list(skill.triggers.phrases)
-    found += [f"Help me with this: {clause}" for clause in _occasions(skill.description)]
+    """Return at least two requests in the words of the skill; none contains its name."""
+    candidates = list(skill.triggers.phrases)
+    candidates += [f"Help me with this: {clause}" for clause in _occasions(skill.description)]
     words = dict.fromkeys([*skill.triggers.keywords, *skill.keywords])
-    found += [f"I have a question about {word}" for word in words]
-    found.append(f"I need this done: {_first_sentence(skill.description)}")
-    kept = [clean_line(shorten(text, MOST_CHARS)) for text in found]
-    unnamed = dict.fromkeys(text for text in kept if text and find_name(text, skill.name) is None)
-    return [*unnamed, *_LAST_RESORT[len(unnamed) :]][:MOST_POSITIVES]
+    candidates += [f"I have a question about {word}" for word in words]
+    candidates.append(f"I need this done: {_first_sentence(skill.description)}")
+    texts = [clean_line(shorten(text, MAX_PROMPT_CHARS)) for text in candidates]
+    unnamed = dict.fromkeys(text for text in texts if text and find_name(text, skill.name) is None)
+    return [*unnamed, *_LAST_RESORT[len(unnamed) :]][:MAX_POSITIVES]
 
 
 _LAST_RESORT = (
@@ -147,14 +148,14 @@ _WHO = re.compile(
 
 
 def _occasions(description: str) -> list[str]:
-    """Return what a description says after *use when*, one occasion each."""
-    found = _USE.search(description)
-    if found is None:
+    """Return the occasions that a description lists after *use when*."""
+    match = _USE.search(description)
+    if match is None:
         return []
-    parts = re.split(r",\s+or\s+|,\s+|\s+or\s+", found.group(1).strip())
-    said = [_WHO.sub("", part, count=1) if _WHO.match(part) else part for part in parts]
-    # A part of one or two words only made sense beside its neighbours.
-    return [part for part in said if len(part.split()) > 2]
+    parts = re.split(r",\s+or\s+|,\s+|\s+or\s+", match.group(1).strip())
+    occasions = [_WHO.sub("", part, count=1) if _WHO.match(part) else part for part in parts]
+    # A part of one or two words is no request by itself.
+    return [part for part in occasions if len(part.split()) > 2]
 
 
 def _first_sentence(text: str) -> str:
@@ -181,11 +182,11 @@ def _rubric(skill: Skill, requests: Sequence[str]) -> str:
 
 
 def _activation(
-    skill: Skill, catalog: Catalog, requests: Sequence[str], there: Collection[str]
+    skill: Skill, catalog: Catalog, requests: Sequence[str], other_prompts: Collection[str]
 ) -> str:
-    """Return the lines; ``there`` are prompts of other files, which are not written again."""
+    """Return the lines of the activation file without the prompts of other files."""
     name = _file_name(skill)
-    own = [text for text in requests if text not in there]
+    own = [text for text in requests if text not in other_prompts]
     lines = [
         f"# {_EDIT}: what should activate {clean_line(name)}, in the words of its own",
         "# description. Write what people really write: symptoms, typos, other languages.",
@@ -196,16 +197,16 @@ def _activation(
         f"# {_EDIT}: near misses. Each belongs to a skill that ranks near to this one, and would",
         "# be a false alarm here.",
     ]
-    taken = {*own, *there}
-    for number, (rival, text) in enumerate(_near_misses(skill, catalog, taken), 1):
+    used_prompts = {*own, *other_prompts}
+    for number, (rival, text) in enumerate(_near_misses(skill, catalog, used_prompts), 1):
         lines.append(_case(f"{name}-near-{number}", text, rival, "near miss"))
     return "\n".join(lines) + "\n"
 
 
-def _nothing_fits(there: Collection[str]) -> str:
+def _nothing_fits(other_prompts: Collection[str]) -> str:
     lines = [f"# {_EDIT}: requests that no skill of the library is for."]
     for number, text in enumerate(_FAR, 1):
-        if text not in there:
+        if text not in other_prompts:
             lines.append(_case(f"{_NOTHING_FITS}-{number}", text, None, "nothing fits"))
     return "\n".join(lines) + "\n"
 
@@ -222,23 +223,25 @@ def _case(key: str, text: str, expected: str | None, category: str) -> str:
     return json.dumps(record, ensure_ascii=False)
 
 
-def _near_misses(skill: Skill, catalog: Catalog, taken: Collection[str]) -> list[tuple[str, str]]:
-    """Return (competitor, a request for it): the nearest skills for the skill's own description."""
-    found: list[tuple[str, str]] = []
-    used = set(taken)
-    for match in rank(catalog, skill.description, limit=4 * MOST_COMPETITORS):
+def _near_misses(
+    skill: Skill, catalog: Catalog, used_prompts: Collection[str]
+) -> list[tuple[str, str]]:
+    """Return pairs (competitor, request for it) for the skills nearest to the description."""
+    near_misses: list[tuple[str, str]] = []
+    used = set(used_prompts)
+    for match in rank(catalog, skill.description, limit=4 * MAX_COMPETITORS):
         other = match.skill
         if other.name == skill.name or other.hidden or other.origin == Origin.CONVENTION:
             continue
         text = next((text for text in _requests(other) if text not in used), None)
         if text is not None and find_name(text, skill.name) is None:
             used.add(text)
-            found.append((other.name, text))
-    return found[:MOST_COMPETITORS]
+            near_misses.append((other.name, text))
+    return near_misses[:MAX_COMPETITORS]
 
 
 def _add_candidate(path: str, skill: Skill, requests: Sequence[str]) -> bool:
-    """Write the skill's entry; False where it is there already, or cannot be put at the end."""
+    """Append the candidate; return False if it exists already or cannot be appended."""
     entry = _candidate(skill, requests)
     if not os.path.lexists(path):
         head = (
@@ -259,7 +262,7 @@ def _add_candidate(path: str, skill: Skill, requests: Sequence[str]) -> bool:
 
 
 def _reads_one_more(text: str, before: Sequence[object]) -> bool:
-    """True when a file of this text would hold the candidates that it held, and one more."""
+    """True if a file with this text holds the same candidates and one more."""
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
@@ -271,7 +274,7 @@ def _reads_one_more(text: str, before: Sequence[object]) -> bool:
 
 
 def _content(case: object) -> tuple[object, ...]:
-    """Return the fields of a candidate but where it stands."""
+    """Return the fields of a candidate without its path and line."""
     slots: Sequence[str] = getattr(type(case), "__slots__", ())
     return tuple(getattr(case, name) for name in slots if name not in ("path", "line"))
 
@@ -294,14 +297,14 @@ def _candidate(skill: Skill, requests: Sequence[str]) -> str:
 def _siblings(skill: Skill) -> list[str]:
     """Return the reference documents in the skill's folder that fit under the cap together."""
     try:
-        listed = list_resources(skill)
+        resources = list_resources(skill)
     except ResourceRefused:
         return []
-    found: list[str] = []
-    left = MAX_SIBLING_BYTES
-    for resource in listed:
+    paths: list[str] = []
+    remaining = MAX_SIBLING_BYTES
+    for resource in resources:
         deep = resource.path.count("/") > 1
-        if resource.kind == "reference" and not deep and resource.size <= left:
-            found.append(resource.path)
-            left -= resource.size
-    return found
+        if resource.kind == "reference" and not deep and resource.size <= remaining:
+            paths.append(resource.path)
+            remaining -= resource.size
+    return paths

@@ -1,1 +1,1 @@
-"""What a model is given: the whole skill, its summary, its siblings, or nothing of it."""
+"""The conditions of an evaluation: the whole skill, its summary, its siblings, or no skill."""

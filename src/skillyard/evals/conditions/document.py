@@ -1,8 +1,7 @@
-"""A skill document taken apart for an evaluation: its description and its body, leniently.
+"""Splits a skill document into description and body for an evaluation, without raising.
 
-Evaluations read what a catalog may have refused, so nothing here raises: a document without
-closed frontmatter is all body, and a description that YAML cannot give is recovered from its own
-lines (spec/evals.md §1.6, step 1).
+Evaluations also read documents that a catalog refuses. A document without closed frontmatter is all
+body. A description that is not valid YAML is recovered from its lines (spec/evals.md §1.6, step 1).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from skillyard.formats.repair import quote_plain_values
 from skillyard.formats.yaml_guard import read_mapping
 from skillyard.limits import DEFAULT_LIMITS
 
-__all__ = ["Document", "line_feeds", "take_apart"]
+__all__ = ["Document", "line_feeds", "split_document"]
 
 _DESCRIPTION = re.compile(r"description[ \t]*:(?=[ \t]|$)")
 _NO_PLAIN_TEXT = ("|", ">", "[", "{")
@@ -28,9 +27,9 @@ class Document(NamedTuple):
     """The two parts of a skill document that a model may be given."""
 
     description: str
-    """Stripped; empty where there is none, or where it is no text."""
+    """Stripped; empty if it is missing or not a text."""
     body: str
-    """What follows the frontmatter, with LF line ends and otherwise as written."""
+    """The text after the frontmatter, with LF line ends and otherwise unchanged."""
 
 
 def line_feeds(text: str) -> str:
@@ -39,7 +38,7 @@ def line_feeds(text: str) -> str:
     return text.replace("\r", "\n") if "\r" in text else text
 
 
-def take_apart(text: str) -> Document:
+def split_document(text: str) -> Document:
     """Return description and body of a skill document. Raises nothing."""
     text = line_feeds(text)
     # A catalog caps the block; here a block of any size still is no body.
@@ -54,7 +53,7 @@ def take_apart(text: str) -> Document:
 
 
 def _description(block: str) -> str:
-    own = _own_lines(block)
+    own = _description_lines(block)
     for candidate in (block, own, quote_plain_values(own)[0]):
         try:
             return _text(_fields(candidate).get("description"))
@@ -64,8 +63,8 @@ def _description(block: str) -> str:
 
 
 def _fields(block: str) -> dict[str, Node]:
-    found = read_plain_lines(block) or read_mapping(block, "")
-    return found[0]
+    tree_and_lines = read_plain_lines(block) or read_mapping(block, "")
+    return tree_and_lines[0]
 
 
 def _text(node: Node | None) -> str:
@@ -73,10 +72,10 @@ def _text(node: Node | None) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _own_lines(block: str) -> str:
-    """Return the last top-level ``description`` field as it was written, continuation included.
+def _description_lines(block: str) -> str:
+    """Return the last top-level ``description`` field with its continuation lines, unparsed.
 
-    The last, because that is the one which readers that take a key twice let win.
+    The last one is used because readers that accept duplicate keys use the last.
     """
     lines = block.split("\n")
     starts = [number for number, line in enumerate(lines) if _DESCRIPTION.match(line)]
@@ -90,7 +89,7 @@ def _own_lines(block: str) -> str:
 
 
 def _one_line(own: str) -> str:
-    """Return what stands behind the colon, without a pair of quotes around all of it."""
+    """Return the text after the colon, without enclosing quotes."""
     value = own.partition("\n")[0].partition(":")[2].strip()
     if value in NULLS or value.startswith(_NO_PLAIN_TEXT):
         return ""

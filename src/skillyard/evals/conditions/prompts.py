@@ -1,7 +1,7 @@
-"""The arms of an evaluation: what each condition puts into a model's system text.
+"""The arms of an evaluation: the system text of each condition.
 
-Every arm has the same role sentence; only the framed block behind it differs, so that a
-difference between two arms is a difference of what was disclosed (spec/evals.md §1.5, §1.7).
+All arms have the same role sentence. They differ only in the framed block after it, so a difference
+between two arms is caused by the disclosed text (spec/evals.md §1.5, §1.7).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skillyard.evals.conditions.document import take_apart
+from skillyard.evals.conditions.document import split_document
 from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES, Sibling, Siblings, read_siblings
 from skillyard.evals.conditions.sizes import CHARS_PER_TOKEN, Size, size_of, tier
-from skillyard.evals.conditions.summary import extract_summary
+from skillyard.evals.conditions.summaries import extract_summary
 from skillyard.text import clean_line
 
 __all__ = ["DEFAULT_ROLE", "Arm", "Arms", "effectiveness_arms", "frame", "size_impact_arms"]
@@ -28,14 +28,14 @@ CONTENT = "SKILL CONTENT"
 SUMMARY = "SKILL SUMMARY"
 SIBLING = "SIBLING FILE"
 _HYPHENS = 3
-_LONG_RUN = 80
+_MAX_COUNTED_RUN = 80
 # Possessive and anchored at the start of a run, so that a long run of hyphens is passed once.
-_LIKE_A_DELIMITER = re.compile(r"(?<!-)(-{3,}+)[ \t]*+(?:BEGIN|END)", re.IGNORECASE)
+_DELIMITER_LIKE = re.compile(r"(?<!-)(-{3,}+)[ \t]*+(?:BEGIN|END)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """What one condition gives to the model."""
+    """The system text of one condition, and its size."""
 
     condition: str
     system: str
@@ -70,12 +70,12 @@ class Arms:
 def frame(what: str, text: str) -> str:
     """Return the text between ``--- BEGIN <what> ---`` and ``--- END <what> ---`` lines.
 
-    Where the text holds something like such a line, whatever it names, the hyphens of the frame
-    outnumber those in the text, so that no line of the text is a line of its frame. Against runs
-    longer than 80 hyphens the frame does not grow; it has a length that the text does not use.
+    If the text contains a similar line, the frame uses more hyphens than the text, so no line of
+    the text equals a line of the frame. Against runs longer than 80 hyphens the frame uses a length
+    that does not occur in the text.
     """
-    runs = {len(run) for run in _LIKE_A_DELIMITER.findall(text)}
-    count = max((run + 1 for run in runs if run <= _LONG_RUN), default=_HYPHENS)
+    runs = {len(length) for length in _DELIMITER_LIKE.findall(text)}
+    count = max((length + 1 for length in runs if length <= _MAX_COUNTED_RUN), default=_HYPHENS)
     while count in runs:
         count += 1
     hyphens = "-" * count
@@ -98,26 +98,26 @@ def size_impact_arms(
     unless at least one sibling could be read. Raises InvalidInput for a budget below 0 or
     characters per token that are not above 0.
     """
-    body = take_apart(skill_md).body.strip()
+    body = split_document(skill_md).body.strip()
     summary = extract_summary(skill_md)
     block = frame(CONTENT, body)
     arms = [_arm("full", role, block, body, chars_per_token)]
     if summary is not None:
         arms.append(_arm("summary", role, frame(SUMMARY, summary), summary, chars_per_token))
     arms.append(_arm("baseline", role, "", "", chars_per_token))
-    read = _siblings(folder, siblings, max_sibling_bytes)
-    if read.files:
-        together = "\n\n".join([block, *map(_framed_sibling, read.files)])
-        raw = body + "".join(sibling.text for sibling in read.files)
+    siblings_read = _siblings(folder, siblings, max_sibling_bytes)
+    if siblings_read.files:
+        together = "\n\n".join([block, *map(_framed_sibling, siblings_read.files)])
+        raw = body + "".join(sibling.text for sibling in siblings_read.files)
         arms.append(_arm("full_siblings", role, together, raw, chars_per_token))
     return Arms(
         {arm.condition: arm for arm in arms},
         arms[0].raw.bytes,
         tier(arms[0].raw.bytes),
         summary_error="empty" if summary is None else None,
-        missing_siblings=read.missing,
-        refused_siblings=read.refused,
-        left_out_siblings=read.left_out,
+        missing_siblings=siblings_read.missing,
+        refused_siblings=siblings_read.refused,
+        left_out_siblings=siblings_read.left_out,
     )
 
 
@@ -128,7 +128,7 @@ def effectiveness_arms(
 
     Raises InvalidInput for characters per token that are not above 0.
     """
-    body = take_apart(skill_md).body.strip()
+    body = split_document(skill_md).body.strip()
     enhanced = _arm("enhanced", role, frame(CONTENT, body), body, chars_per_token)
     baseline = _arm("baseline", role, "", "", chars_per_token)
     return Arms(
@@ -146,11 +146,11 @@ def _framed_sibling(sibling: Sibling) -> str:
     return frame(f"{SIBLING} {clean_line(sibling.name)}", sibling.text)
 
 
-def _arm(condition: str, role: str, injected: str, raw: str, chars_per_token: float) -> Arm:
+def _arm(condition: str, role: str, block: str, raw: str, chars_per_token: float) -> Arm:
     return Arm(
         condition,
-        f"{role}\n\n{injected}" if injected else role,
-        injected,
-        size_of(injected, chars_per_token),
+        f"{role}\n\n{block}" if block else role,
+        block,
+        size_of(block, chars_per_token),
         size_of(raw, chars_per_token),
     )

@@ -1,7 +1,7 @@
 """The files beside a SKILL.md that an evaluation adds to it: an explicit list, within a budget.
 
-Names come from a file that people share, so they are no more trusted than the skill: only plain
-files of the skill's own folder, one folder level below it at most, and no links.
+The names come from a shared file and are not trusted. Only regular files of the skill's own folder
+are read, at most one level deep, and no links.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from skillyard.skill import Skill
 __all__ = ["MAX_SIBLING_BYTES", "Sibling", "Siblings", "read_siblings"]
 
 MAX_SIBLING_BYTES = 10_000
-"""Raw bytes of all siblings together, where a candidate says nothing else."""
+"""Default limit for the raw bytes of all siblings together (fn-58.6)."""
 STOP_AT_BYTES = 100
-"""With this little left nothing more is read: a scrap of a file tells a model nothing."""
-_DEEPEST = 2  # a folder and a file: `references/details.md`
+"""If fewer bytes than this remain, no more files are read."""
+_MAX_PARTS = 2  # a folder and a file: `references/details.md`
 
 
 class Sibling(NamedTuple):
@@ -32,12 +32,12 @@ class Sibling(NamedTuple):
     name: str
     """As listed."""
     text: str
-    """With LF line ends; it ends with a line that says so where it was cut."""
+    """With LF line ends. If it was cut, its last line is a note about that."""
     truncated: bool
 
 
 class Siblings(NamedTuple):
-    """What became of a list of siblings; every distinct name stands in exactly one field."""
+    """The result of reading a list of siblings. Each distinct name is in exactly one field."""
 
     files: tuple[Sibling, ...]
     missing: tuple[str, ...]
@@ -65,14 +65,14 @@ def read_siblings(
     missing: list[str] = []
     refused: list[tuple[str, str]] = []
     left_out: list[str] = []
-    seen: set[tuple[str, ...]] = set()
+    done: set[tuple[str, ...]] = set()
     remaining = max_bytes
     for name in dict.fromkeys(names):
         try:
-            parts = _listed_parts(name)
-            if parts in seen:
+            parts = _allowed_parts(name)
+            if parts in done:
                 continue
-            seen.add(parts)
+            done.add(parts)
             if remaining <= STOP_AT_BYTES:
                 left_out.append(name)
             elif not os.path.lexists(os.path.join(folder, *parts)):
@@ -86,9 +86,9 @@ def read_siblings(
     return Siblings(tuple(files), tuple(missing), tuple(refused), tuple(left_out))
 
 
-def _listed_parts(name: str) -> tuple[str, ...]:
+def _allowed_parts(name: str) -> tuple[str, ...]:
     parts = safe_parts(name)
-    if len(parts) > _DEEPEST:
+    if len(parts) > _MAX_PARTS:
         raise ResourceRefused(f"refused {name!r}: it lies more than one folder below the skill")
     if len(parts) == 1 and parts[0].lower() == "skill.md":
         raise ResourceRefused(f"refused {name!r}: it is the skill itself")
@@ -110,5 +110,5 @@ def _cut(name: str, data: bytes, remaining: int) -> Sibling:
         raise ResourceRefused(f"refused {name!r}: {error.message}") from None
     if len(data) <= remaining:
         return Sibling(name, line_feeds(text), False)
-    kept = line_feeds(data[:remaining].decode("utf-8", "ignore"))
-    return Sibling(name, f"{kept.rstrip()}\n{TRUNCATED}", True)
+    text_within = line_feeds(data[:remaining].decode("utf-8", "ignore"))
+    return Sibling(name, f"{text_within.rstrip()}\n{TRUNCATED}", True)

@@ -1,4 +1,4 @@
-"""How large a text is for a model: bytes, estimated tokens, and the words for it."""
+"""The size of a text for a model: bytes, estimated tokens, and size classes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHARS_PER_TOKEN = 4.0
 """English prose has about four characters a token; 3.6 is reported for Claude 4.7 and later
 (spec/evals.md §1.7, from measurements that others published)."""
 TOKEN_METHOD = "chars"
-"""How tokens are estimated: characters over a constant, which :func:`token_method` adds."""
+"""The estimate of tokens: characters over a constant, which :func:`token_method` adds."""
 
 SMALL_BELOW_BYTES = 5_000
 LARGE_ABOVE_BYTES = 15_000
@@ -42,7 +42,7 @@ class Size:
     """In UTF-8."""
     tokens_estimated: int
     method: str
-    """How the tokens were estimated: ``chars/4``."""
+    """The method of the estimate: ``chars/4``."""
 
 
 def token_method(chars_per_token: float = CHARS_PER_TOKEN) -> str:

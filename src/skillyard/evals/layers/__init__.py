@@ -1,1 +1,1 @@
-"""The four questions about a skill: activation, confusion, effectiveness, size impact."""
+"""The four layers of evaluation: activation, confusion, effectiveness and size impact."""

@@ -1,40 +1,44 @@
 """L3, activation: whether the router picks the right skills, and none where none fits.
 
-Every figure counts a case once: its runs are averaged first (evals.md §1.14 and §1.15).
+The runs of a case are averaged, so each case counts once (evals.md §1.14 and §1.15).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.layers.routed_run import OnCase, RoutedRun
-from skillyard.evals.layers.routing import Routed, Router
+from skillyard.evals.layers.router import Routed, Router
+from skillyard.evals.layers.routing_run import RoutingRun, RoutingTask, result_fields, rounded
 from skillyard.evals.statistics.intervals import mean_of, spread_of, wilson
 
-__all__ = ["activation_artifacts", "activation_run", "activation_summary"]
+__all__ = ["ActivationRun", "activation_artifacts", "activation_summary"]
 
 OVERALL = "_overall"
 CURVE_POINTS = 200
 """Most thresholds of a curve: as many as a plot can show."""
-_DIGITS = 6
 
 
-def activation_run(
-    cases: Sequence[ActivationCase],
-    router: Router,
-    *,
-    runs: int = 1,
-    on_case: OnCase = lambda case: None,
-) -> RoutedRun[ActivationCase]:
-    """Return the jobs of a run, and its cases once they have ended."""
+class ActivationRun(RoutingRun):
+    """The run of activation cases over one router."""
 
-    def route(case: ActivationCase, run: int) -> dict[str, Any]:
-        candidates = tuple(dict.fromkeys((*case.expected_skills, *case.acceptable_skills)))
-        return _outcome(case, router.route(case.user_prompt, candidates, run))
+    def __init__(
+        self,
+        cases: Sequence[ActivationCase],
+        router: Router,
+        *,
+        runs: int = 1,
+        on_case: Callable[[dict[str, Any]], None] = lambda case: None,
+    ) -> None:
+        tasks = [RoutingTask(partial(_head, case), partial(_route, case, router)) for case in cases]
+        super().__init__(tasks, runs=runs, on_case=on_case)
 
-    return RoutedRun(cases, _head, route, runs=runs, on_case=on_case)
+
+def _route(case: ActivationCase, router: Router, run: int) -> dict[str, Any]:
+    candidates = tuple(dict.fromkeys((*case.expected_skills, *case.acceptable_skills)))
+    return _outcome(case, router.route(case.user_prompt, candidates, run))
 
 
 def _head(case: ActivationCase, run: int) -> dict[str, Any]:
@@ -66,33 +70,33 @@ def _head(case: ActivationCase, run: int) -> dict[str, Any]:
 
 
 def _outcome(case: ActivationCase, routed: Routed) -> dict[str, Any]:
-    outcome = {**routed.outcome(), "best": routed.best}
-    return outcome if routed.error else {**outcome, **_scored(case, routed)}
+    fields = {**result_fields(routed), "best": routed.best}
+    return fields if routed.error else {**fields, **_score(case, routed)}
 
 
-def _scored(case: ActivationCase, routed: Routed) -> dict[str, Any]:
-    """Return how good one choice is.
+def _score(case: ActivationCase, routed: Routed) -> dict[str, Any]:
+    """Return the measures of one choice.
 
-    Any expected or acceptable skill is a hit (evals.md §1.14); with ``required_skills`` all of
-    those are, and recall is their share. Acceptable skills neither help nor hurt precision, unless
-    nothing else is picked: then they stand for the expected one. Where nothing should be picked, an
+    Any expected or acceptable skill is a hit (evals.md §1.14). With ``required_skills`` all of them
+    are expected, and recall is their share. Acceptable skills do not change precision, unless
+    nothing else is picked: then they count as the expected one. If no skill should be picked, an
     unreadable reply fails.
     """
     picked = list(routed.picked)
     if case.about is not None:
         picked = [name for name in picked if name == case.about]
-    counted = [name for name in picked if name not in case.acceptable_skills]
+    decisive = [name for name in picked if name not in case.acceptable_skills]
     if not case.should_activate:
-        right = not counted and not routed.unread
+        right = not decisive and not routed.unread
         return _figures(right, float(right), float(right), right)
-    hits = [name for name in counted if name in case.expected_skills]
-    passed = bool(hits) or len(counted) < len(picked)
-    precision = len(hits) / len(counted) if counted else float(bool(picked))
+    hits = [name for name in decisive if name in case.expected_skills]
+    passed = bool(hits) or len(decisive) < len(picked)
+    precision = len(hits) / len(decisive) if decisive else float(bool(picked))
     recall = float(passed)
     if case.required_skills:
-        found = sum(name in picked for name in case.required_skills)
-        recall = found / len(case.required_skills)
-        passed = found == len(case.required_skills)
+        hits_required = sum(name in picked for name in case.required_skills)
+        recall = hits_required / len(case.required_skills)
+        passed = hits_required == len(case.required_skills)
     return _figures(passed, precision, recall, passed and precision == 1.0)
 
 
@@ -100,9 +104,9 @@ def _figures(passed: bool, precision: float, recall: float, exact: bool) -> dict
     both = precision + recall
     return {
         "passed": passed,
-        "precision": round(precision, _DIGITS),
-        "recall": round(recall, _DIGITS),
-        "f1": round(2 * precision * recall / both, _DIGITS) if both else 0.0,
+        "precision": rounded(precision),
+        "recall": rounded(recall),
+        "f1": rounded(2 * precision * recall / both) if both else 0.0,
         "exact": exact,
     }
 
@@ -114,12 +118,12 @@ def activation_summary(cases: Iterable[Mapping[str, Any]]) -> dict[str, dict[str
     positive rate is over the cases that expect it; its false positive rate over all the others
     that do not accept it.
     """
-    told = list(cases)
-    groups = _by_id(case for case in told if case["passed"] is not None)
-    failed = sum(bool(case["errors"]) for case in told)
+    all_cases = list(cases)
+    groups = _by_id(case for case in all_cases if case["passed"] is not None)
+    failed = sum(bool(case["errors"]) for case in all_cases)
     summary = {OVERALL: {**_overall(groups), "errors": failed}}
-    for skill in sorted({name for case in told for name in case["expected_skills"]}):
-        summary[skill] = _for_skill(skill, groups, told)
+    for skill in sorted({name for case in all_cases for name in case["expected_skills"]}):
+        summary[skill] = _for_skill(skill, groups, all_cases)
     return summary
 
 
@@ -135,8 +139,8 @@ def _overall(groups: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
     negatives = [group for group in groups if not group[0]["should_activate"]]
     f1 = [_mean(group, "f1") for group in groups]
     return {
-        "mean": _rounded(mean_of(f1) if f1 else None),
-        "stddev": _rounded(spread_of(f1)),
+        "mean": rounded(mean_of(f1)) if f1 else None,
+        "stddev": rounded(spread_of(f1)),
         "n": len(groups),
         "precision": _over(positives, "precision"),
         "recall": _over(positives, "recall"),
@@ -151,7 +155,9 @@ def _overall(groups: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
 
 
 def _for_skill(
-    skill: str, groups: Sequence[Sequence[Mapping[str, Any]]], told: Sequence[Mapping[str, Any]]
+    skill: str,
+    groups: Sequence[Sequence[Mapping[str, Any]]],
+    all_cases: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     expecting = [group for group in groups if skill in group[0]["expected_skills"]]
     others = [
@@ -160,18 +166,22 @@ def _for_skill(
         if skill not in (*group[0]["expected_skills"], *group[0]["acceptable_skills"])
         and group[0]["about"] in (None, skill)
     ]
-    found = [mean_of([float(skill in case["picked"]) for case in group]) for group in expecting]
-    wrong = [mean_of([float(skill in case["picked"]) for case in group]) for group in others]
+    fired_rates = [
+        mean_of([float(skill in case["picked"]) for case in group]) for group in expecting
+    ]
+    false_rates = [mean_of([float(skill in case["picked"]) for case in group]) for group in others]
     f1 = [_mean(group, "f1") for group in expecting]
     return {
-        "mean": _rounded(mean_of(f1) if f1 else None),
-        "stddev": _rounded(spread_of(f1)),
+        "mean": rounded(mean_of(f1)) if f1 else None,
+        "stddev": rounded(spread_of(f1)),
         "n": len(expecting),
-        **_rate("tpr", found),
-        **_rate("fpr", wrong),
+        **_rate("tpr", fired_rates),
+        **_rate("fpr", false_rates),
         "positives": len(expecting),
         "negatives": len(others),
-        "errors": sum(bool(case["errors"]) for case in told if skill in case["expected_skills"]),
+        "errors": sum(
+            bool(case["errors"]) for case in all_cases if skill in case["expected_skills"]
+        ),
     }
 
 
@@ -179,17 +189,17 @@ def activation_artifacts(
     cases: Iterable[Mapping[str, Any]], index: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what the report shows beside the summary: categories, and a curve for a scorer."""
-    told = [case for case in cases if case["passed"] is not None]
+    decided = [case for case in cases if case["passed"] is not None]
     categories = {
         name: {
             "n": len(groups),
             "accuracy": _over(groups, "passed"),
             "f1": _over(groups, "f1"),
         }
-        for name in sorted({case["category"] for case in told})
-        for groups in [_by_id(case for case in told if case["category"] == name)]
+        for name in sorted({case["category"] for case in decided})
+        for groups in [_by_id(case for case in decided if case["category"] == name)]
     }
-    return {"index": dict(index), "categories": categories, "curve": _curve(told)}
+    return {"index": dict(index), "categories": categories, "curve": _curve(decided)}
 
 
 def _curve(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -223,9 +233,9 @@ def _point(
     fires = len(fired) + wrong
     return {
         "threshold": threshold,
-        "recall": round(right / len(positives), _DIGITS) if positives else None,
-        "fpr": round(wrong / len(negatives), _DIGITS) if negatives else None,
-        "precision": round(right / fires, _DIGITS) if fires else None,
+        "recall": rounded(right / len(positives)) if positives else None,
+        "fpr": rounded(wrong / len(negatives)) if negatives else None,
+        "precision": rounded(right / fires) if fires else None,
     }
 
 
@@ -234,7 +244,7 @@ def _mean(group: Sequence[Mapping[str, Any]], field: str) -> float:
 
 
 def _over(groups: Sequence[Sequence[Mapping[str, Any]]], field: str) -> float | None:
-    return _rounded(mean_of([_mean(group, field) for group in groups])) if groups else None
+    return rounded(mean_of([_mean(group, field) for group in groups])) if groups else None
 
 
 def _rate(name: str, values: Sequence[float]) -> dict[str, float | None]:
@@ -243,11 +253,7 @@ def _rate(name: str, values: Sequence[float]) -> dict[str, float | None]:
         return {name: None, f"{name}_low": None, f"{name}_high": None}
     low, high = wilson(round(sum(values)), len(values))
     return {
-        name: _rounded(mean_of(values)),
-        f"{name}_low": _rounded(low),
-        f"{name}_high": _rounded(high),
+        name: rounded(mean_of(values)),
+        f"{name}_low": rounded(low),
+        f"{name}_high": rounded(high),
     }
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, _DIGITS)

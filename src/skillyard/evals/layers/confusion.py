@@ -1,17 +1,18 @@
-"""L4, confusion: which skill of a group of similar ones is picked."""
+"""L4, confusion: which skill of a group of similar skills is picked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from skillyard.evals.cases.confusion import ConfusionCase
-from skillyard.evals.layers.routed_run import OnCase, RoutedRun
-from skillyard.evals.layers.routing import Routed, Router
+from skillyard.evals.layers.router import Routed, Router
+from skillyard.evals.layers.routing_run import RoutingRun, RoutingTask, result_fields, rounded
 from skillyard.evals.statistics.intervals import mean_of, spread_of, wilson
 
-__all__ = ["Findings", "confusion_artifacts", "confusion_run", "confusion_summary"]
+__all__ = ["ConfusionRun", "Findings", "confusion_artifacts", "confusion_summary"]
 
 PAIR_SHARE = 0.2
 """A pair is confused when more than this share of a skill's requests goes to another one."""
@@ -19,32 +20,38 @@ ODD_SHARE = 0.2
 """Multiple picks, or none, are a finding from this share of a group's requests on."""
 RIVALS = 2
 """A skill discriminates badly when so many others get at least as many of its requests."""
-_DIGITS = 6
 
 
-def confusion_run(
-    cases: Sequence[ConfusionCase],
-    groups: Mapping[str, tuple[str, ...]],
-    routers: Mapping[str, Router],
-    *,
-    runs: int = 1,
-    on_case: OnCase = lambda case: None,
-) -> RoutedRun[tuple[ConfusionCase, str]]:
-    """Return the jobs of a run, and its cases once they have ended.
+class ConfusionRun(RoutingRun):
+    """The run of confusion cases.
 
-    ``routers`` gives each group its router. A negative without a group is put to every group.
+    ``routers`` has the router of each group. A negative without a group is routed in every group.
     """
 
-    def head(item: tuple[ConfusionCase, str], run: int) -> dict[str, Any]:
-        return _head(*item, run)
+    def __init__(
+        self,
+        cases: Sequence[ConfusionCase],
+        groups: Mapping[str, tuple[str, ...]],
+        routers: Mapping[str, Router],
+        *,
+        runs: int = 1,
+        on_case: Callable[[dict[str, Any]], None] = lambda case: None,
+    ) -> None:
+        tasks = [
+            RoutingTask(
+                partial(_head, case, group),
+                partial(_route, case, groups[group], routers[group]),
+            )
+            for case in cases
+            for group in ([case.group] if case.group else groups)
+        ]
+        super().__init__(tasks, runs=runs, on_case=on_case)
 
-    def route(item: tuple[ConfusionCase, str], run: int) -> dict[str, Any]:
-        case, group = item
-        routed = routers[group].route(case.user_prompt, groups[group], run)
-        return _outcome(case, groups[group], routed)
 
-    items = [(case, group) for case in cases for group in ([case.group] if case.group else groups)]
-    return RoutedRun(items, head, route, runs=runs, on_case=on_case)
+def _route(
+    case: ConfusionCase, members: tuple[str, ...], router: Router, run: int
+) -> dict[str, Any]:
+    return _outcome(case, members, router.route(case.user_prompt, members, run))
 
 
 def _head(case: ConfusionCase, group: str, run: int) -> dict[str, Any]:
@@ -70,17 +77,20 @@ def _head(case: ConfusionCase, group: str, run: int) -> dict[str, Any]:
 
 
 def _outcome(case: ConfusionCase, members: Sequence[str], routed: Routed) -> dict[str, Any]:
-    """Return what one choice means: the first pick is the prediction (evals.md §1.14)."""
+    """Return the result of one choice. The first pick is the prediction (evals.md §1.14)."""
     predicted = routed.picked[0] if routed.picked else None
-    outside = [*(name for name in routed.picked if name not in members), *routed.dropped]
-    outcome = {**routed.outcome(), "predicted": predicted, "outside": outside}
+    inside = [name for name in routed.picked if name in members]
+    outside = [name for name in routed.picked if name not in members]
+    fields = {
+        **result_fields(routed),
+        "predicted": predicted,
+        "outside": [*outside, *routed.dropped],
+    }
     if routed.error:
-        return outcome
+        return fields
     if case.expected_skill is None:
-        inside = [name for name in routed.picked if name in members]
-        return {**outcome, "passed": not inside and not routed.unread}
-    right = (case.expected_skill, *case.acceptable_skills)
-    return {**outcome, "passed": predicted in right}
+        return {**fields, "passed": not inside and not routed.unread}
+    return {**fields, "passed": predicted in (case.expected_skill, *case.acceptable_skills)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +111,9 @@ class _Group:
 def _groups(
     cases: Iterable[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]]
 ) -> list[_Group]:
-    told = [case for case in cases if case["passed"] is not None and case["expected_skill"]]
+    decided = [case for case in cases if case["passed"] is not None and case["expected_skill"]]
     return [
-        _Group(name, skills, tuple(case for case in told if case["group"] == name))
+        _Group(name, skills, tuple(case for case in decided if case["group"] == name))
         for name, skills in groups.items()
     ]
 
@@ -111,23 +121,25 @@ def _groups(
 def confusion_summary(
     cases: Iterable[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]]
 ) -> dict[str, dict[str, Any]]:
-    """Return the summary by group: accuracy over requests, and who takes whose requests."""
-    told = list(cases)
+    """Return the summary by group: accuracy, and the requests that other skills take."""
+    all_cases = list(cases)
     summary = {}
-    for group in _groups(told, groups):
+    for group in _groups(all_cases, groups):
         passed = _by_request(group.cases)
         low, high = wilson(round(sum(passed)), len(passed))
         summary[group.name] = {
-            "mean": _rounded(mean_of(passed)) if passed else None,
-            "stddev": _rounded(spread_of(passed)),
+            "mean": rounded(mean_of(passed)) if passed else None,
+            "stddev": rounded(spread_of(passed)),
             "n": len(passed),
-            "accuracy": _rounded(mean_of(passed)) if passed else None,
-            "low": _rounded(low) if passed else None,
-            "high": _rounded(high) if passed else None,
+            "accuracy": rounded(mean_of(passed)) if passed else None,
+            "low": rounded(low) if passed else None,
+            "high": rounded(high) if passed else None,
             "cross_activation": {skill: _cross(group, skill) for skill in group.skills},
             "requests": {skill: len(_by_request(group.row(skill))) for skill in group.skills},
             **_odd_counts(group),
-            "errors": sum(bool(case["errors"]) for case in told if case["group"] == group.name),
+            "errors": sum(
+                bool(case["errors"]) for case in all_cases if case["group"] == group.name
+            ),
         }
     return summary
 
@@ -140,12 +152,12 @@ def _by_request(cases: Sequence[Mapping[str, Any]]) -> list[float]:
 
 
 def _cross(group: _Group, skill: str) -> float | None:
-    """Return the share of a skill's requests that other skills of the group take."""
+    """Return the share of a skill's requests for which another skill of the group is picked."""
     row = group.row(skill)
     if not row:
         return None
     others = sum(case["predicted"] in group.skills and case["predicted"] != skill for case in row)
-    return _rounded(others / len(row))
+    return rounded(others / len(row))
 
 
 def _odd_counts(group: _Group) -> dict[str, int]:
@@ -159,12 +171,12 @@ def _odd_counts(group: _Group) -> dict[str, int]:
 def confusion_artifacts(
     cases: Iterable[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Any]:
-    """Return the matrices, what stands out in them, and how the negatives fared.
+    """Return the matrices, the findings and the results of the negatives.
 
     ``matrix[i][j]`` counts the requests for skill ``i`` whose first pick was skill ``j``.
     """
-    told = list(cases)
-    found = _groups(told, groups)
+    all_cases = list(cases)
+    grouped = _groups(all_cases, groups)
     matrices = {
         group.name: {
             "skills": list(group.skills),
@@ -173,25 +185,25 @@ def confusion_artifacts(
             ],
             **_odd_counts(group),
         }
-        for group in found
+        for group in grouped
     }
-    findings = [finding for group in found for finding in Findings(group).all()]
+    findings = [finding for group in grouped for finding in Findings(group).all()]
     return {
         "confusion_matrices": matrices,
         "findings": findings,
-        "negatives": _negatives(told),
+        "negatives": _negatives(all_cases),
     }
 
 
 def _negatives(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    told = [case for case in cases if case["passed"] is not None and not case["expected_skill"]]
-    passed = _by_request(told)
+    decided = [case for case in cases if case["passed"] is not None and not case["expected_skill"]]
+    passed = _by_request(decided)
     low, high = wilson(round(len(passed) - sum(passed)), len(passed))
     return {
         "n": len(passed),
-        "fired": _rounded(1 - mean_of(passed)) if passed else None,
-        "low": _rounded(low) if passed else None,
-        "high": _rounded(high) if passed else None,
+        "fired": rounded(1 - mean_of(passed)) if passed else None,
+        "low": rounded(low) if passed else None,
+        "high": rounded(high) if passed else None,
     }
 
 
@@ -249,15 +261,15 @@ class Findings:
         total = len(self._group.cases)
         counts = _odd_counts(self._group)
         if total and counts["multi_activation"] / total > ODD_SHARE:
-            told = f"{counts['multi_activation']} of {total} requests pick several skills"
-            yield self._finding("multi", told, [])
+            message = f"{counts['multi_activation']} of {total} requests pick several skills"
+            yield self._finding("multi", message, [])
         if total and counts["no_activation"] / total > ODD_SHARE:
-            told = f"{counts['no_activation']} of {total} requests pick none"
-            yield self._finding("none", told, [])
+            message = f"{counts['no_activation']} of {total} requests pick none"
+            yield self._finding("none", message, [])
         if counts["out_of_group"]:
             names = sorted({name for case in self._group.cases for name in case["outside"]})
-            told = f"{counts['out_of_group']} of {total} requests pick skills outside the group"
-            yield self._finding("out_of_group", told, names)
+            message = f"{counts['out_of_group']} of {total} requests pick skills outside the group"
+            yield self._finding("out_of_group", message, names)
 
     def _finding(self, kind: str, message: str, skills: Sequence[str]) -> dict[str, Any]:
         return {
@@ -266,7 +278,3 @@ class Findings:
             "message": message,
             "skills": list(skills),
         }
-
-
-def _rounded(value: float) -> float:
-    return round(value, _DIGITS)

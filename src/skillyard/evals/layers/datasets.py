@@ -1,4 +1,4 @@
-"""The cases of a run: read from where they lie, narrowed as was asked, ready to be worked on."""
+"""Loads the cases of a run, and applies its filters and limit."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from skillyard.evals.cases.open_formats import (
 )
 from skillyard.evals.cases.rubrics import Rubric, read_rubrics
 from skillyard.evals.cases.sampling import sample, sample_activation
-from skillyard.evals.keeping.keys import text_digest
-from skillyard.evals.layers.indexed import routed_skills
 from skillyard.evals.layers.pair_cases import PairUnit
-from skillyard.evals.layers.units import Tested, effectiveness_units, size_impact_units
+from skillyard.evals.layers.router import routed_skills
+from skillyard.evals.layers.units import TestedSkill, effectiveness_units, size_impact_units
 from skillyard.evals.settings import RunSettings
+from skillyard.evals.storage.keys import text_digest
 
 __all__ = ["BadCases", "Pairs", "Places", "Routes", "prepare"]
 
@@ -37,7 +37,7 @@ class BadCases(InvalidInput):
     """Case files hold errors; nothing was run. ``diagnostics`` name file, line and fix."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        errors = [found for found in diagnostics if found.severity == "error"]
+        errors = [each for each in diagnostics if each.severity == "error"]
         first = errors[0]
         line = f":{first.line}" if first.line is not None else ""
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
@@ -47,7 +47,7 @@ class BadCases(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the cases of one layer lie."""
+    """The paths of the cases of one layer."""
 
     paths: tuple[str, ...]
     """Files or folders."""
@@ -59,9 +59,9 @@ class Places:
 class Pairs:
     """The work of L5 and L6."""
 
-    tested: tuple[Tested, ...]
+    tested: tuple[TestedSkill, ...]
     units: tuple[PairUnit, ...]
-    """Those of the skills under test, limited where that was asked."""
+    """The units of the skills under test, after ``--limit``."""
     dataset_sha256: str
     skill_sha256s: Mapping[str, str]
     diagnostics: tuple[Diagnostic, ...]
@@ -91,7 +91,9 @@ def _activation(settings: RunSettings, places: Places, catalog: Catalog) -> Rout
     data = _activation_data(settings, places, catalog)
     cases: Sequence[ActivationCase] = data.cases
     if settings.skill is not None:
-        _known("--skill", settings.skill, {name for case in cases for name in _skills_of(case)})
+        _check_known(
+            "--skill", settings.skill, {name for case in cases for name in _skills_of(case)}
+        )
         cases = [case for case in cases if settings.skill in _skills_of(case)]
     sampled = sample_activation(cases, settings.limit, seed=settings.seed)
     return Routes(sampled, {}, data.sha256, _digests(catalog), data.diagnostics)
@@ -101,15 +103,19 @@ def _activation_data(
     settings: RunSettings, places: Places, catalog: Catalog
 ) -> Dataset[ActivationCase]:
     if places.in_skills:
-        return _good(read_skill_evals(catalog).triggers, "trigger sets in the skills' folders")
+        return _require_cases(
+            read_skill_evals(catalog).triggers, "trigger sets in the skills' folders"
+        )
     sets = [path for path in places.paths if path.endswith(".json")]
     if not sets:
-        return _good(read_activation(*places.paths, catalog=catalog), _shown(places))
+        return _require_cases(
+            read_activation(*places.paths, catalog=catalog), _joined_paths(places)
+        )
     if len(places.paths) > 1 or settings.skill is None:
         raise InvalidInput(
             "a trigger set is read alone, with --skill NAME for the skill it is about"
         )
-    return _good(read_trigger_set(sets[0], settings.skill, catalog), sets[0])
+    return _require_cases(read_trigger_set(sets[0], settings.skill, catalog), sets[0])
 
 
 def _skills_of(case: ActivationCase) -> tuple[str, ...]:
@@ -118,11 +124,11 @@ def _skills_of(case: ActivationCase) -> tuple[str, ...]:
 
 
 def _confusion(settings: RunSettings, places: Places, catalog: Catalog) -> Routes:
-    data = _good(read_confusion(*places.paths, catalog=catalog), _shown(places))
+    data = _require_cases(read_confusion(*places.paths, catalog=catalog), _joined_paths(places))
     groups = groups_of(data.cases)
     cases: Sequence[ConfusionCase] = data.cases
     if settings.group is not None:
-        _known("--group", settings.group, groups)
+        _check_known("--group", settings.group, groups)
         groups = {settings.group: groups[settings.group]}
         cases = [case for case in cases if case.group in ("", settings.group)]
     sampled = sample(
@@ -137,7 +143,7 @@ def _confusion(settings: RunSettings, places: Places, catalog: Catalog) -> Route
 def _effectiveness(settings: RunSettings, places: Places, catalog: Catalog) -> Pairs:
     rubrics, sha256, diagnostics = _rubrics(places, catalog)
     if settings.skill is not None:
-        _known("--skill", settings.skill, {rubric.skill_name for rubric in rubrics})
+        _check_known("--skill", settings.skill, {rubric.skill_name for rubric in rubrics})
         rubrics = tuple(each for each in rubrics if each.skill_name == settings.skill)
     tested = effectiveness_units(
         rubrics, catalog, role=settings.role, chars_per_token=settings.chars_per_token
@@ -150,29 +156,31 @@ def _rubrics(
 ) -> tuple[tuple[Rubric, ...], str, tuple[Diagnostic, ...]]:
     files = [path for path in places.paths if path.endswith(".json")]
     if not places.in_skills and not files:
-        data = [_good(read_rubrics(path, catalog), path) for path in places.paths]
+        data = [_require_cases(read_rubrics(path, catalog), path) for path in places.paths]
         rubrics = tuple(rubric for each in data for rubric in each.cases)
-        told = tuple(found for each in data for found in each.diagnostics)
-        return rubrics, _together(data), told
+        diagnostics = tuple(each_one for each in data for each_one in each.diagnostics)
+        return rubrics, _digest_of(data), diagnostics
     if places.in_skills:
-        evals = _good(read_skill_evals(catalog).evals, "evals.json in the skills' folders")
+        evals = _require_cases(read_skill_evals(catalog).evals, "evals.json in the skills' folders")
     else:
-        evals = _good(read_open_evals(*places.paths, catalog=catalog), _shown(places))
-    made, left_out = rubrics_of(evals.cases, catalog)
-    return made, evals.sha256, (*evals.diagnostics, *left_out)
+        evals = _require_cases(
+            read_open_evals(*places.paths, catalog=catalog), _joined_paths(places)
+        )
+    rubrics, left_out = rubrics_of(evals.cases, catalog)
+    return rubrics, evals.sha256, (*evals.diagnostics, *left_out)
 
 
 def _size_impact(settings: RunSettings, places: Places, catalog: Catalog) -> Pairs:
-    data = [_good(read_candidates(path, catalog), path) for path in places.paths]
+    data = [_require_cases(read_candidates(path, catalog), path) for path in places.paths]
     candidates = tuple(candidate for each in data for candidate in each.cases)
     if settings.skill is not None:
-        _known("--skill", settings.skill, {each.skill for each in candidates})
+        _check_known("--skill", settings.skill, {each.skill for each in candidates})
         candidates = tuple(each for each in candidates if each.skill == settings.skill)
     tested = size_impact_units(
         candidates, catalog, role=settings.role, chars_per_token=settings.chars_per_token
     )
-    told = tuple(found for each in data for found in each.diagnostics)
-    return _pairs(tested, settings, _together(data), told)
+    diagnostics = tuple(each_one for each in data for each_one in each.diagnostics)
+    return _pairs(tested, settings, _digest_of(data), diagnostics)
 
 
 _PREPARE: Mapping[str, Callable[[RunSettings, Places, Catalog], Pairs | Routes]] = {
@@ -184,7 +192,7 @@ _PREPARE: Mapping[str, Callable[[RunSettings, Places, Catalog], Pairs | Routes]]
 
 
 def _pairs(
-    tested: Sequence[Tested],
+    tested: Sequence[TestedSkill],
     settings: RunSettings,
     sha256: str,
     diagnostics: tuple[Diagnostic, ...],
@@ -202,7 +210,7 @@ def _pairs(
     return Pairs(tuple(tested), units, sha256, digests, diagnostics)
 
 
-def _good(data: Dataset[Case], where: str) -> Dataset[Case]:
+def _require_cases(data: Dataset[Case], where: str) -> Dataset[Case]:
     """Return a dataset without errors and with cases. Raises BadCases, InvalidInput."""
     if data.errors:
         raise BadCases(data.diagnostics)
@@ -213,7 +221,7 @@ def _good(data: Dataset[Case], where: str) -> Dataset[Case]:
     return data
 
 
-def _known(flag: str, name: str, known: Iterable[str]) -> None:
+def _check_known(flag: str, name: str, known: Iterable[str]) -> None:
     names = sorted(known)
     if name in names:
         return
@@ -222,13 +230,13 @@ def _known(flag: str, name: str, known: Iterable[str]) -> None:
     raise InvalidInput(f"{flag} {name}: no case is about it; {hint}")
 
 
-def _together(data: Sequence[Dataset[Case]]) -> str:
+def _digest_of(data: Sequence[Dataset[Case]]) -> str:
     if len(data) == 1:
         return data[0].sha256
     return text_digest("\n".join(each.sha256 for each in data))
 
 
-def _shown(places: Places) -> str:
+def _joined_paths(places: Places) -> str:
     return ", ".join(os.path.normpath(path) for path in places.paths)
 
 

@@ -1,21 +1,33 @@
-"""One comparison as the results file holds it: made of answers and judgements, without I/O."""
+"""Builds the record of one comparison from answers and judgements, without I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from skillyard.evals.conditions.prompts import Arm
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.judging.assignment import Assignment, assignment, both_orders
-from skillyard.evals.judging.remap import OneOrder, breakdown, merge, one_order
-from skillyard.evals.judging.verdicts import BadVerdict, Verdict, verdict
-from skillyard.evals.layers.session import Answer, Judged
+from skillyard.evals.judgement.assignment import Assignment, assignment, both_orders
+from skillyard.evals.judgement.remap import OneOrder, breakdown, merge, one_order
+from skillyard.evals.judgement.verdicts import BadVerdict, Verdict, verdict
+from skillyard.evals.layers.session import Answer, Judgement
 
-__all__ = ["Judgements", "PairRules", "PairUnit", "case_head", "closed_case", "orders_of", "unfit"]
+if TYPE_CHECKING:
+    from skillyard.evals.settings import RunSettings
 
-Judgements = Mapping[tuple[str, str], Judged]
+__all__ = [
+    "Judgements",
+    "PairRules",
+    "PairUnit",
+    "case_head",
+    "complete_case",
+    "orders_of",
+    "rules_of",
+    "unjudgeable_reason",
+]
+
+Judgements = Mapping[tuple[str, str], Judgement]
 """By judge model and the condition that stood in slot A."""
 
 
@@ -41,7 +53,7 @@ class PairUnit:
 
 @dataclass(frozen=True, slots=True)
 class PairRules:
-    """What is the same for every pair of a run."""
+    """The settings that all pairs of a run share."""
 
     model: str
     judge_models: tuple[str, ...]
@@ -56,6 +68,20 @@ class PairRules:
     """Differences up to this are ties (points on the scale of 1 to 5)."""
 
 
+def rules_of(settings: RunSettings) -> PairRules:
+    """Return what is the same for every pair of a run."""
+    return PairRules(
+        settings.model,
+        settings.judge_models,
+        settings.seed,
+        settings.orders,
+        settings.runs,
+        settings.max_tokens,
+        settings.temperature,
+        settings.tie_band,
+    )
+
+
 def orders_of(
     unit: PairUnit, pair: tuple[str, str], run: int, rules: PairRules
 ) -> tuple[Assignment, ...]:
@@ -64,7 +90,7 @@ def orders_of(
     return both_orders(*cell) if rules.orders == "both" else (assignment(*cell),)
 
 
-def unfit(answers: Mapping[str, Answer], pair: tuple[str, str]) -> str | None:
+def unjudgeable_reason(answers: Mapping[str, Answer], pair: tuple[str, str]) -> str | None:
     """Return why two answers are not judged: ``generation_error``, ``truncated``; else None."""
     if any(answers[condition].error for condition in pair):
         return "generation_error"
@@ -74,7 +100,7 @@ def unfit(answers: Mapping[str, Answer], pair: tuple[str, str]) -> str | None:
 
 
 def case_head(unit: PairUnit, pair: tuple[str, str], run: int, rules: PairRules) -> dict[str, Any]:
-    """Return a case of which nothing is known yet; its fields are those of every case."""
+    """Return a case without results. It has the fields of every case."""
     first = orders_of(unit, pair, run, rules)[0]
     comparison = f"{pair[0]}/{pair[1]}"
     return {
@@ -114,28 +140,28 @@ def case_head(unit: PairUnit, pair: tuple[str, str], run: int, rules: PairRules)
     }
 
 
-def closed_case(
+def complete_case(
     unit: PairUnit,
     pair: tuple[str, str],
     run: int,
     rules: PairRules,
     answers: Mapping[str, Answer],
-    judged: Judgements,
+    judgements: Judgements,
 ) -> dict[str, Any]:
-    """Return a case once its answers and judgements are there, or what kept them away.
+    """Return a case with its answers and judgements, or with the error that prevents them.
 
-    A pair with a refused, empty or missing answer is an error, one with a truncated answer is
-    skipped; one with a reply that is no verdict, in either order, is an error as a whole.
+    A pair with a refused, empty or missing answer is an error. A pair with a truncated answer is
+    skipped. A pair with an invalid reply in either order is an error.
     """
     case = case_head(unit, pair, run, rules)
     ours = {condition: answers[condition] for condition in pair}
     case["generations"] = {name: answer.path for name, answer in ours.items()}
     case["lengths"] = {name: len(answer.text) for name, answer in ours.items()}
     case["truncated"] = [name for name, answer in ours.items() if answer.truncated]
-    case["judgements"] = [each.path for each in judged.values()]
-    case["judge_attempts"] = sum(each.attempts for each in judged.values())
-    case["cost"] = _cost(unit, pair, ours, judged)
-    why = unfit(answers, pair)
+    case["judgements"] = [each.path for each in judgements.values()]
+    case["judge_attempts"] = sum(each.attempts for each in judgements.values())
+    case["cost"] = _cost(unit, pair, ours, judgements)
+    why = unjudgeable_reason(answers, pair)
     if why == "truncated":
         case["skipped"] = why
     elif why is not None:
@@ -145,20 +171,20 @@ def closed_case(
             if answer.error
         ]
     else:
-        _score(case, unit, pair, orders_of(unit, pair, run, rules), rules, judged)
+        _score(case, unit, pair, orders_of(unit, pair, run, rules), rules, judgements)
     return case
 
 
 def _cost(
-    unit: PairUnit, pair: tuple[str, str], ours: Mapping[str, Answer], judged: Judgements
+    unit: PairUnit, pair: tuple[str, str], ours: Mapping[str, Answer], judgements: Judgements
 ) -> float:
     """Return what this run paid for a case; an answer's cost falls on the first that needs it."""
     bearing = {
         condition: next(each for each in unit.comparisons if condition in each)
         for condition in pair
     }
-    paid = [answer.cost for name, answer in ours.items() if bearing[name] == pair]
-    return round(sum(paid) + sum(each.cost for each in judged.values()), 9)
+    costs = [answer.cost for name, answer in ours.items() if bearing[name] == pair]
+    return round(sum(costs) + sum(each.cost for each in judgements.values()), 9)
 
 
 def _score(
@@ -167,28 +193,30 @@ def _score(
     pair: tuple[str, str],
     orders: Sequence[Assignment],
     rules: PairRules,
-    judged: Judgements,
+    judgements: Judgements,
 ) -> None:
     first, *more = rules.judge_models
-    found = _read(unit, pair, orders, first, rules.tie_band, judged)
-    case["orders"] = [each.to_dict() for each in found]
-    case["errors"] = [each.failure() for each in found if each.error]
+    readings = _read_orders(unit, pair, orders, first, rules.tie_band, judgements)
+    case["orders"] = [each.to_dict() for each in readings]
+    case["errors"] = [each.failure() for each in readings if each.error]
     for model in more:
-        case["more_judges"][model] = _other(
-            _read(unit, pair, orders, model, rules.tie_band, judged)
+        case["more_judges"][model] = _other_judge(
+            _read_orders(unit, pair, orders, model, rules.tie_band, judgements)
         )
     if not case["errors"]:
-        case.update(_merged([each.result for each in found if each.result is not None]))
-        verdicts = [(each.verdict, each.order.slots) for each in found if each.verdict is not None]
+        case.update(_merged([each.result for each in readings if each.result is not None]))
+        verdicts = [
+            (each.verdict, each.order.slots) for each in readings if each.verdict is not None
+        ]
         case["per_criterion_breakdown"] = breakdown(verdicts, unit.criteria)
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """One judgement, read against the rubric once more: a kept file may say anything."""
+class _Reading:
+    """One judgement, validated again, because a cached file may have been changed."""
 
     order: Assignment
-    judged: Judged | None
+    judgement: Judgement | None
     verdict: Verdict | None = None
     result: OneOrder | None = None
     error: str = ""
@@ -200,77 +228,61 @@ class _Read:
             "scores": result.scores if result is not None else None,
             "winner": result.winner if result is not None else None,
             "judge_winner": result.judge_winner if result is not None else None,
-            "attempts": self.judged.attempts if self.judged is not None else 0,
+            "attempts": self.judgement.attempts if self.judgement is not None else 0,
             "error": self.error or None,
         }
 
     def failure(self) -> dict[str, Any]:
-        missing = self.judged is not None and self.judged.missing
-        raw = self.judged.raw if self.judged is not None else ""
+        missing = self.judgement is not None and self.judgement.missing
+        raw = self.judgement.raw if self.judgement is not None else ""
         return _error("missing" if missing else "judge_error", self.error, raw)
 
 
-def _read(
+def _read_orders(
     unit: PairUnit,
     pair: tuple[str, str],
     orders: Sequence[Assignment],
     model: str,
     tie_band: float,
-    judged: Judgements,
-) -> list[_Read]:
-    read = []
+    judgements: Judgements,
+) -> list[_Reading]:
+    readings = []
     for order in orders:
-        each = judged.get((model, order.slots["A"]))
+        each = judgements.get((model, order.slots["A"]))
         if each is None or each.parsed is None:
-            read.append(_Read(order, each, error=each.error if each is not None else "not judged"))
+            readings.append(
+                _Reading(order, each, error=each.error if each is not None else "not judged")
+            )
             continue
         try:
-            found = verdict(each.parsed, unit.criteria)
+            parsed = verdict(each.parsed, unit.criteria)
         except BadVerdict as bad:
-            read.append(_Read(order, each, error=f"{bad.kind}: {bad}"))
+            readings.append(_Reading(order, each, error=f"{bad.kind}: {bad}"))
             continue
-        result = one_order(found, unit.criteria, order.slots, pair, tie_band)
-        read.append(_Read(order, each, found, result))
-    return read
+        result = one_order(parsed, unit.criteria, order.slots, pair, tie_band)
+        readings.append(_Reading(order, each, parsed, result))
+    return readings
 
 
 def _merged(results: Sequence[OneOrder]) -> dict[str, Any]:
     if len(results) == 1:
-        only = results[0]
-        return {
-            "scores": only.scores,
-            "improvement": only.improvement,
-            "winner": only.winner,
-            "judge_winner": only.judge_winner,
-            "judge_agrees": only.judge_agrees,
-        }
-    both = merge(results[0], results[1])
-    return {
-        "scores": both.scores,
-        "improvement": both.improvement,
-        "winner": both.winner,
-        "judge_winner": both.judge_winner,
-        "judge_agrees": both.judge_agrees,
-        "position_consistent": both.position_consistent,
-    }
+        return asdict(results[0])
+    fields = asdict(merge(results[0], results[1]))
+    del fields["order_winners"]  # each order of a case has its own winner
+    return fields
 
 
-def _other(found: Sequence[_Read]) -> dict[str, Any]:
+def _other_judge(readings: Sequence[_Reading]) -> dict[str, Any]:
     """Return what a further judge makes of the pair."""
-    errors = [each.error for each in found if each.error]
+    errors = [each.error for each in readings if each.error]
     if errors:
         return {"error": errors[0]}
-    merged = _merged([each.result for each in found if each.result is not None])
+    merged = _merged([each.result for each in readings if each.result is not None])
     return {name: merged[name] for name in ("scores", "improvement", "winner")}
 
 
 def _size(arm: Arm) -> dict[str, Any]:
-    return {
-        "bytes": arm.size.bytes,
-        "tokens_estimated": arm.size.tokens_estimated,
-        "method": arm.size.method,
-        "raw_bytes": arm.raw.bytes,
-    }
+    return {**asdict(arm.size), "raw_bytes": arm.raw.bytes}
 
 
 def _error(kind: str, message: str, raw: str = "") -> dict[str, Any]:

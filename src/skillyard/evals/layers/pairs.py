@@ -1,4 +1,4 @@
-"""Answers under two conditions, judged against each other: the work of a run of L5 or L6."""
+"""L5 and L6: generates answers under two conditions and has them judged against each other."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from skillyard.evals.judging.assignment import Assignment
-from skillyard.evals.keeping.entries import SHARED
+from skillyard.evals.judgement.assignment import Assignment
 from skillyard.evals.layers.pair_cases import (
     PairRules,
     PairUnit,
     case_head,
-    closed_case,
+    complete_case,
     orders_of,
-    unfit,
+    unjudgeable_reason,
 )
-from skillyard.evals.layers.scheduling import Job
-from skillyard.evals.layers.session import Answer, Judged, Session
+from skillyard.evals.layers.scheduler import Job
+from skillyard.evals.layers.session import Answer, Judgement, Session
 from skillyard.evals.models.protocol import Request
+from skillyard.evals.storage.entries import SHARED
 
 __all__ = ["BASELINE", "PairRun", "folder_of", "request_of"]
 
@@ -28,11 +28,11 @@ Pair = tuple[str, str]
 
 
 @dataclass(slots=True)
-class _Made:
-    """What one unit has in one run, as it comes. Each slot is written by one job."""
+class _UnitState:
+    """The results of one unit in one run. Each field is written by one job."""
 
     answers: dict[str, Answer] = field(default_factory=dict)
-    judged: dict[Pair, dict[tuple[str, str], Judged]] = field(default_factory=dict)
+    judgements: dict[Pair, dict[tuple[str, str], Judgement]] = field(default_factory=dict)
     cases: dict[Pair, dict[str, Any]] = field(default_factory=dict)
 
 
@@ -54,8 +54,8 @@ class PairRun:
         self._rules = rules
         self._session = session
         self._on_case = on_case
-        self._made = {
-            (run, place): _Made() for run in range(rules.runs) for place in range(len(units))
+        self._states = {
+            (run, place): _UnitState() for run in range(rules.runs) for place in range(len(units))
         }
 
     def jobs(self) -> list[Job]:
@@ -66,67 +66,67 @@ class PairRun:
         """
         jobs: list[Job] = []
         shared: dict[tuple[int, str, str], int] = {}
-        for (run, place), made in self._made.items():
+        for (run, place), state in self._states.items():
             unit = self._units[place]
-            answered = {}
+            job_of = {}
             for condition in unit.conditions:
-                answered[condition] = here = len(jobs)
+                job_of[condition] = here = len(jobs)
                 system = unit.arms[condition].system
                 first = shared.setdefault((run, system, unit.prompt), here)
                 after = () if first == here else (first,)
-                jobs.append(Job(partial(self._generate, unit, made, condition, run), after))
+                jobs.append(Job(partial(self._generate, unit, state, condition, run), after))
             for pair in unit.comparisons:
-                made.judged[pair] = {}
-                needs = (answered[pair[0]], answered[pair[1]])
+                state.judgements[pair] = {}
+                needs = (job_of[pair[0]], job_of[pair[1]])
                 judging = []
                 for model in self._rules.judge_models:
                     for order in orders_of(unit, pair, run, self._rules):
                         judging.append(len(jobs))
-                        work = partial(self._judge, unit, made, pair, order, model, run)
+                        work = partial(self._judge, unit, state, pair, order, model, run)
                         jobs.append(Job(work, needs))
-                jobs.append(Job(partial(self._close, unit, made, pair, run), tuple(judging)))
+                jobs.append(Job(partial(self._close, unit, state, pair, run), tuple(judging)))
         return jobs
 
     def cases(self, skipped: str) -> list[dict[str, Any]]:
-        """Return every case; one that was not completed says why: ``skipped``."""
+        """Return every case. Cases that were not completed have the reason in ``skipped``."""
         cases = []
-        for (run, place), made in self._made.items():
+        for (run, place), state in self._states.items():
             unit = self._units[place]
             for pair in unit.comparisons:
-                case = made.cases.get(pair)
+                case = state.cases.get(pair)
                 if case is None:
                     case = {**case_head(unit, pair, run, self._rules), "skipped": skipped}
                 cases.append(case)
         return cases
 
-    def _generate(self, unit: PairUnit, made: _Made, condition: str, run: int) -> None:
+    def _generate(self, unit: PairUnit, state: _UnitState, condition: str, run: int) -> None:
         request = request_of(unit, condition, self._rules)
-        made.answers[condition] = self._session.generate(folder_of(unit, condition), request, run)
+        state.answers[condition] = self._session.generate(folder_of(unit, condition), request, run)
 
     def _judge(
-        self, unit: PairUnit, made: _Made, pair: Pair, order: Assignment, model: str, run: int
+        self, unit: PairUnit, state: _UnitState, pair: Pair, order: Assignment, model: str, run: int
     ) -> None:
-        if unfit(made.answers, pair) is not None:
+        if unjudgeable_reason(state.answers, pair) is not None:
             return
-        texts = [made.answers[order.slots[slot]].text for slot in ("A", "B")]
-        judged = self._session.judge(unit.skill, unit.prompt, texts, unit.criteria, model, run)
-        made.judged[pair][model, order.slots["A"]] = judged
+        texts = [state.answers[order.slots[slot]].text for slot in ("A", "B")]
+        judgement = self._session.judge(unit.skill, unit.prompt, texts, unit.criteria, model, run)
+        state.judgements[pair][model, order.slots["A"]] = judgement
 
-    def _close(self, unit: PairUnit, made: _Made, pair: Pair, run: int) -> None:
+    def _close(self, unit: PairUnit, state: _UnitState, pair: Pair, run: int) -> None:
         # Threads end in any order; what is written down has one order.
-        judged = {
-            (model, order.slots["A"]): made.judged[pair][model, order.slots["A"]]
+        judgements = {
+            (model, order.slots["A"]): state.judgements[pair][model, order.slots["A"]]
             for model in self._rules.judge_models
             for order in orders_of(unit, pair, run, self._rules)
-            if (model, order.slots["A"]) in made.judged[pair]
+            if (model, order.slots["A"]) in state.judgements[pair]
         }
-        case = closed_case(unit, pair, run, self._rules, made.answers, judged)
-        made.cases[pair] = case
+        case = complete_case(unit, pair, run, self._rules, state.answers, judgements)
+        state.cases[pair] = case
         self._on_case(case)
 
 
 def request_of(unit: PairUnit, condition: str, rules: PairRules) -> Request:
-    """Return what is asked of the model under one condition."""
+    """Return the request to the model under one condition."""
     return Request(
         model=rules.model,
         system=unit.arms[condition].system,
@@ -137,5 +137,5 @@ def request_of(unit: PairUnit, condition: str, rules: PairRules) -> Request:
 
 
 def folder_of(unit: PairUnit, condition: str) -> str:
-    """Return where an answer is kept: those without a skill are shared by all skills."""
+    """Return the folder of an answer. Answers without a skill are shared by all skills."""
     return SHARED if condition == BASELINE else unit.skill

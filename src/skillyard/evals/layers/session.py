@@ -1,4 +1,4 @@
-"""One run's way to its models: every answer is looked up before it is paid for, and then kept."""
+"""The model calls of one run. Answers are looked up in the cache first, and stored after a call."""
 
 from __future__ import annotations
 
@@ -9,64 +9,64 @@ from functools import partial
 from typing import Any
 
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.judging.verdicts import BadVerdict, verdict
-from skillyard.evals.keeping.entries import (
+from skillyard.evals.judgement.verdicts import BadVerdict, verdict
+from skillyard.evals.models.prices import PriceOf, cost_of
+from skillyard.evals.models.protocol import ChatModel, ModelFailed, Reply, Request
+from skillyard.evals.storage.entries import (
     GENERATION_SCHEMA,
     GENERATIONS,
     JUDGEMENT_SCHEMA,
     JUDGEMENTS,
     Entries,
 )
-from skillyard.evals.keeping.keys import generation_key, judgement_key
-from skillyard.evals.models.prices import PriceOf, cost_of
-from skillyard.evals.models.protocol import ChatModel, ModelFailed, Reply, Request
+from skillyard.evals.storage.keys import generation_key, judgement_key
 
 __all__ = [
     "TRUNCATED",
     "Answer",
-    "Judged",
+    "Judgement",
     "Session",
-    "Spent",
-    "failed",
+    "SessionCounts",
     "generation_fault",
+    "is_failed_judgement",
     "judgement_fault",
     "token_count",
-    "unfit_text",
+    "unusable_reason",
 ]
 
-_MOST = 1_000_000_000
-"""Larger counts and costs in a kept entry are none: the file may come from anywhere."""
+_MAX_COUNT = 1_000_000_000
+"""Larger counts and costs of a cached entry are ignored, because the file is not trusted."""
 _SDK_CHARS = 100
 TRUNCATED = "max_tokens"
-"""Why an answer ended that a model had no more tokens for."""
+"""The stop reason of an answer that reached the limit of output tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One generation, made now or kept from before."""
+    """One generation, new or from the cache."""
 
     path: str
-    """Of its entry, below the results folder."""
+    """The path of its entry, below the results folder."""
     text: str = ""
     stop_reason: str = ""
     cost: float = 0.0
-    """US dollars paid in this run; 0 for a kept one."""
+    """US dollars paid in this run; 0 for a cached answer."""
     input_tokens: int | None = None
     output_tokens: int | None = None
     error: str = ""
-    """Why there is no text to use; empty where there is."""
+    """The reason why there is no usable text, or empty."""
     missing: bool = False
-    """The network is forbidden, and no entry is there."""
+    """The entry is not in the cache and the run is offline."""
 
     @property
     def truncated(self) -> bool:
-        """It ends because the model ran out of tokens."""
+        """True if the model reached the limit of output tokens."""
         return self.stop_reason == TRUNCATED
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """One judgement of two answers in one order, made now or kept from before."""
+class Judgement:
+    """One judgement of two answers in one order, new or from the cache."""
 
     path: str
     parsed: Mapping[str, Any] | None = None
@@ -78,32 +78,32 @@ class Judged:
 
 
 @dataclass(slots=True)
-class Spent:
-    """What a run took beside calls and money, which the model's own counts tell."""
+class SessionCounts:
+    """Counts of a run, besides the calls and costs that the model counts."""
 
     cache_hits: int = 0
-    cost_kept: float = 0.0
-    """US dollars that the kept answers had cost when they were made."""
+    cost_of_cached: float = 0.0
+    """US dollars that the cached answers cost when they were generated."""
     costs: dict[str, float] = field(default_factory=dict)
-    """US dollars that each entry cost when it was made, by its path."""
+    """US dollars that each entry cost when it was created, by path."""
     fake: bool = False
-    """A stand-in made at least one of the answers."""
+    """True if a stand-in gave at least one of the answers."""
     live: bool = False
-    """At least one answer was made in this run."""
+    """True if at least one answer was generated in this run."""
     unpriced: bool = False
-    """A model was asked whose price is not known."""
+    """True if a model without a known price was used."""
     missing: list[str] = field(default_factory=list)
     sdks: set[str] = field(default_factory=set)
     judge_versions: set[str] = field(default_factory=set)
 
 
 class Session:
-    """Answers and judgements for one run. Safe for many threads.
+    """Answers and judgements of one run. Safe for many threads.
 
-    ``model`` retries, counts and budgets by itself; ``case`` gives a view of it for the calls of
-    one entry, which share a time limit. ``offline`` never asks it: what is not kept is missing.
-    ``fresh_generations`` and ``fresh_judgements`` ignore what is kept, but what this run has made
-    itself is made once.
+    ``model`` handles retries, counts and budgets. ``case`` returns a view of it for the calls of
+    one entry, which share a time limit. With ``offline`` the model is never called, and entries
+    that are not in the cache are missing. ``fresh_generations`` and ``fresh_judgements`` ignore
+    entries of earlier runs, but not those of this run.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Session:
     ) -> None:
         self.model = model
         self.entries = entries
-        self.spent = Spent()
+        self.counts = SessionCounts()
         self.temperature = temperature
         self._now = now
         self._price_of = price_of
@@ -138,33 +138,33 @@ class Session:
         self._offline = offline
         self._fresh = {GENERATIONS: fresh_generations, JUDGEMENTS: fresh_judgements}
         self._keep_failures = keep_failures or offline
-        self._made: set[str] = set()
+        self._written: set[str] = set()
         self._guard = threading.Lock()
 
     def generate(self, folder: str, request: Request, run: int) -> Answer:
-        """Return the answer to a request; ``folder`` is the skill's name, or a shared one.
+        """Return the answer to a request. ``folder`` is the skill's name or a shared folder.
 
-        A refusal, an empty answer and a failed call are answers with ``error``. Raises RunStopped,
-        and SkillIoError when the answer cannot be kept.
+        For a refusal, an empty answer or a failed call the result has an ``error``. Raises
+        RunStopped, and SkillIoError when the answer cannot be stored.
         """
         key = generation_key(self.model, request, run)
         path = self.entries.path(GENERATIONS, folder, key)
-        kept = self._kept(path, GENERATIONS, generation_fault)
-        if kept is not None:
-            return _answer(path, kept)
+        entry = self._cached(path, GENERATIONS, generation_fault)
+        if entry is not None:
+            return _answer(path, entry)
         if self._offline:
-            return Answer(path, error=self._miss(path), missing=True)
-        with self.entries.alone(path):
-            kept = self._kept(path, GENERATIONS, generation_fault)
-            if kept is not None:
-                return _answer(path, kept)
+            return Answer(path, error=self._record_missing(path), missing=True)
+        with self.entries.lock(path):
+            entry = self._cached(path, GENERATIONS, generation_fault)
+            if entry is not None:
+                return _answer(path, entry)
             try:
                 reply = self._case(path).complete(request, self._timeout_s)
-            except ModelFailed as failed:
-                return Answer(path, error=f"{failed.kind}: {failed}")
+            except ModelFailed as failure:
+                return Answer(path, error=f"{failure.kind}: {failure}")
             price = self._price_of(request.model)
             cost = cost_of(price, reply.usage)
-            self._made_now(1, reply.fake, reply.sdk, price is None)
+            self._count_replies(1, reply.fake, reply.sdk, price is None)
             self._write(path, self._generation(key, request, run, reply, cost))
             return _answer(path, self.entries.read(path) or {}, cost)
 
@@ -176,30 +176,30 @@ class Session:
         criteria: Sequence[Criterion],
         judge_model: str,
         run: int,
-    ) -> Judged:
-        """Return the judgement of two answers: ``slots`` are the texts in slot A and in slot B.
+    ) -> Judgement:
+        """Return the judgement of two answers. ``slots`` are the texts in slot A and slot B.
 
         Raises as :meth:`generate` does.
         """
-        from skillyard.evals.judging.judge import invoke_judge
-        from skillyard.evals.judging.prompt import PROMPT_VERSION
+        from skillyard.evals.judgement.judge import invoke_judge
+        from skillyard.evals.judgement.prompt import PROMPT_VERSION
 
         key = judgement_key(
             self.model, judge_model, PROMPT_VERSION, user_prompt, criteria, slots, run
         )
         path = self.entries.path(JUDGEMENTS, folder, key)
         with self._guard:
-            self.spent.judge_versions.add(PROMPT_VERSION)
+            self.counts.judge_versions.add(PROMPT_VERSION)
         fault = partial(judgement_fault, criteria)
-        kept = self._kept(path, JUDGEMENTS, fault)
-        if kept is not None:
-            return _judged(path, kept)
+        entry = self._cached(path, JUDGEMENTS, fault)
+        if entry is not None:
+            return _judgement_of(path, entry)
         if self._offline:
-            return Judged(path, error=self._miss(path), missing=True)
-        with self.entries.alone(path):
-            kept = self._kept(path, JUDGEMENTS, fault)
-            if kept is not None:
-                return _judged(path, kept)
+            return Judgement(path, error=self._record_missing(path), missing=True)
+        with self.entries.lock(path):
+            entry = self._cached(path, JUDGEMENTS, fault)
+            if entry is not None:
+                return _judgement_of(path, entry)
             price = self._price_of(judge_model)
             outcome = invoke_judge(
                 self._case(path),
@@ -214,55 +214,57 @@ class Session:
                 timeout_s=self._judge_timeout_s,
                 price=price,
             )
-            self._made_now(outcome["calls"], outcome["fake"], outcome["sdk"], price is None)
+            self._count_replies(outcome["calls"], outcome["fake"], outcome["sdk"], price is None)
             if outcome["calls"] == outcome["attempts"]:  # else a call failed: worth asking again
                 self._write(path, self._judgement(key, judge_model, outcome))
-            return _judged(path, outcome, outcome["cost"])
+            return _judgement_of(path, outcome, outcome["cost"])
 
-    def _kept(
+    def _cached(
         self, path: str, kind: str, fault: Callable[[Mapping[str, Any]], str]
     ) -> dict[str, Any] | None:
-        """Return an entry that may be used, and count it; what cannot be used is said."""
+        """Return a usable cached entry and count it. Unusable entries are reported."""
         with self._guard:
-            ours = path in self._made
+            ours = path in self._written
         if self._fresh[kind] and not ours and not self._offline:
             return None
         entry = self.entries.read(path)
-        if entry is None or (failed(entry, kind) and not (self._keep_failures or ours)):
+        if entry is None or (
+            is_failed_judgement(entry, kind) and not (self._keep_failures or ours)
+        ):
             return None
         why = fault(entry)
         if why:
             self.entries.refuse(path, why)
             return None
         with self._guard:
-            self.spent.cache_hits += 1
-            self.spent.costs[path] = _number(entry.get("cost"))
+            self.counts.cache_hits += 1
+            self.counts.costs[path] = _number(entry.get("cost"))
             if not ours:
-                self.spent.cost_kept += self.spent.costs[path]
-            self.spent.fake |= entry.get("fake") is True
+                self.counts.cost_of_cached += self.counts.costs[path]
+            self.counts.fake |= entry.get("fake") is True
             sdk = entry.get("sdk")
             if isinstance(sdk, str) and 0 < len(sdk) <= _SDK_CHARS:
-                self.spent.sdks.add(sdk)
+                self.counts.sdks.add(sdk)
         return entry
 
-    def _miss(self, path: str) -> str:
+    def _record_missing(self, path: str) -> str:
         with self._guard:
-            self.spent.missing.append(path)
+            self.counts.missing.append(path)
         return "not kept, and the network is forbidden"
 
-    def _made_now(self, replies: int, fake: bool, sdk: str, unpriced: bool) -> None:
+    def _count_replies(self, replies: int, fake: bool, sdk: str, unpriced: bool) -> None:
         with self._guard:
-            self.spent.live |= replies > 0
-            self.spent.fake |= fake
-            self.spent.unpriced |= unpriced
+            self.counts.live |= replies > 0
+            self.counts.fake |= fake
+            self.counts.unpriced |= unpriced
             if sdk:
-                self.spent.sdks.add(sdk)
+                self.counts.sdks.add(sdk)
 
     def _write(self, path: str, entry: dict[str, Any]) -> None:
         self.entries.write(path, entry)
         with self._guard:
-            self._made.add(path)
-            self.spent.costs[path] = _number(entry.get("cost"))
+            self._written.add(path)
+            self.counts.costs[path] = _number(entry.get("cost"))
 
     def _generation(
         self, key: str, request: Request, run: int, reply: Reply, cost: float
@@ -298,23 +300,23 @@ class Session:
         }
 
 
-def failed(entry: Mapping[str, Any], kind: str) -> bool:
-    """True for a kept judgement that came to no verdict: worth asking again in another run."""
-    told = isinstance(entry.get("judge_error"), str)
-    return kind == JUDGEMENTS and entry.get("parsed") is None and told
+def is_failed_judgement(entry: Mapping[str, Any], kind: str) -> bool:
+    """True for a cached judgement without a verdict. Another run may repeat it."""
+    has_error = isinstance(entry.get("judge_error"), str)
+    return kind == JUDGEMENTS and entry.get("parsed") is None and has_error
 
 
 def generation_fault(entry: Mapping[str, Any]) -> str:
-    """Return why a kept generation cannot be used; empty where it can."""
+    """Return why a cached generation cannot be used; empty where it can."""
     return "" if isinstance(entry.get("text"), str) else "it holds no text"
 
 
 def judgement_fault(criteria: Sequence[Criterion], entry: Mapping[str, Any]) -> str:
-    """Return why a kept judgement by these criteria cannot be used; empty where it can.
+    """Return why a cached judgement by these criteria cannot be used; empty where it can.
 
-    A file may have been changed since the judge's reply was checked, so it is checked again.
+    The file may have been changed since the reply was checked, so it is checked again.
     """
-    if failed(entry, JUDGEMENTS):
+    if is_failed_judgement(entry, JUDGEMENTS):
         return ""
     try:
         verdict(entry.get("parsed"), criteria)
@@ -327,29 +329,29 @@ def _answer(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Answer:
     text = str(entry.get("text") or "")
     stop = str(entry.get("stop_reason") or "")
     usage = entry.get("usage")
-    counted = usage if isinstance(usage, dict) else {}
+    usage_fields = usage if isinstance(usage, dict) else {}
     return Answer(
         path,
         text,
         stop,
         cost,
-        token_count(counted.get("input_tokens")),
-        token_count(counted.get("output_tokens")),
-        unfit_text(text, stop),
+        token_count(usage_fields.get("input_tokens")),
+        token_count(usage_fields.get("output_tokens")),
+        unusable_reason(text, stop),
     )
 
 
-def unfit_text(text: str, stop_reason: str) -> str:
-    """Return why an answer has no text to use; empty where it has."""
+def unusable_reason(text: str, stop_reason: str) -> str:
+    """Return why an answer has no usable text; empty where it has."""
     if stop_reason == "refusal":
         return "the model refused"
     return "" if text.strip() else "the model gave no text"
 
 
-def _judged(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Judged:
+def _judgement_of(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Judgement:
     parsed = entry.get("parsed")
     attempts = token_count(entry.get("attempts")) or 0
-    return Judged(
+    return Judgement(
         path,
         parsed if isinstance(parsed, dict) else None,
         str(entry.get("raw_judge_text") or ""),
@@ -365,13 +367,13 @@ def _usage(reply: Reply) -> dict[str, int | None]:
 
 
 def token_count(value: object) -> int | None:
-    """Return a count of a kept entry; None where there is none, or one that cannot be."""
+    """Return a count of a cached entry; None where it is missing or invalid."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
-    return value if 0 <= value <= _MOST else None
+    return value if 0 <= value <= _MAX_COUNT else None
 
 
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
-    return float(value) if 0 <= value <= _MOST else 0.0
+    return float(value) if 0 <= value <= _MAX_COUNT else 0.0

@@ -1,10 +1,10 @@
-"""Cases as people wrote them → the prompts and conditions that a run of L5 or L6 goes through."""
+"""Turns cases into the units of L5 and L6: prompts, and the conditions to compare."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from skillyard.catalog import Catalog
@@ -18,14 +18,20 @@ from skillyard.evals.conditions.prompts import (
     size_impact_arms,
 )
 from skillyard.evals.conditions.sizes import CHARS_PER_TOKEN, scale
-from skillyard.evals.keeping.keys import text_digest
 from skillyard.evals.layers.pair_cases import PairUnit
+from skillyard.evals.storage.keys import text_digest
 from skillyard.formats.frontmatter import decode
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.resources import read_file, skill_folder
 from skillyard.skill import Skill
 
-__all__ = ["EFFECTIVENESS", "SIZE_IMPACT", "Tested", "effectiveness_units", "size_impact_units"]
+__all__ = [
+    "EFFECTIVENESS",
+    "SIZE_IMPACT",
+    "TestedSkill",
+    "effectiveness_units",
+    "size_impact_units",
+]
 
 SIZE_IMPACT = (
     ("full", "baseline"),
@@ -39,7 +45,7 @@ EFFECTIVENESS = (("enhanced", "baseline"),)
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class TestedSkill:
     """One skill under test: its arms and its units."""
 
     skill: str
@@ -61,12 +67,7 @@ class Tested:
             "refused_siblings": [list(each) for each in self.arms.refused_siblings],
             "left_out_siblings": list(self.arms.left_out_siblings),
             "conditions": {
-                name: {
-                    "bytes": arm.size.bytes,
-                    "tokens_estimated": arm.size.tokens_estimated,
-                    "method": arm.size.method,
-                    "raw_bytes": arm.raw.bytes,
-                }
+                name: {**asdict(arm.size), "raw_bytes": arm.raw.bytes}
                 for name, arm in self.arms.arms.items()
             },
         }
@@ -78,13 +79,13 @@ def size_impact_units(
     *,
     role: str = DEFAULT_ROLE,
     chars_per_token: float = CHARS_PER_TOKEN,
-) -> list[Tested]:
+) -> list[TestedSkill]:
     """Return the candidates with their arms: full, summary, baseline, and siblings where listed.
 
     Raises SkillError when a skill's file has become unreadable.
     """
     return [
-        _tested(
+        _tested_skill(
             skill,
             document,
             size_impact_arms(
@@ -111,10 +112,10 @@ def effectiveness_units(
     *,
     role: str = DEFAULT_ROLE,
     chars_per_token: float = CHARS_PER_TOKEN,
-) -> list[Tested]:
+) -> list[TestedSkill]:
     """Return the skills of rubrics with their arms: enhanced and baseline. Raises SkillError."""
     return [
-        _tested(
+        _tested_skill(
             skill,
             document,
             effectiveness_arms(document.text, role=role, chars_per_token=chars_per_token),
@@ -139,9 +140,9 @@ class Document:
 
 
 def document_of(skill: Skill) -> Document:
-    """Return a skill's document; one that was made in code is written out.
+    """Return the text of a skill's document. A skill that was created in code is rendered.
 
-    Raises SkillIoError and SkillError when the file is not what it was any more.
+    Raises SkillIoError and SkillError when the file has changed or cannot be read.
     """
     if not skill.path:
         fields = {"name": skill.name, "description": skill.description}
@@ -155,14 +156,14 @@ def document_of(skill: Skill) -> Document:
     return Document(decode(data, skill.path), folder)
 
 
-def _tested(
+def _tested_skill(
     skill: Skill,
     document: Document,
     arms: Arms,
     comparisons: Sequence[tuple[str, str]],
     prompts: Sequence[tuple[str, Any]],
     expected_tier: str | None = None,
-) -> Tested:
+) -> TestedSkill:
     possible = tuple(
         pair for pair in comparisons if all(condition in arms.arms for condition in pair)
     )
@@ -179,4 +180,4 @@ def _tested(
         )
         for index, (prompt, criteria) in enumerate(prompts)
     )
-    return Tested(skill.name, text_digest(document.text), arms, units, expected_tier)
+    return TestedSkill(skill.name, text_digest(document.text), arms, units, expected_tier)

@@ -1,1 +1,1 @@
-"""Language models, asked through their makers' own libraries: one protocol, one call at a time."""
+"""Language models, called through their providers' own libraries behind one protocol."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.evals.models.adapting import attribute, count, joined
-from skillyard.evals.models.describing import ADDRESSES, anthropic_parameters
+from skillyard.evals.models.adapter import attribute, count, joined_text
+from skillyard.evals.models.parameters import ADDRESSES, anthropic_parameters
 from skillyard.evals.models.profiles import Profile, profile_of
 from skillyard.evals.models.protocol import Reply, Request, Usage
 from skillyard.evals.models.sdk_model import SdkModel, open_client
@@ -34,7 +34,7 @@ def open_anthropic(
 ) -> AnthropicModel:
     """Return Claude's models at a base URL.
 
-    Raises ModelFailed (``missing_library``), and InvalidInput for ``profiles`` that are none.
+    Raises ModelFailed (``missing_library``), and InvalidInput for invalid ``profiles``.
     """
     return AnthropicModel(open_client("anthropic", "Anthropic", key, base_url), profiles)
 
@@ -65,17 +65,17 @@ class AnthropicModel(SdkModel):
 
     def complete(self, request: Request, timeout_s: float) -> Reply:
         """Ask once, for at most ``timeout_s`` seconds. Raises ModelFailed."""
-        sent = self.sent(request)
+        parameters = self.sent(request)
         # The library's version 2 has no such argument; an own profile may know better.
-        more = {name: sent[name] for name in ("temperature",) if name in sent}
-        named = {name: value for name, value in sent.items() if name not in more}
-        if more:
-            named["extra_body"] = more
+        extra = {name: parameters[name] for name in ("temperature",) if name in parameters}
+        arguments = {name: value for name, value in parameters.items() if name not in extra}
+        if extra:
+            arguments["extra_body"] = extra
 
         def send() -> Any:
-            return self._messages.create(**self._texts(request), **named, timeout=timeout_s)
+            return self._messages.create(**self._texts(request), **arguments, timeout=timeout_s)
 
-        return self._timed(send, lambda message: self._read(message, sent), "message")
+        return self._timed(send, lambda message: self._read(message, parameters), "message")
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the provider's count of the input tokens, free of charge. Raises ModelFailed."""
@@ -83,11 +83,11 @@ class AnthropicModel(SdkModel):
         def send() -> Any:
             return self._messages.count_tokens(**self._texts(request), timeout=_COUNT_S)
 
-        def read(counted: Any) -> Reply:
-            found = count(attribute(counted, "input_tokens"))
-            if found is None:
+        def read(count_reply: Any) -> Reply:
+            tokens = count(attribute(count_reply, "input_tokens"))
+            if tokens is None:
                 raise TypeError("no count")
-            return Reply("", "end", Usage(found))
+            return Reply("", "end", Usage(tokens))
 
         return self._timed(send, read, "count of tokens").usage.input_tokens
 
@@ -100,20 +100,20 @@ class AnthropicModel(SdkModel):
             texts["system"] = request.system
         return texts
 
-    def _read(self, message: Any, sent: Mapping[str, object]) -> Reply:
+    def _read(self, message: Any, parameters: Mapping[str, object]) -> Reply:
         """Return the reply. Raises one of the errors of an unreadable body."""
-        text = joined(attribute(message, "content"))
+        text = joined_text(attribute(message, "content"))
         stop = self._stop_of(message, "stop_reason")
         return Reply(
             "" if stop == "refusal" else text,
             stop,
             _usage(attribute(message, "usage")),
-            dict(sent),
+            dict(parameters),
             sdk=self._sdk,
         )
 
 
 def _usage(usage: Any) -> Usage:
-    paid = [count(attribute(usage, name)) for name in _INPUT]
-    known = None if paid[0] is None else sum(each or 0 for each in paid)
-    return Usage(known, count(attribute(usage, "output_tokens")))
+    parts = [count(attribute(usage, name)) for name in _INPUT]
+    input_tokens = None if parts[0] is None else sum(each or 0 for each in parts)
+    return Usage(input_tokens, count(attribute(usage, "output_tokens")))

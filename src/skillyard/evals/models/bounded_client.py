@@ -1,7 +1,8 @@
-"""The HTTP client that both libraries send through: bounded in time and size, and no redirects.
+"""The HTTP client of both libraries: limits time and size, and follows no redirects.
 
-A library's own client waits ``timeout`` for each read, so a server that sends a byte now and then
-keeps it for ever; it reads whatever comes; and it follows redirects with the key in a header.
+A library's own client applies ``timeout`` to each read, so a server that sends a byte now and then
+can hold it open without end. It reads bodies of any size, and it follows redirects with the key in
+a header.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_BODY", "BodyTooLarge", "bounded_client"]
 
 MAX_BODY = 32 * 1024 * 1024
-"""Bytes of one answer, unpacked: a hundred times the longest that models give."""
+"""Maximum bytes of one response, decompressed; about a hundred times the longest answer."""
 _CONNECTIONS = 256
 _CONNECT_S = 10.0
 
@@ -39,12 +40,12 @@ def bounded_client(max_body: int = MAX_BODY) -> httpx2.Client:
             options["stream"] = True
             response = super().send(request, **options)
             try:
-                body = _read(response, deadline, max_body)
+                body = _read_body(response, deadline, max_body)
             finally:
                 response.close()
-            return _whole(response, body)
+            return _with_body(response, body)
 
-        def __del__(self) -> None:  # nobody else closes it: a ChatModel has no end
+        def __del__(self) -> None:  # closed here, because a ChatModel has no close()
             if not self.is_closed:
                 self.close()
 
@@ -56,7 +57,7 @@ def bounded_client(max_body: int = MAX_BODY) -> httpx2.Client:
     )
 
 
-def _read(response: httpx2.Response, deadline: float | None, max_body: int) -> bytes:
+def _read_body(response: httpx2.Response, deadline: float | None, max_body: int) -> bytes:
     import httpx2
 
     pieces: list[bytes] = []
@@ -71,12 +72,16 @@ def _read(response: httpx2.Response, deadline: float | None, max_body: int) -> b
     return b"".join(pieces)
 
 
-def _whole(response: httpx2.Response, body: bytes) -> httpx2.Response:
+def _with_body(response: httpx2.Response, body: bytes) -> httpx2.Response:
     """Return the response with its body, which is unpacked now."""
     import httpx2
 
-    gone = {"content-encoding", "content-length", "transfer-encoding"}
-    headers = [(name, value) for name, value in response.headers.multi_items() if name not in gone]
+    dropped_headers = {"content-encoding", "content-length", "transfer-encoding"}
+    headers = [
+        (name, value)
+        for name, value in response.headers.multi_items()
+        if name not in dropped_headers
+    ]
     return httpx2.Response(
         response.status_code,
         headers=headers,

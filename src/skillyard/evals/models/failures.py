@@ -1,4 +1,4 @@
-"""What a library raises or a server says → ModelFailed: kinds, permanence, waiting, safe texts."""
+"""Converts errors of libraries and servers to ModelFailed, with safe texts."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ NO_MONEY = frozenset(
         "billing_not_active",
     ]
 )
-"""Words of a server for: no more requests until somebody pays."""
+"""Error codes for an account without money."""
 _NO_CREDIT = "credit balance is too low"
-"""Anthropic says so with status 400 and no code of its own."""
+"""Anthropic reports this with status 400 and without a code."""
 _ON_HOLD = "organization_on_hold"
 
 _KINDS = {
@@ -59,7 +59,7 @@ _UNSENT = frozenset(
 """Errors of the HTTP library after which no server has seen the request."""
 _LONGEST_WAIT_S = 86_400.0
 _TEXT = 300
-_TEXT_READ = 65_536
+_MAX_TEXT_READ = 65_536
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_*.-]{6,}")
 _BEARER = re.compile(r"(?i)\bbearer\s+\S+")
 
@@ -73,7 +73,7 @@ def failure_of(
     are taken out of every text.
     """
     if isinstance(error, library.APIStatusError):
-        return _said(error, provider, secrets)
+        return _status_failure(error, provider, secrets)
     cause = type(error.__cause__).__name__
     if isinstance(error.__cause__, BodyTooLarge):
         return bad_reply(provider, str(error.__cause__), charged=True)
@@ -101,10 +101,10 @@ def failure_of(
     return ModelFailed("bad_request", f"the {provider} library refused the request: {what}")
 
 
-def _said(error: Any, provider: str, secrets: Iterable[str]) -> ModelFailed:
+def _status_failure(error: Any, provider: str, secrets: Iterable[str]) -> ModelFailed:
     """Return what an answer with an error status means."""
     status: int = error.status_code
-    words, text = _read(error.body)
+    words, text = _error_fields(error.body)
     headers = error.response.headers
     if status < 400:
         to = _safe(headers.get("location", ""), secrets)
@@ -114,10 +114,10 @@ def _said(error: Any, provider: str, secrets: Iterable[str]) -> ModelFailed:
         kind = "no_money"
     elif _ON_HOLD in words:
         kind = "permission"
-    said = _safe(text, secrets) or _safe(str(error.message), secrets)
+    message_text = _safe(text, secrets) or _safe(str(error.message), secrets)
     return ModelFailed(
         kind,
-        f"{provider} said {status} ({kind}): {said}",
+        f"{provider} said {status} ({kind}): {message_text}",
         retry=kind not in _PERMANENT and (status in _RETRIED or status >= 500),
         permanent=kind in _PERMANENT,
         retry_after_s=wait_s_of(headers, time.time()),
@@ -125,8 +125,8 @@ def _said(error: Any, provider: str, secrets: Iterable[str]) -> ModelFailed:
     )
 
 
-def _read(body: object) -> tuple[set[str], str]:
-    """Return the words (types and codes) and the message of an error's body.
+def _error_fields(body: object) -> tuple[set[str], str]:
+    """Return the error types and codes, and the message, of an error body.
 
     OpenAI's library gives the inner object, Anthropic's the outer one.
     """
@@ -136,8 +136,8 @@ def _read(body: object) -> tuple[set[str], str]:
     error: Mapping[Any, Any] = inner if isinstance(inner, dict) else body
     details = error.get("details")
     coded = details.get("error_code") if isinstance(details, dict) else None
-    given = (error.get("type"), error.get("code"), coded)
-    words = {word for word in given if isinstance(word, str)}
+    types = (error.get("type"), error.get("code"), coded)
+    words = {word for word in types if isinstance(word, str)}
     message = error.get("message") if isinstance(inner, dict | None) else inner
     return words, message if isinstance(message, str) else ""
 
@@ -145,10 +145,10 @@ def _read(body: object) -> tuple[set[str], str]:
 def bad_reply(
     provider: str, what: str, status: int | None = None, *, charged: bool = False
 ) -> ModelFailed:
-    """Return the failure of an answer that is not what the protocol says.
+    """Return the failure of a reply that does not follow the protocol.
 
-    It is not asked for again: a page in place of JSON comes from a wrong address, and a reply that
-    the library cannot read has been paid for once already (``charged``).
+    It is not retried: a page in place of JSON comes from a wrong address, and a reply that the
+    library cannot read has been paid for (``charged``).
     """
     return ModelFailed("bad_reply", f"{provider}: {what}", status=status, charged=charged)
 
@@ -169,7 +169,7 @@ def redacted(text: str, secrets: Iterable[str]) -> str:
 
 def _safe(text: str, secrets: Iterable[str]) -> str:
     """Return a server's text on one line, without keys, control characters and length."""
-    return shorten(clean_line(redacted(text[:_TEXT_READ], secrets)), _TEXT)
+    return shorten(clean_line(redacted(text[:_MAX_TEXT_READ], secrets)), _TEXT)
 
 
 def wait_s_of(headers: Mapping[str, str], now: float) -> float | None:

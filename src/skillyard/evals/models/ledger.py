@@ -1,8 +1,7 @@
-"""What a run may spend: every call reserves its worst case before it is sent.
+"""The budget of a run. Each call reserves its worst case before it is sent.
 
-So the cap holds whatever the calls in flight will cost: spent + reserved never passes it, as long
-as no call costs more than its worst case. Sums are kept in whole billionths of a dollar, rounded
-up, so that rounding cannot pass the cap either.
+Settled plus reserved cost never exceeds the cap, as long as no call costs more than its worst case.
+Sums are whole billionths of a dollar, rounded up, so rounding cannot exceed the cap either.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from threading import Condition, Event
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.models.prices import Price
-from skillyard.evals.models.stopping import RunStopped
+from skillyard.evals.models.run_stop import RunStopped
 
 __all__ = ["Ledger", "Reservation", "require_prices"]
 
@@ -37,28 +36,28 @@ class Ledger:
         self.max_cost = max_cost
         self.max_calls = max_calls
         self._cap = None if max_cost is None else math.floor(max_cost * _UNIT + 1e-6)
-        self._spent = 0
+        self._settled = 0
         self._reserved = 0
         self._calls = 0
         self._in_flight = 0
-        self._changed = Condition()
+        self._condition = Condition()
 
     @property
     def spent(self) -> float:
         """US dollars of the calls that are settled."""
-        with self._changed:
-            return self._spent / _UNIT
+        with self._condition:
+            return self._settled / _UNIT
 
     @property
     def reserved(self) -> float:
         """US dollars that the calls in flight may cost at most."""
-        with self._changed:
+        with self._condition:
             return self._reserved / _UNIT
 
     @property
     def calls(self) -> int:
         """Requests sent so far."""
-        with self._changed:
+        with self._condition:
             return self._calls
 
     def reserve(self, worst_cost: float, *, stop: Event | None = None) -> Reservation:
@@ -70,40 +69,41 @@ class Ledger:
         InvalidInput for a worst case that is no amount.
         """
         amount = _amount(worst_cost)
-        with self._changed:
+        with self._condition:
             while True:
                 if self.max_calls is not None and self._calls >= self.max_calls:
                     raise RunStopped(
                         "budget", f"the run's {self.max_calls:,} calls are used; raise --max-calls"
                     )
-                if self._cap is None or self._spent + self._reserved + amount <= self._cap:
+                if self._cap is None or self._settled + self._reserved + amount <= self._cap:
                     break
                 if stop is None or stop.is_set() or not self._in_flight:
-                    raise RunStopped("budget", self._too_dear(amount))
-                self._changed.wait()
+                    raise RunStopped("budget", self._over_budget(amount))
+                self._condition.wait()
             self._reserved += amount
             self._calls += 1
             self._in_flight += 1
         return Reservation(self, amount)
 
-    def _too_dear(self, amount: int) -> str:
-        flying = f", {self._reserved / _UNIT:.4f} reserved" if self._reserved else ""
+    def _over_budget(self, amount: int) -> str:
+        reserved = f", {self._reserved / _UNIT:.4f} reserved" if self._reserved else ""
         return (
-            f"the run may cost {self.max_cost:.2f} US dollars: {self._spent / _UNIT:.4f} are spent"
-            f"{flying}, and the next call may cost up to {amount / _UNIT:.4f}; raise --max-cost"
+            f"the run may cost {self.max_cost:.2f} US dollars: "
+            f"{self._settled / _UNIT:.4f} are spent{reserved}, and the next call may cost up to "
+            f"{amount / _UNIT:.4f}; raise --max-cost"
         )
 
     def _settle(self, reserved: int, actual: float) -> None:
         amount = _amount(actual)
-        with self._changed:
+        with self._condition:
             self._reserved -= reserved
-            self._spent += amount
+            self._settled += amount
             self._in_flight -= 1
-            self._changed.notify_all()
+            self._condition.notify_all()
 
 
 class Reservation:
-    """What one call may cost, set aside until it is settled."""
+    """The reserved cost of one call, until it is settled."""
 
     def __init__(self, ledger: Ledger, amount: int) -> None:
         self._ledger = ledger
@@ -133,9 +133,9 @@ def require_prices(
 ) -> None:
     """Raise InvalidInput when a cap in dollars cannot be kept, before anything is sent.
 
-    ``prices`` holds every model that the run asks. A cap on calls stands in for an unknown price.
+    ``prices`` holds every model of the run. A cap on calls replaces an unknown price.
     """
-    unknown = [model for model, known in prices.items() if known is None]
+    unknown = [model for model, price in prices.items() if price is None]
     if max_cost is None or max_calls is not None or not unknown:
         return
     raise InvalidInput(

@@ -1,6 +1,6 @@
-"""OpenAI's models, and every server that speaks its protocol, through OpenAI's library, version 3.
+"""OpenAI's models, and servers with the same protocol, through OpenAI's library, version 3.
 
-The protocol is Chat Completions: it is the one that servers of one's own speak.
+The protocol is Chat Completions, which self-hosted servers support.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.evals.models.adapting import attribute, count, joined
-from skillyard.evals.models.describing import ADDRESSES, openai_parameters
+from skillyard.evals.models.adapter import attribute, count, joined_text
+from skillyard.evals.models.parameters import ADDRESSES, openai_parameters
 from skillyard.evals.models.profiles import profile_of
 from skillyard.evals.models.protocol import Reply, Request, Usage
 from skillyard.evals.models.sdk_model import SdkModel, open_client
@@ -28,9 +28,9 @@ _STOPS = {
 def open_openai(
     key: str, base_url: str = OPENAI_URL, profiles: Mapping[str, Mapping[str, Any]] | None = None
 ) -> OpenAIModel:
-    """Return the models at a base URL, which ends with ``/v1`` at most servers.
+    """Return the models at a base URL, which ends with ``/v1`` for most servers.
 
-    Raises ModelFailed (``missing_library``), and InvalidInput for ``profiles`` that are none.
+    Raises ModelFailed (``missing_library``), and InvalidInput for invalid ``profiles``.
     """
     return OpenAIModel(open_client("openai", "OpenAI", key, base_url), profiles)
 
@@ -57,27 +57,31 @@ class OpenAIModel(SdkModel):
 
     def complete(self, request: Request, timeout_s: float) -> Reply:
         """Ask once, for at most ``timeout_s`` seconds. Raises ModelFailed."""
-        sent = self.sent(request)
+        parameters = self.sent(request)
         messages = [{"role": "user", "content": request.user}]
         if request.system:
             messages.insert(0, {"role": "system", "content": request.system})
 
         # The library looks through every part of a message for what it would have to rename, which
         # costs a quarter of the call; what stands in `extra_body` goes into the body as it is.
-        told: dict[str, Any] = {"messages": messages}
+        body: dict[str, Any] = {"messages": messages}
         if self._own:
-            told = {"messages": (), "extra_body": told}
+            body = {"messages": (), "extra_body": body}
 
         def send() -> Any:
-            return self._completions.create(model=request.model, **told, **sent, timeout=timeout_s)
+            return self._completions.create(
+                model=request.model, **body, **parameters, timeout=timeout_s
+            )
 
-        return self._timed(send, lambda completion: self._read(completion, sent), "chat completion")
+        return self._timed(
+            send, lambda completion: self._read(completion, parameters), "chat completion"
+        )
 
     def count_tokens(self, request: Request) -> int | None:
         """Return None: the protocol has no way to ask."""
         return None
 
-    def _read(self, completion: Any, sent: Mapping[str, object]) -> Reply:
+    def _read(self, completion: Any, parameters: Mapping[str, object]) -> Reply:
         """Return the reply. Raises one of the errors of an unreadable body."""
         choice = attribute(completion, "choices")[0]
         message = attribute(choice, "message")
@@ -87,7 +91,7 @@ class OpenAIModel(SdkModel):
         content = attribute(message, "content")
         text = "" if content is None else content
         if not isinstance(text, str):
-            text = joined(text)
+            text = joined_text(text)
         refusal = attribute(message, "refusal")
         if isinstance(refusal, str) and refusal:
             stop = "refusal"
@@ -99,6 +103,6 @@ class OpenAIModel(SdkModel):
                 count(attribute(usage, "prompt_tokens")),
                 count(attribute(usage, "completion_tokens")),
             ),
-            dict(sent),
+            dict(parameters),
             sdk=self._sdk,
         )

@@ -1,7 +1,7 @@
-"""What models cost: the price table that genai-prices carries, read offline and never updated.
+"""Prices of models from the table in genai-prices, read offline and never updated.
 
-A price is US dollars per million tokens. Where a model costs more for long inputs, all tokens of a
-call cost the higher rate once its input is over the threshold.
+A price is US dollars per million tokens. If a model costs more for long inputs, the higher rate
+applies to all tokens of a call whose input is over the threshold.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ __all__ = [
     "PriceOf",
     "cost_of",
     "estimate",
-    "most_input_tokens",
+    "max_input_tokens",
     "price",
     "worst_cost",
 ]
 
 PER = 1_000_000
-_AROUND = 1_000
+_OVERHEAD_TOKENS = 1_000
 """Input tokens that a provider adds by itself, to roles and for structured output, at most.
 
 An assumption: providers publish no bound. What one adds has been seen to be a few hundred."""
@@ -48,12 +48,12 @@ class LongInput:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model costs, in US dollars per million tokens."""
+    """The price of a model, in US dollars per million tokens."""
 
     input_per_million: float
     output_per_million: float
     source: str = ""
-    """Where the figures stand: ``genai-prices 0.2.3 (bundled)``."""
+    """The source of the price: ``genai-prices 0.2.3 (bundled)``."""
     date: str = ""
     """The day whose prices these are, ISO 8601: some change on a date that is known beforehand."""
     long: tuple[LongInput, ...] = ()
@@ -72,11 +72,11 @@ PriceOf = Callable[[str], Price | None]
 
 
 def price(provider: str, model: str, on: date | None = None) -> Price | None:
-    """Return what a model costs on a day (today in UTC, by default), or None when nobody knows.
+    """Return the price of a model on a day (default: today in UTC), or None when it is unknown.
 
-    ``provider`` is ``anthropic`` or ``openai``. A server of one's own that speaks a provider's
-    protocol may carry a model of a known name: the price is then the provider's. Raises ModelFailed
-    (``missing_library``) without genai-prices.
+    ``provider`` is ``anthropic`` or ``openai``. A self-hosted server may use the name of a known
+    model; the price is then the provider's. Raises ModelFailed (``missing_library``) without
+    genai-prices.
     """
     day = on or datetime.now(UTC).date()
     return _price(provider, model, day)
@@ -86,20 +86,28 @@ def price(provider: str, model: str, on: date | None = None) -> Price | None:
 def _price(provider: str, model: str, day: date) -> Price | None:
     table, version = _table()
     try:
-        _, found = table.find_provider_model(model, None, provider, None)
+        _, entry = table.find_provider_model(model, None, provider, None)
     except LookupError:
         return None
-    rates = found.get_prices(datetime.combine(day, time(12), UTC))
-    paid, gained = getattr(rates, "input_mtok", None), getattr(rates, "output_mtok", None)
-    if paid is None or gained is None:
+    rates = entry.get_prices(datetime.combine(day, time(12), UTC))
+    input_rate, output_rate = (
+        getattr(rates, "input_mtok", None),
+        getattr(rates, "output_mtok", None),
+    )
+    if input_rate is None or output_rate is None:
         return None
-    starts = sorted({tier.start for rate in (paid, gained) for tier in getattr(rate, "tiers", ())})
+    starts = sorted(
+        {tier.start for rate in (input_rate, output_rate) for tier in getattr(rate, "tiers", ())}
+    )
     return Price(
-        _rate(paid, 0),
-        _rate(gained, 0),
+        _rate(input_rate, 0),
+        _rate(output_rate, 0),
         f"genai-prices {version} (bundled)",
         day.isoformat(),
-        tuple(LongInput(start, _rate(paid, start), _rate(gained, start)) for start in starts),
+        tuple(
+            LongInput(start, _rate(input_rate, start), _rate(output_rate, start))
+            for start in starts
+        ),
     )
 
 
@@ -121,35 +129,35 @@ def _table() -> tuple[DataSnapshot, str]:
 
 def _rate(rate: Any, start: int) -> float:
     """Return the rate just above a threshold; 0 is the base."""
-    found = getattr(rate, "base", rate)
+    price_value = getattr(rate, "base", rate)
     for tier in getattr(rate, "tiers", ()):
         if 0 < tier.start <= start:
-            found = tier.price
-    return float(found)
+            price_value = tier.price
+    return float(price_value)
 
 
-def estimate(known: Price | None, input_tokens: int, output_tokens: int) -> float:
+def estimate(price_of_model: Price | None, input_tokens: int, output_tokens: int) -> float:
     """Return what a call of that size costs, in US dollars; 0 without a price.
 
     Raises InvalidInput for negative counts.
     """
     if input_tokens < 0 or output_tokens < 0:
         raise InvalidInput("tokens are counted from 0 up")
-    if known is None:
+    if price_of_model is None:
         return 0.0
-    paid, gained = known.rates(input_tokens)
-    return (input_tokens * paid + output_tokens * gained) / PER
+    input_rate, output_rate = price_of_model.rates(input_tokens)
+    return (input_tokens * input_rate + output_tokens * output_rate) / PER
 
 
-def cost_of(known: Price | None, usage: Usage) -> float:
+def cost_of(price_of_model: Price | None, usage: Usage) -> float:
     """Return what a call cost by the provider's own count, in US dollars.
 
     What the provider did not count is taken as 0, and so is the cost without a price.
     """
-    return estimate(known, usage.input_tokens or 0, usage.output_tokens or 0)
+    return estimate(price_of_model, usage.input_tokens or 0, usage.output_tokens or 0)
 
 
-def most_input_tokens(request: Request) -> int:
+def max_input_tokens(request: Request) -> int:
     """Return more input tokens than the request can have.
 
     Tokenizers that work on bytes make at most one token of a byte; 1,000 are added for what a
@@ -160,17 +168,30 @@ def most_input_tokens(request: Request) -> int:
         import json
 
         texts.append(json.dumps(request.schema))
-    return _AROUND + sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+    return _OVERHEAD_TOKENS + sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
 
 
-def worst_cost(known: Price | None, request: Request) -> float:
+def worst_cost(price_of_model: Price | None, request: Request) -> float:
     """Return the most that one call can cost, in US dollars; 0 without a price.
 
     The input counts as :func:`most_input_tokens`, the output as ``max_tokens``.
     """
-    most = most_input_tokens(request)
-    if known is None:
+    max_tokens_in = max_input_tokens(request)
+    if price_of_model is None:
         return 0.0
-    starts = [0, *(tier.above_tokens + 1 for tier in known.long if tier.above_tokens < most)]
-    reached = [known.rates(start) for start in starts]
-    return max(most * paid + request.max_tokens * gained for paid, gained in reached) / PER
+    starts = [
+        0,
+        *(
+            tier.above_tokens + 1
+            for tier in price_of_model.long
+            if tier.above_tokens < max_tokens_in
+        ),
+    ]
+    rates = [price_of_model.rates(start) for start in starts]
+    return (
+        max(
+            max_tokens_in * input_rate + request.max_tokens * output_rate
+            for input_rate, output_rate in rates
+        )
+        / PER
+    )

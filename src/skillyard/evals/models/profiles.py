@@ -1,7 +1,7 @@
-"""Which parameters a model takes: a table by provider, API version and the beginning of its id.
+"""The parameters that models accept, by provider, API version and beginning of the model's id.
 
-A parameter that a model refuses costs a 400 for every call, so what is not known to be taken is
-not sent. The longest beginning that fits decides; a user's own table goes before this one.
+A parameter that a model refuses fails each call with status 400, so only accepted ones are sent.
+The longest matching beginning decides. The user's table has precedence over this one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_TOKENS_FIELDS = ("max_tokens", "max_completion_tokens")
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What may be sent to a model beside its texts."""
+    """The parameters that a model accepts besides its texts."""
 
     temperature: bool = True
     """``temperature``; False where any value is refused."""
@@ -28,9 +28,9 @@ class Profile:
     structured: bool = True
     """A JSON schema for the reply."""
     max_tokens_field: str = "max_tokens"
-    """The name under which the model takes its limit of output tokens."""
+    """The name of the parameter that limits the output tokens."""
     source: str = ""
-    """Where this stands."""
+    """The source of this row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,41 +106,43 @@ def profile_of(
     api_version: str = "",
     own: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Profile:
-    """Return what a model takes. ``own`` holds a user's fields by the beginning of a model's id.
+    """Return the profile of a model. ``own`` holds the user's fields by the beginning of an id.
 
-    Of rows that fit, the longest beginning decides, then the one that names the API version. A
-    field of ``own`` replaces the table's; the others stay. Raises InvalidInput as
+    Of the matching rows the one with the longest beginning decides, then the one that names the API
+    version. A field of ``own`` replaces that of the table. Raises InvalidInput as
     :func:`check_profiles` does.
     """
     check_profiles(own or {})
     name = model.casefold()
-    fitting = [
+    matching = [
         row
         for row in PROFILES
         if row.provider == provider
         and name.startswith(row.prefix)
         and row.api_version in ("", api_version)
     ]
-    found = max(
-        fitting,
+    profile = max(
+        matching,
         key=lambda row: (len(row.prefix), bool(row.api_version)),
         default=Row(provider, "", Profile()),
     ).profile
     for prefix in sorted(own or {}, key=len):
         if own and name.startswith(prefix.casefold()):
-            given: dict[str, Any] = dict(own[prefix])
-            found = replace(found, **given, source=f"the configuration's profile {prefix!r}")
-    return found
+            overrides: dict[str, Any] = dict(own[prefix])
+            profile = replace(
+                profile, **overrides, source=f"the configuration's profile {prefix!r}"
+            )
+    return profile
 
 
 def check_profiles(own: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise InvalidInput for a field that profiles do not have, or a value of the wrong type."""
-    for prefix, given in own.items():
-        for name, value in given.items():
+    for prefix, overrides in own.items():
+        for name, value in overrides.items():
             where = f"profile {prefix!r}: {name}"
             if name not in _SETTABLE:
-                known = ", ".join(sorted(_SETTABLE))
-                raise InvalidInput(f"{where} is no field of a profile; known: {known}")
+                fields_text = ", ".join(sorted(_SETTABLE))
+                raise InvalidInput(f"{where} is no field of a profile; known: {fields_text}")
             if name == "max_tokens_field":
                 if value not in MAX_TOKENS_FIELDS:
                     raise InvalidInput(f"{where} must be one of {', '.join(MAX_TOKENS_FIELDS)}")

@@ -1,4 +1,4 @@
-"""What a model is asked, what it answers, and how it fails: the same for every provider."""
+"""The protocol of models: requests, replies and failures, the same for every provider."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Request:
     temperature: float | None = 0.0
     """0..2, as requested; whether it is sent depends on the model (:meth:`ChatModel.sent`)."""
     seed: int | None = None
-    """Sent to servers that take one."""
+    """Sent to servers that accept one."""
     schema: Mapping[str, object] | None = None
     """A JSON schema that the reply must follow, where the provider can hold a model to one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that the provider counted; None where it said nothing."""
+    """The token counts that the provider reported, or None."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -52,19 +52,19 @@ class Reply:
     sdk: str = ""
     """Name and version of the library that sent it: ``anthropic 2.12.0``."""
     fake: bool = False
-    """A stand-in server answered, and says so: nothing follows about any model or skill."""
+    """True if a stand-in server answered: no conclusion about a model or skill is possible."""
 
 
 class ModelFailed(SkillyardError):
     """One attempt at a model gave no reply.
 
-    ``kind`` is a stable word: ``authentication``, ``permission``, ``not_found``, ``too_large``,
+    ``kind`` is one of ``authentication``, ``permission``, ``not_found``, ``too_large``,
     ``bad_request``, ``no_money``, ``rate_limited``, ``overloaded``, ``server``, ``timeout``,
-    ``connection``, ``bad_reply`` (a body that is not what the protocol says), ``missing_library``
-    or ``missing_key``. ``retry`` says whether asking again may help; ``permanent`` that no other
-    request will fare better, so that the run should end. ``retry_after_s`` is what the server
-    asked for. ``charged`` says that the provider may bill this attempt all the same: the request
-    reached it, and what it did is not known. ``fingerprint`` is equal for failures of one cause.
+    ``connection``, ``bad_reply`` (the body does not follow the protocol), ``missing_library`` and
+    ``missing_key``. ``retry``: another attempt may succeed. ``permanent``: every other request will
+    fail too, so the run should end. ``retry_after_s``: the delay that the server asked for.
+    ``charged``: the provider may bill the attempt, because the request reached it and its result is
+    unknown. ``fingerprint`` is equal for failures of one cause.
     """
 
     def __init__(

@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from skillyard.evals.models.adapting import ask, attribute, host_of, key_of, timed_reply, word
+from skillyard.evals.models.adapter import (
+    attribute,
+    call_library,
+    host_of,
+    key_of,
+    stop_word,
+    timed_reply,
+)
 from skillyard.evals.models.bounded_client import bounded_client
 from skillyard.evals.models.failures import missing_library
 from skillyard.evals.models.profiles import check_profiles
@@ -82,7 +89,7 @@ class SdkModel:
         """Return what ``read`` makes of an answer to ``send``. Raises ModelFailed."""
         errors = getattr(self._library, self._error_class)
         return timed_reply(
-            lambda: ask(send, self._library, errors, self._provider, self._secrets),
+            lambda: call_library(send, self._library, errors, self._provider, self._secrets),
             read,
             self._provider,
             what,
@@ -91,7 +98,7 @@ class SdkModel:
 
     def _stop_of(self, message: Any, name: str) -> str:
         stop = attribute(message, name)
-        return self._stops.get(stop, word(stop)) if isinstance(stop, str) else word(stop)
+        return self._stops.get(stop, stop_word(stop)) if isinstance(stop, str) else stop_word(stop)
 
     @property
     def _sdk(self) -> str:

@@ -1,1 +1,1 @@
-"""Results against a baseline that was kept: what became worse, what better, by how much."""
+"""Compares results with a stored baseline."""

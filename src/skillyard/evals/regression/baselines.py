@@ -1,4 +1,4 @@
-"""Baselines: the summaries of whole runs, kept to compare later runs with."""
+"""Baselines: stored summaries of whole runs, to which later runs are compared."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from skillyard.errors import InvalidInput, SkillIoError
-from skillyard.evals.keeping.results import latest_of_each, read_bounded, results_in
+from skillyard.evals.storage.results import latest_of_each, read_bounded, results_in
 from skillyard.io.atomic_write import atomic_write
 
-__all__ = ["BASELINE", "read_baseline", "save_baseline", "why_not_whole"]
+__all__ = ["BASELINE", "read_baseline", "reason_not_whole", "save_baseline"]
 
 BASELINE = "_baseline.json"
 """``<type>_baseline.json``."""
@@ -38,21 +38,25 @@ _META = (
 
 
 def save_baseline(results: str, baselines: str, eval_type: str | None = None) -> tuple[str, ...]:
-    """Keep the summaries of the latest results as baselines, and return the files written.
+    """Store the summaries of the latest results as baselines, and return the files written.
 
-    Raises InvalidInput for results that cannot be one (aborted, limited, filtered, or made by a
-    stand-in), when there are none, and SkillIoError.
+    Raises InvalidInput when there are no results or they cannot be a baseline (aborted, limited,
+    filtered, or from a stand-in), and SkillIoError.
     """
-    written = []
+    paths = []
     for each, path, envelope in latest_of_each(results, eval_type):
-        why = why_not_whole(envelope["meta"])
+        why = reason_not_whole(envelope["meta"])
         if why:
             raise InvalidInput(f"{path} cannot be a baseline: {why}")
-        written.append(_save(os.path.join(baselines, f"{each}{BASELINE}"), envelope))
-    if not written:
-        known = ", ".join(name for name, paths in results_in(results).items() if paths) or "none"
-        raise InvalidInput(f"no results of {eval_type or 'any type'} in {results} (there: {known})")
-    return tuple(written)
+        paths.append(_save(os.path.join(baselines, f"{each}{BASELINE}"), envelope))
+    if not paths:
+        available = (
+            ", ".join(name for name, paths in results_in(results).items() if paths) or "none"
+        )
+        raise InvalidInput(
+            f"no results of {eval_type or 'any type'} in {results} (there: {available})"
+        )
+    return tuple(paths)
 
 
 def _save(path: str, envelope: Mapping[str, Any]) -> str:
@@ -85,8 +89,8 @@ def read_baseline(path: str) -> dict[str, Any]:
     return value
 
 
-def why_not_whole(meta: Mapping[str, Any]) -> str:
-    """Return why results cannot stand for a whole run; empty where they can."""
+def reason_not_whole(meta: Mapping[str, Any]) -> str:
+    """Return why results do not represent a whole run; empty where they do."""
     if meta.get("aborted"):
         return f"the run was stopped ({meta.get('stop_reason') or 'before its end'})"
     if meta.get("limit") is not None:

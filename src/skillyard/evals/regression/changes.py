@@ -1,7 +1,6 @@
-"""The rules of each layer: from which difference on a change is a regression (evals.md §1.16).
+"""The rules of each layer: the size of a difference that is a regression (evals.md §1.16).
 
-Beside each threshold stands the interval of the difference, so that a reader sees whether chance
-alone could have made it.
+Each change also has the interval of the difference, so that a reader sees whether it may be chance.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from skillyard.evals.config_values import Regression
 from skillyard.evals.statistics.difference import Difference, mean_difference, rate_difference
 
 __all__ = [
-    "GONE",
     "IMPROVEMENT",
     "NEW",
     "NOT_COMPARED",
     "REGRESSION",
+    "REMOVED",
     "RULES",
     "UNCHANGED",
     "Change",
@@ -26,11 +25,11 @@ __all__ = [
 
 _EXACT = 9
 """Decimals to which a change is compared with its threshold."""
-_MOST = 1_000_000_000
-"""Larger figures and counts in a summary are none: the file may come from anywhere."""
+_MAX_FIGURE = 1_000_000_000
+"""Larger figures and counts in a summary are ignored, because the file is not trusted."""
 
 REGRESSION, IMPROVEMENT, UNCHANGED = "regression", "improvement", "unchanged"
-NEW, GONE, NOT_COMPARED = "new", "gone", "not compared"
+NEW, REMOVED, NOT_COMPARED = "new", "gone", "not compared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +58,18 @@ class Change:
         """One sentence with the figures."""
         if self.status == NEW:
             return "not in the baseline"
-        if self.status == GONE:
+        if self.status == REMOVED:
             return "in the baseline, and not in the results any more"
         if self.before is None or self.after is None or self.change is None:
             return f"{self.measure}: not compared ({self.note or 'no figures on one side'})"
-        moved = (
+        sentence = (
             f"{self.measure}: {self.before:.3g} before, {self.after:.3g} now ({self.change:+.3g}"
         )
         if self.low is not None and self.high is not None:
-            moved += f", 95 % interval {self.low:+.3g} to {self.high:+.3g}"
+            sentence += f", 95 % interval {self.low:+.3g} to {self.high:+.3g}"
         if self.p is not None:
-            moved += f", p {self.p:.3g}"
-        return f"{moved}); the threshold is {self.threshold:.3g}"
+            sentence += f", p {self.p:.3g}"
+        return f"{sentence}); the threshold is {self.threshold:.3g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape."""
@@ -131,14 +130,14 @@ def _confusion(
 ) -> Iterator[Change]:
     limits = rules.confusion
     shares = _mapping(before, "cross_activation"), _mapping(after, "cross_activation")
-    asked = _mapping(before, "requests"), _mapping(after, "requests")
+    requests = _mapping(before, "requests"), _mapping(after, "requests")
     for skill in sorted({*shares[0], *shares[1]}):
         yield _rate_change(
             "confusion",
             entity,
             f"cross_activation of {skill}",
-            (_figure(shares[0], skill), _count(asked[0], skill)),
-            (_figure(shares[1], skill), _count(asked[1], skill)),
+            (_figure(shares[0], skill), _count(requests[0], skill)),
+            (_figure(shares[1], skill), _count(requests[1], skill)),
             limits.min_cases,
             limits.cross_activation_change,
             1,
@@ -169,8 +168,8 @@ def _mean_change(
     if few is not None or first is None or second is None:
         return few or Change(eval_type, entity, measure, NOT_COMPARED)
     spreads = _figure(before, "stddev") or 0.0, _figure(after, "stddev") or 0.0
-    found = mean_difference((first, spreads[0], counts[0]), (second, spreads[1], counts[1]))
-    return _told(eval_type, entity, measure, first, second, found, threshold, -1)
+    difference = mean_difference((first, spreads[0], counts[0]), (second, spreads[1], counts[1]))
+    return _change_of(eval_type, entity, measure, first, second, difference, threshold, -1)
 
 
 def _rate_change(
@@ -186,7 +185,7 @@ def _rate_change(
 ) -> Change:
     """Compare two rates; ``sign`` is +1 where a rise is bad, -1 where a drop is.
 
-    ``cases`` are the counts that have to reach ``least``, where they are not those of the rates.
+    ``cases`` are the counts that have to reach ``least``, if they differ from those of the rates.
     """
     counts = before[1], after[1]
     few = _too_few(eval_type, entity, measure, before[0], after[0], cases or counts, least)
@@ -196,8 +195,8 @@ def _rate_change(
         return Change(
             eval_type, entity, measure, NOT_COMPARED, before[0], after[0], note="this is no share"
         )
-    found = rate_difference((before[0], counts[0]), (after[0], counts[1]))
-    return _told(eval_type, entity, measure, before[0], after[0], found, threshold, sign)
+    difference = rate_difference((before[0], counts[0]), (after[0], counts[1]))
+    return _change_of(eval_type, entity, measure, before[0], after[0], difference, threshold, sign)
 
 
 def _too_few(
@@ -215,23 +214,23 @@ def _too_few(
     return Change(eval_type, entity, measure, NOT_COMPARED, before, after, note=note)
 
 
-def _told(
+def _change_of(
     eval_type: str,
     entity: str,
     measure: str,
     before: float,
     after: float,
-    found: Difference,
+    difference: Difference,
     threshold: float,
     sign: int,
 ) -> Change:
     # Figures such as 0.3 - 0.2 or 3 * 0.7 miss their decimal by a hair: a threshold is passed, not
     # touched.
-    change = round(found.change, _EXACT)
+    change = round(difference.change, _EXACT)
     status = UNCHANGED
     if abs(change) > round(threshold, _EXACT):
         status = REGRESSION if change * sign > 0 else IMPROVEMENT
-    low, high, p = (_rounded(value) for value in found[1:])
+    low, high, p = (_rounded(value) for value in difference[1:])
     return Change(
         eval_type, entity, measure, status, before, after, _rounded(change), threshold, low, high, p
     )
@@ -241,20 +240,20 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
-def _mapping(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = value.get(name)
-    return found if isinstance(found, dict) else {}
+def _mapping(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = record.get(name)
+    return value if isinstance(value, dict) else {}
 
 
-def _figure(value: Mapping[str, Any], name: str) -> float | None:
-    found = value.get(name)
-    if isinstance(found, bool) or not isinstance(found, int | float):
+def _figure(record: Mapping[str, Any], name: str) -> float | None:
+    value = record.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(found) if abs(found) <= _MOST else None
+    return float(value) if abs(value) <= _MAX_FIGURE else None
 
 
-def _count(value: Mapping[str, Any], name: str) -> int:
-    found = value.get(name)
-    if isinstance(found, bool) or not isinstance(found, int):
+def _count(record: Mapping[str, Any], name: str) -> int:
+    value = record.get(name)
+    if isinstance(value, bool) or not isinstance(value, int):
         return 0
-    return found if 0 < found <= _MOST else 0
+    return value if 0 < value <= _MAX_FIGURE else 0

@@ -1,1 +1,1 @@
-"""How good a ranking is: runs, judged queries, and the measures of the field."""
+"""Retrieval evaluation: judged queries, runs of scorers, and measures of their rankings."""

@@ -1,7 +1,7 @@
 """Retrieval evaluation: queries with graded skills, runs of a scorer over them, and measures.
 
-A run is ``{query_id: {"results": [[skill_id, score], …], "confidence": c}}``, best first. Grades:
-3 and 2 are right, 1 is related; a query that grades nothing is one that no skill fits.
+A run is ``{query_id: {"results": [[skill_id, score], …], "confidence": c}}``, best first. Grades 3
+and 2 are relevant, 1 is related. For a query without grades no skill fits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from skillyard.skill import Skill
 
 __all__ = [
     "BenchQuery",
-    "Judged",
+    "RankedAnswer",
     "measures",
     "read_queries",
     "read_run",
@@ -33,13 +33,13 @@ __all__ = [
 ]
 
 DEPTH = 50
-"""Skills kept for each query."""
+"""Number of results that are kept for each query."""
 CUTOFF = 10
 RIGHT = 2
 """The least grade that counts as a right answer."""
 EXPECTED = 3
 """The grade of a skill that ``expect`` lists."""
-KEPT = 0.95
+ANSWERED_SHARE = 0.95
 """Share of the answerable queries that must stay above the confidence used for false fires."""
 
 Progress = Callable[[int, int], None]
@@ -96,7 +96,7 @@ Record = TypeVar("Record")
 
 
 def _some(records: list[Record], what: str, path: str) -> list[Record]:
-    """Return the records of a file. Raises InvalidInput when there are none."""
+    """Return the records of a file. Raises InvalidInput if there are none."""
     if not records:
         raise InvalidInput(f"{path}: it holds no {what}; write one JSON object a line")
     return records
@@ -121,7 +121,7 @@ def _lines(path: str) -> Iterator[str]:
     from zlib import error as zlib_error
 
     try:
-        with _opened(path) as file:
+        with _open(path) as file:
             for number, line in enumerate(file, 1):
                 try:
                     yield line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -137,7 +137,7 @@ def read_text(path: str) -> str:
     return "".join(_lines(path))
 
 
-def _opened(path: str) -> IO[bytes]:
+def _open(path: str) -> IO[bytes]:
     if path.endswith(".gz"):
         import gzip
 
@@ -170,13 +170,15 @@ def _tags(value: Any) -> Any:
 
 
 def _query(record: dict[str, Any], where: str) -> BenchQuery:
-    asked = _one_of(record, "query", "request", where)
-    judged = _one_of(record, "relevant", "expect", where)
-    relevant = _expected(record, where) if judged == "expect" else record.get(judged) or {}
+    query_field = _one_of(record, "query", "request", where)
+    grades_field = _one_of(record, "relevant", "expect", where)
+    relevant = (
+        _expected(record, where) if grades_field == "expect" else record.get(grades_field) or {}
+    )
     if not isinstance(relevant, dict) or not all(type(grade) is int for grade in relevant.values()):
         raise InvalidInput(f"{where}: relevant must map skill ids to whole grades")
     try:
-        query = Query(_text(record, asked, where), record.get("files") or ())
+        query = Query(_text(record, query_field, where), record.get("files") or ())
     except InvalidInput as error:
         raise InvalidInput(f"{where}: {error}") from None
     return BenchQuery(_text(record, "id", where), query, relevant, str(record.get("kind") or ""))
@@ -220,13 +222,13 @@ def run_queries(
     """
     catalog = skills if isinstance(skills, Catalog) else Catalog.from_skills(skills)
     run: Run = {} if into is None else into
-    for number, asked in enumerate(queries):
+    for number, bench_query in enumerate(queries):
         if progress is not None:
             progress(number, len(queries))
-        _, scored = score_query(catalog, asked.query, scorer)
+        _, scored = score_query(catalog, bench_query.query, scorer)
         pairs = in_order([pair for pair in scored.scores() if pair[1] > 0], scored, DEPTH)
         results = [[skill.slug, score] for skill, score in pairs]
-        run[asked.id] = {"results": results, "confidence": results[0][1] if results else 0.0}
+        run[bench_query.id] = {"results": results, "confidence": results[0][1] if results else 0.0}
     if progress is not None:
         progress(len(queries), len(queries))
     return run
@@ -250,7 +252,7 @@ def write_text(path: str, text: str) -> None:
         raise SkillIoError(f"cannot write: {reason}", path=path, hint="check the folder") from None
 
 
-class Judged(NamedTuple):
+class RankedAnswer(NamedTuple):
     """The answer to one query: distinct skill ids, best first, and how sure the run was."""
 
     ids: tuple[str, ...]
@@ -258,7 +260,7 @@ class Judged(NamedTuple):
     """Higher is surer that some skill fits; minus infinity when nothing was returned."""
 
 
-def read_run(path: str) -> dict[str, Judged]:
+def read_run(path: str) -> dict[str, RankedAnswer]:
     """Read a run file, ours (JSON) or TREC's. Raises SkillIoError, and InvalidInput."""
     text = "".join(_lines(path))
     if text.strip() and text.lstrip()[0] not in '{["':
@@ -273,10 +275,10 @@ def read_run(path: str) -> dict[str, Judged]:
         raise InvalidInput(f"{path}: not JSON") from None
     if not isinstance(value, dict):
         raise InvalidInput(f"{path}: a run maps query ids to results")
-    return {key: _judged(entry, f"{path}: {key}") for key, entry in value.items()}
+    return {key: _ranked_answer(entry, f"{path}: {key}") for key, entry in value.items()}
 
 
-def _judged(entry: Any, where: str) -> Judged:
+def _ranked_answer(entry: Any, where: str) -> RankedAnswer:
     confidence = entry.get("confidence") if isinstance(entry, dict) else None
     results: Any = entry.get("results") if isinstance(entry, dict) else entry
     try:
@@ -285,33 +287,33 @@ def _judged(entry: Any, where: str) -> Judged:
     except (TypeError, ValueError):
         raise InvalidInput(f"{where}: results must be pairs of skill id and score") from None
     ids = tuple(dict.fromkeys(key for key, _ in pairs))[:DEPTH]
-    return Judged(ids, sure if ids else -inf)
+    return RankedAnswer(ids, sure if ids else -inf)
 
 
-def measures(queries: Sequence[BenchQuery], run: Mapping[str, Judged]) -> dict[str, float]:
-    """Return the means over the answerable queries, and how well confidence tells the others.
+def measures(queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]) -> dict[str, float]:
+    """Return the means over the answerable queries, and how well confidence separates the others.
 
-    hit@1, mrr@10, ndcg@10 (gain ``2**grade - 1``), recall@10 and recall@50 (of the right ones, at
-    most as many as fit); auroc, best_f1 (of "no skill fits") and false_fire@95: the share of
+    hit@1, mrr@10, ndcg@10 (gain ``2**grade - 1``), recall@10 and recall@50 (of the relevant skills,
+    at most as many as fit); auroc, best_f1 (of "no skill fits") and false_fire@95: the share of
     unanswerable queries that pass the confidence which keeps 95 % of the answerable ones.
     """
-    nothing = Judged((), -inf)
+    nothing = RankedAnswer((), -inf)
     rows: list[dict[str, float]] = []
     sure: list[float] = []
     unsure: list[float] = []
-    for asked in queries:
-        answer = run.get(asked.id, nothing)
-        if asked.answerable:
-            rows.append(_row(answer.ids, asked.relevant))
+    for query in queries:
+        answer = run.get(query.id, nothing)
+        if query.answerable:
+            rows.append(_row(answer.ids, query.relevant))
             sure.append(answer.confidence)
-        elif not asked.relevant:
+        elif not query.relevant:
             unsure.append(answer.confidence)
-    found: dict[str, float] = {"queries": len(rows), "unanswerable": len(unsure)}
+    results: dict[str, float] = {"queries": len(rows), "unanswerable": len(unsure)}
     if rows:
-        found |= {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
+        results |= {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
     if rows and unsure:
-        found |= _abstention(sorted(sure), sorted(unsure))
-    return found
+        results |= _abstention(sorted(sure), sorted(unsure))
+    return results
 
 
 def _row(ids: Sequence[str], relevant: Mapping[str, int]) -> dict[str, float]:
@@ -329,8 +331,8 @@ def _row(ids: Sequence[str], relevant: Mapping[str, int]) -> dict[str, float]:
 
 def _gain(grades: Sequence[int]) -> float:
     """Return the discounted cumulative gain of the first ten grades."""
-    placed = enumerate(grades[:CUTOFF], 1)
-    return float(sum((2**grade - 1) / log2(place + 1) for place, grade in placed))
+    ranked = enumerate(grades[:CUTOFF], 1)
+    return float(sum((2**grade - 1) / log2(place + 1) for place, grade in ranked))
 
 
 def _recall(ids: Sequence[str], right: set[str], depth: int) -> float:
@@ -345,11 +347,11 @@ def _abstention(sure: Sequence[float], unsure: Sequence[float]) -> dict[str, flo
     )
     best = 0.0
     for threshold in [*sorted({*sure, *unsure}), inf]:
-        told = bisect_left(unsure, threshold)
+        caught = bisect_left(unsure, threshold)
         wrong = bisect_left(sure, threshold)
-        if told:
-            best = max(best, 2 * told / (told + wrong + len(unsure)))
-    least = sure[int((1 - KEPT) * len(sure))]
+        if caught:
+            best = max(best, 2 * caught / (caught + wrong + len(unsure)))
+    least = sure[int((1 - ANSWERED_SHARE) * len(sure))]
     fired = len(unsure) - bisect_left(unsure, least)
     return {
         "auroc": wins / (len(sure) * len(unsure)),

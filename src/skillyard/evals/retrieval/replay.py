@@ -1,4 +1,4 @@
-"""Score drift: logged answers asked again of the skills as they are now."""
+"""Score drift: repeats logged queries with the current skills and compares the answers."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.ranking.query import Query
 from skillyard.selection import SelectionPolicy, select
 
-__all__ = ["Logged", "Moved", "parse_log", "replay"]
+__all__ = ["Drift", "LoggedAnswer", "parse_log", "replay"]
 
 
-class Logged(NamedTuple):
+class LoggedAnswer(NamedTuple):
     """One answer as it was logged: a line of ``skillyard select --json`` or of a decision log."""
 
     line: int
     query: Query | None
-    """None when only a digest of the request was logged: it cannot be asked again."""
+    """None if only a digest of the request was logged; such a query cannot be repeated."""
     scorer: str
     policy: Mapping[str, Any]
     chosen: tuple[tuple[str, float, str], ...]
     """(slug, score, id) of what was chosen, best first; the id ends in digits of the hash."""
 
 
-class Moved(NamedTuple):
-    """What is different now for one logged query."""
+class Drift(NamedTuple):
+    """The differences for one logged query."""
 
     line: int
     text: str
@@ -42,22 +42,22 @@ class Moved(NamedTuple):
     place_after: int | None
 
 
-def parse_log(text: str, path: str) -> list[Logged]:
+def parse_log(text: str, path: str) -> list[LoggedAnswer]:
     """Return the logged answers. Raises InvalidInput with the line."""
-    found = []
+    answers = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                found.append(_logged(number, json.loads(line)))
+                answers.append(_logged_answer(number, json.loads(line)))
             except (ValueError, KeyError, TypeError, AttributeError, SkillyardError) as error:
                 raise InvalidInput(
                     f"{path}:{number}: not an answer of select --json ({type(error).__name__})"
                 ) from None
-    return found
+    return answers
 
 
-def _logged(number: int, shape: dict[str, Any]) -> Logged:
-    return Logged(
+def _logged_answer(number: int, shape: dict[str, Any]) -> LoggedAnswer:
+    return LoggedAnswer(
         number,
         _query(shape["query"]),
         str(shape["scorer"]),
@@ -69,17 +69,17 @@ def _logged(number: int, shape: dict[str, Any]) -> Logged:
     )
 
 
-def _query(asked: dict[str, Any]) -> Query | None:
-    """Return the request, or None where it was not kept, or not whole."""
-    if ("text" not in asked and "digest" in asked) or asked.get("cut"):
+def _query(fields: dict[str, Any]) -> Query | None:
+    """Return the request, or None if it was not logged or was shortened."""
+    if ("text" not in fields and "digest" in fields) or fields.get("cut"):
         return None
     return Query(
-        asked["text"],
-        files=asked.get("files", ()),
-        recent_activity=asked.get("recent_activity", ()),
-        include_tags=asked.get("include_tags", ()),
-        exclude_tags=asked.get("exclude_tags", ()),
-        include_references=asked.get("include_references", False),
+        fields["text"],
+        files=fields.get("files", ()),
+        recent_activity=fields.get("recent_activity", ()),
+        include_tags=fields.get("include_tags", ()),
+        exclude_tags=fields.get("exclude_tags", ()),
+        include_references=fields.get("include_references", False),
     )
 
 
@@ -93,14 +93,14 @@ def _policy(logged: Mapping[str, Any]) -> SelectionPolicy:
     )
 
 
-def replay(catalog: Catalog, log: Iterable[Logged], *, least: float = 0.005) -> list[Moved]:
+def replay(catalog: Catalog, log: Iterable[LoggedAnswer], *, least: float = 0.005) -> list[Drift]:
     """Ask every logged query again and return what is different, in the order of the log.
 
     Scores that differ by less than ``least`` are taken to be the same. What holds no request is
     passed over.
     """
     ids = {skill.slug: skill.id for skill in catalog.candidates}
-    moved: list[Moved] = []
+    drifts: list[Drift] = []
     for each in log:
         if each.query is None:
             continue
@@ -112,8 +112,8 @@ def replay(catalog: Catalog, log: Iterable[Logged], *, least: float = 0.005) -> 
             what = _what(key, before, after, changed, ids, least)
             if what:
                 was, is_now = before.get(key), after.get(key)
-                moved.append(
-                    Moved(
+                drifts.append(
+                    Drift(
                         each.line,
                         each.query.text,
                         key,
@@ -124,7 +124,7 @@ def replay(catalog: Catalog, log: Iterable[Logged], *, least: float = 0.005) -> 
                         is_now[0] if is_now else None,
                     )
                 )
-    return moved
+    return drifts
 
 
 def _what(

@@ -1,4 +1,4 @@
-"""A retrieval report for people: one HTML file without scripts, its plots drawn as SVG."""
+"""The retrieval report: one HTML file without scripts, with plots as SVG."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from html import escape
 from math import isfinite
 from typing import NamedTuple
 
-from skillyard.evals.retrieval.comparing import MEASURES, Compared, interval, per_query
-from skillyard.evals.retrieval.measures import RIGHT, BenchQuery, Judged, measures
+from skillyard.evals.retrieval.comparison import MEASURES, MeasureComparison, interval, per_query
+from skillyard.evals.retrieval.measures import RIGHT, BenchQuery, RankedAnswer, measures
 
 __all__ = ["Reliability", "brier", "reliability", "render"]
 
@@ -40,20 +40,22 @@ class Reliability(NamedTuple):
 
 
 def _outcomes(
-    queries: Sequence[BenchQuery], run: Mapping[str, Judged]
+    queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]
 ) -> list[tuple[float, float]]:
     """Return (confidence, 1 or 0 for a right first skill), judged queries only."""
-    found = []
-    for asked in queries:
-        answer = run.get(asked.id)
+    outcomes = []
+    for query in queries:
+        answer = run.get(query.id)
         sure = answer.confidence if answer is not None and isfinite(answer.confidence) else 0.0
         first = answer.ids[0] if answer is not None and answer.ids else ""
-        if asked.answerable or not asked.relevant:
-            found.append((sure, float(asked.relevant.get(first, 0) >= RIGHT)))
-    return found
+        if query.answerable or not query.relevant:
+            outcomes.append((sure, float(query.relevant.get(first, 0) >= RIGHT)))
+    return outcomes
 
 
-def reliability(queries: Sequence[BenchQuery], run: Mapping[str, Judged]) -> list[Reliability]:
+def reliability(
+    queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]
+) -> list[Reliability]:
     """Return the bins of a reliability diagram over the confidence of the first skill, 0..1."""
     bins: list[list[tuple[float, float]]] = [[] for _ in range(BINS)]
     for sure, right in _outcomes(queries, run):
@@ -62,16 +64,16 @@ def reliability(queries: Sequence[BenchQuery], run: Mapping[str, Judged]) -> lis
         Reliability(
             number / BINS,
             (number + 1) / BINS,
-            len(listed),
-            sum(sure for sure, _ in listed) / len(listed),
-            sum(right for _, right in listed) / len(listed),
+            len(in_bin),
+            sum(sure for sure, _ in in_bin) / len(in_bin),
+            sum(right for _, right in in_bin) / len(in_bin),
         )
-        for number, listed in enumerate(bins)
-        if listed
+        for number, in_bin in enumerate(bins)
+        if in_bin
     ]
 
 
-def brier(queries: Sequence[BenchQuery], run: Mapping[str, Judged]) -> float | None:
+def brier(queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]) -> float | None:
     """Return the Brier score of the confidence against a right first skill; 0 is best.
 
     None where the confidences are no probabilities.
@@ -85,8 +87,8 @@ def brier(queries: Sequence[BenchQuery], run: Mapping[str, Judged]) -> float | N
 def render(
     title: str,
     queries: Sequence[BenchQuery],
-    run: Mapping[str, Judged],
-    compared: Sequence[Compared] = (),
+    run: Mapping[str, RankedAnswer],
+    comparisons: Sequence[MeasureComparison] = (),
     against: str = "",
 ) -> str:
     """Return the report as HTML."""
@@ -97,8 +99,8 @@ def render(
         _headline(queries, run),
         _kinds(queries, run),
     ]
-    if compared:
-        parts.append(_compared(compared, against))
+    if comparisons:
+        parts.append(_comparison_table(comparisons, against))
     score = brier(queries, run)
     if score is not None:
         parts.append(_reliability(reliability(queries, run), score))
@@ -110,7 +112,7 @@ def _row(cells: Sequence[str], tag: str = "td") -> str:
     return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
 
 
-def _headline(queries: Sequence[BenchQuery], run: Mapping[str, Judged]) -> str:
+def _headline(queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]) -> str:
     rows = []
     for name in MEASURES:
         values = list(per_query(queries, run, name).values())
@@ -118,22 +120,22 @@ def _headline(queries: Sequence[BenchQuery], run: Mapping[str, Judged]) -> str:
             low, high = interval(values)
             mean = sum(values) / len(values)
             rows.append(_row([name, f"{mean:.3f}", f"{low:.3f} – {high:.3f}"]))
-    found = measures(queries, run)
-    told = [name for name in ("auroc", "best_f1", "false_fire@95") if name in found]
-    rows += [_row([f"abstention, {name}", f"{found[name]:.3f}", ""]) for name in told]
-    count = int(found.get("queries", 0)), int(found.get("unanswerable", 0))
+    values_by_name = measures(queries, run)
+    names = [name for name in ("auroc", "best_f1", "false_fire@95") if name in values_by_name]
+    rows += [_row([f"abstention, {name}", f"{values_by_name[name]:.3f}", ""]) for name in names]
+    count = int(values_by_name.get("queries", 0)), int(values_by_name.get("unanswerable", 0))
     head = _row(["measure", "mean", "95 % interval"], "th")
     about = f"<p>{count[0]} queries with an answer, {count[1]} without.</p>"
     return f"{about}<table>{head}{''.join(rows)}</table>"
 
 
-def _kinds(queries: Sequence[BenchQuery], run: Mapping[str, Judged]) -> str:
-    kinds = sorted({asked.kind for asked in queries if asked.kind and asked.answerable})
+def _kinds(queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]) -> str:
+    kinds = sorted({query.kind for query in queries if query.kind and query.answerable})
     if not kinds:
         return ""
     bars = []
     for place, kind in enumerate(kinds):
-        these = [asked for asked in queries if asked.kind == kind]
+        these = [query for query in queries if query.kind == kind]
         values = list(per_query(these, run, "ndcg@10").values())
         low, high = interval(values)
         mean, y = sum(values) / len(values), 24 * place
@@ -151,7 +153,7 @@ def _kinds(queries: Sequence[BenchQuery], run: Mapping[str, Judged]) -> str:
     )
 
 
-def _compared(compared: Sequence[Compared], against: str) -> str:
+def _comparison_table(comparisons: Sequence[MeasureComparison], against: str) -> str:
     titles = ["measure", "before", "now", "difference", "95 % interval", "p", "better, worse"]
     head = _row(titles, "th")
     rows = [
@@ -166,7 +168,7 @@ def _compared(compared: Sequence[Compared], against: str) -> str:
                 f"{one.better}, {one.worse}",
             ]
         )
-        for one in compared
+        for one in comparisons
     ]
     return f"<h2>Against {escape(against)}</h2><table>{head}{''.join(rows)}</table>"
 
@@ -193,10 +195,10 @@ def _reliability(bins: Sequence[Reliability], score: float) -> str:
     )
 
 
-def _worst(queries: Sequence[BenchQuery], run: Mapping[str, Judged]) -> str:
+def _worst(queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]) -> str:
     values = per_query(queries, run, "ndcg@10")
     worst = sorted((value, key) for key, value in values.items())
-    by_id = {asked.id: asked for asked in queries}
+    by_id = {query.id: query for query in queries}
     rows = []
     for value, key in worst[:20]:
         answer = run.get(key)

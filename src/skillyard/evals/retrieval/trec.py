@@ -1,6 +1,6 @@
-"""The formats of TREC: runs (``query Q0 document rank score tag``) and qrels.
+"""The TREC formats: runs (``query Q0 document rank score tag``) and qrels.
 
-Blanks in ids are written as in addresses (``%20``), since columns are separated by blanks.
+Blanks in ids are percent-encoded (``%20``), because blanks separate the columns.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.retrieval.measures import DEPTH, Judged
+from skillyard.evals.retrieval.measures import DEPTH, RankedAnswer
 
 __all__ = ["parse_qrels", "parse_run", "run_text"]
 
 
-def _coded(key: str) -> str:
+def _encode(key: str) -> str:
     return "".join(quote(char) if char.isspace() or char == "%" else char for char in key)
 
 
 def run_text(run: Mapping[str, Mapping[str, Any]], tag: str) -> str:
     """Return a run in TREC's format; queries without results have no line."""
     lines = [
-        f"{_coded(query)} Q0 {_coded(key)} {rank} {score!r} {_coded(tag)}"
+        f"{_encode(query)} Q0 {_encode(key)} {rank} {score!r} {_encode(tag)}"
         for query, entry in run.items()
         for rank, (key, score) in enumerate(entry["results"], 1)
     ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def parse_run(text: str, path: str) -> dict[str, Judged]:
+def parse_run(text: str, path: str) -> dict[str, RankedAnswer]:
     """Return the run in a text, by score, then rank. Raises InvalidInput with the line."""
     rows: dict[str, list[tuple[float, int, str]]] = {}
     for number, line in enumerate(text.split("\n"), 1):
@@ -47,24 +47,24 @@ def parse_run(text: str, path: str) -> dict[str, Judged]:
         if not isfinite(float(score)):
             raise InvalidInput(f"{path}:{number}: the score is not a number")
     return {
-        query: Judged(
-            tuple(dict.fromkeys(key for _, _, key in sorted(listed)))[:DEPTH], -min(listed)[0]
+        query: RankedAnswer(
+            tuple(dict.fromkeys(key for _, _, key in sorted(pairs)))[:DEPTH], -min(pairs)[0]
         )
-        for query, listed in rows.items()
+        for query, pairs in rows.items()
     }
 
 
 def parse_qrels(text: str, path: str) -> dict[str, dict[str, int]]:
     """Return grades by query and id. Raises InvalidInput with the line."""
-    found: dict[str, dict[str, int]] = {}
+    grades: dict[str, dict[str, int]] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             query, _, key, grade = line.split()
-            found.setdefault(unquote(query), {})[unquote(key)] = max(0, int(grade))
+            grades.setdefault(unquote(query), {})[unquote(key)] = max(0, int(grade))
         except ValueError:
             raise InvalidInput(
                 f"{path}:{number}: a line of qrels has four columns: query 0 id grade"
             ) from None
-    return found
+    return grades

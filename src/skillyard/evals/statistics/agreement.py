@@ -1,4 +1,4 @@
-"""Whether judges agree: with each other, with themselves, with people.
+"""Agreement of judges with each other, with themselves and with people.
 
 - Alpha: Krippendorff, Content Analysis, ch. 11, and "Computing Krippendorff's
   Alpha-Reliability" (2011), with the ordinal difference for scores of 1 to 5.
@@ -16,13 +16,13 @@ from typing import NamedTuple
 from skillyard.errors import InvalidInput
 from skillyard.evals.statistics.intervals import wilson
 
-__all__ = ["METRICS", "Agreed", "cohen_kappa", "krippendorff_alpha", "repeat_agreement", "share"]
+__all__ = ["METRICS", "Agreement", "cohen_kappa", "krippendorff_alpha", "repeat_agreement", "share"]
 
 METRICS = ("nominal", "ordinal", "interval")
-"""How far apart two values are: equal or not; by ranks; by their difference."""
+"""The distance of two values: equal or not; by ranks; by their difference."""
 
 
-class Agreed(NamedTuple):
+class Agreement(NamedTuple):
     """So many agree of so many, with Wilson's 95 % interval."""
 
     agree: int
@@ -33,9 +33,9 @@ class Agreed(NamedTuple):
     high: float
 
 
-def share(agree: int, of: int) -> Agreed:
+def share(agree: int, of: int) -> Agreement:
     """Return a count of agreements with its rate and interval."""
-    return Agreed(agree, of, agree / of if of else None, *wilson(agree, of))
+    return Agreement(agree, of, agree / of if of else None, *wilson(agree, of))
 
 
 def krippendorff_alpha(
@@ -43,9 +43,9 @@ def krippendorff_alpha(
 ) -> float | None:
     """Return alpha over items, each with one value a judge; None marks a missing value.
 
-    1 is full agreement, 0 what chance gives, below 0 worse than chance. Items with fewer than two
-    values say nothing and drop out. None where nothing is left or every value is the same, since
-    then chance agrees as well. Raises InvalidInput for an unknown metric.
+    1 is full agreement, 0 is chance, below 0 is worse than chance. Items with fewer than two values
+    are ignored. The result is None if no items are left or all values are equal, because then
+    chance agrees too. Raises InvalidInput for an unknown metric.
     """
     if metric not in METRICS:
         raise InvalidInput(f"unknown metric {metric!r}; known: {', '.join(METRICS)}")
@@ -86,8 +86,8 @@ def _distances(totals: Mapping[float, int], metric: str) -> dict[tuple[float, fl
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
     """Return kappa of two raters' labels of the same items, in the same order.
 
-    1 is full agreement, 0 what their label frequencies give by chance. None without items, and
-    where both gave one and the same label throughout. Raises InvalidInput for unequal lengths.
+    1 is full agreement, 0 is chance, given the label frequencies. The result is None without items,
+    or if both raters used only one and the same label. Raises InvalidInput for unequal lengths.
     """
     if len(first) != len(second):
         raise InvalidInput(f"kappa needs one label each: {len(first)} against {len(second)}")
@@ -100,11 +100,11 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float 
     return (agree * count - by_chance) / (count * count - by_chance)
 
 
-def repeat_agreement(verdicts: Mapping[Hashable, Sequence[Hashable]]) -> Agreed:
+def repeat_agreement(verdicts: Mapping[Hashable, Sequence[Hashable]]) -> Agreement:
     """Return how often one judge repeats its verdict, over all pairs of verdicts on one item.
 
-    The pairs of one item are not independent of each other, so with more than two verdicts an
-    item the interval is too narrow.
+    The pairs of one item are dependent, so with more than two verdicts an item the interval is too
+    narrow.
     """
-    pairs = [pair for given in verdicts.values() for pair in combinations(given, 2)]
+    pairs = [pair for repeats in verdicts.values() for pair in combinations(repeats, 2)]
     return share(sum(one == other for one, other in pairs), len(pairs))

@@ -1,8 +1,8 @@
-"""One strength for each arm from all comparisons together, whatever was compared with what.
+"""The Bradley-Terry model: one strength for each arm, from all comparisons together.
 
-``logit P(i beats j) = ability(i) - ability(j) + order``, with order added for the answer in slot
-A: Bradley & Terry, Biometrika 39 (1952) 324-345; the order term as in Davidson & Beaver,
-Biometrics 33 (1977) 693-702. A tie is half a win for each.
+``logit P(i beats j) = ability(i) - ability(j) + order``, with order added for the answer in slot A:
+Bradley & Terry, Biometrika 39 (1952) 324-345; the order term as in Davidson & Beaver, Biometrics 33
+(1977) 693-702. A tie is half a win for each.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from skillyard.evals.statistics.logistic import fitted, unit_weights
+from skillyard.evals.statistics.logistic import fit, unit_weights
 from skillyard.evals.statistics.pairs import TIE, Judgement, Unit
 from skillyard.evals.statistics.scientific import arrays
 
@@ -31,7 +31,7 @@ class Strengths(NamedTuple):
     arms: dict[str, Estimate]
     """By name of the condition, sorted."""
     order: Estimate | None
-    """What slot A adds; None without a judgement."""
+    """The effect of slot A; None without a judgement."""
     units: int
     judgements: int
 
@@ -57,11 +57,11 @@ def bradley_terry(by_unit: Mapping[Unit, Sequence[Judgement]], seed: int) -> Str
     design[:, -1] = 1
     weights = unit_weights(len(units), seed)
     wins, totals = _counts(units, cells)
-    found = fitted(design, weights @ wins, weights @ totals)
-    found[:, :-1] -= found[:, :-1].mean(axis=1, keepdims=True)
-    estimates = [_estimate(found[:, column]) for column in range(len(arms) + 1)]
-    named = dict(zip(arms, estimates[:-1], strict=True))
-    return Strengths(named, estimates[-1], len(units), judgements)
+    estimates_by_row = fit(design, weights @ wins, weights @ totals)
+    estimates_by_row[:, :-1] -= estimates_by_row[:, :-1].mean(axis=1, keepdims=True)
+    estimates = [_estimate(estimates_by_row[:, column]) for column in range(len(arms) + 1)]
+    abilities = dict(zip(arms, estimates[:-1], strict=True))
+    return Strengths(abilities, estimates[-1], len(units), judgements)
 
 
 def _counts(units: Sequence[Sequence[Judgement]], cells: Sequence[tuple[str, str]]) -> Any:

@@ -1,4 +1,4 @@
-"""Two arms over the prompts where both were judged: all that is said of their difference."""
+"""The comparison of two arms over the prompts for which both were judged."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from skillyard.evals.statistics.pairs import TIE, Pair, Unit
 from skillyard.evals.statistics.permutation import sign_flip
 from skillyard.evals.statistics.power import smallest_detectable, word_for
 
-__all__ = ["HEADLINES", "Comparison", "compared"]
+__all__ = ["HEADLINES", "Comparison", "comparison_of"]
 
 HEADLINES = ("full/baseline", "enhanced/baseline")
-"""The comparison that a verdict speaks of: the skill as it stands against no skill."""
+"""The comparison for the verdict: the full skill against no skill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Comparison:
         }
 
 
-def compared(pairs: Sequence[Pair], seed: int) -> Comparison:
+def comparison_of(pairs: Sequence[Pair], seed: int) -> Comparison:
     """Return at least one judged pair of the same two arms as a comparison, its p unadjusted."""
     first, second = pairs[0].first, pairs[0].second
     by_unit: dict[Unit, list[float]] = {}

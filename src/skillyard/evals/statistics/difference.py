@@ -1,4 +1,4 @@
-"""How far two results lie apart that were made at different times, from their summaries alone."""
+"""The difference of two results from different times, from their summaries alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Difference", "mean_difference", "rate_difference"]
 
 
 class Difference(NamedTuple):
-    """A later value minus an earlier one. The ends are None where no spread is known."""
+    """A later value minus an earlier one. The ends are None if the spread is unknown."""
 
     change: float
     low: float | None

@@ -1,11 +1,11 @@
-"""What a whole run says of its judge and of its arms: order, length, strength, agreement."""
+"""Findings over a whole run about its judge and its arms: order, length, strength, agreement."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillyard.evals.statistics.agreement import Agreed, share
+from skillyard.evals.statistics.agreement import Agreement, share
 from skillyard.evals.statistics.bradley_terry import bradley_terry
 from skillyard.evals.statistics.comparison import HEADLINES
 from skillyard.evals.statistics.intervals import mean_interval
@@ -48,29 +48,29 @@ def scores_by_arm(pairs: Sequence[Pair]) -> dict[str, dict[Unit, list[float]]]:
 
 
 def _order(pairs: Sequence[Pair]) -> dict[str, Any]:
-    found = order_effect(pairs)
+    effect = order_effect(pairs)
     # In both orders the two rows of a table hold the same pairs, so they are not compared.
-    single = found.test != BOTH and found.p is not None
-    ps = [fisher_p(table) for table in found.by_comparison.values()] if single else []
+    single = effect.test != BOTH and effect.p is not None
+    ps = [fisher_p(table) for table in effect.by_comparison.values()] if single else []
     adjusted = benjamini_hochberg(ps)
     return {
-        "slot_a_wins": found.slot_a_wins,
-        "slot_b_wins": found.slot_b_wins,
-        "ties": found.ties,
-        "share_a": found.share_a,
-        "p": found.p,
-        "test": found.test,
-        "word": found.word,
-        "consistent": found.consistent.agree,
-        "pairs": found.consistent.of,
-        "consistency_rate": found.consistent.rate,
+        "slot_a_wins": effect.slot_a_wins,
+        "slot_b_wins": effect.slot_b_wins,
+        "ties": effect.ties,
+        "share_a": effect.share_a,
+        "p": effect.p,
+        "test": effect.test,
+        "word": effect.word,
+        "consistent": effect.consistent.agree,
+        "pairs": effect.consistent.of,
+        "consistency_rate": effect.consistent.rate,
         "by_comparison": {
             name: {
                 **table._asdict(),
                 "p": ps[place] if single else None,
                 "p_adjusted": adjusted[place] if single else None,
             }
-            for place, (name, table) in enumerate(found.by_comparison.items())
+            for place, (name, table) in enumerate(effect.by_comparison.items())
         },
     }
 
@@ -80,16 +80,18 @@ def _length(pairs: Sequence[Pair], seed: int) -> dict[str, Any]:
 
     The arms differ from one comparison to the next, so they are never pooled.
     """
-    compared: dict[str, list[Lengths]] = {}
+    by_comparison: dict[str, list[Lengths]] = {}
     for pair in pairs:
         if pair.lengths is not None:
             win = 0.5 if pair.winner == TIE else float(pair.winner == pair.first)
             one = Lengths(pair.unit, pair.lengths[0] - pair.lengths[1], win)
-            compared.setdefault(pair.comparison, []).append(one)
-    models = {name: length_model(compared[name], seed)._asdict() for name in sorted(compared)}
+            by_comparison.setdefault(pair.comparison, []).append(one)
+    models = {
+        name: length_model(by_comparison[name], seed)._asdict() for name in sorted(by_comparison)
+    }
     headline = next((name for name in HEADLINES if name in models), None)
-    shown = models[headline] if headline else length_model([], seed)._asdict()
-    return {"comparison": headline, **shown, "by_comparison": models}
+    headline_model = models[headline] if headline else length_model([], seed)._asdict()
+    return {"comparison": headline, **headline_model, "by_comparison": models}
 
 
 def _bradley_terry(pairs: Sequence[Pair], seed: int) -> dict[str, Any]:
@@ -103,27 +105,27 @@ def _bradley_terry(pairs: Sequence[Pair], seed: int) -> dict[str, Any]:
             "order_term": None,
             "note": "not fitted: of two arms the win rate says it all",
         }
-    found = bradley_terry(by_unit, seed)
-    order = found.order
+    strengths = bradley_terry(by_unit, seed)
+    order = strengths.order
     return {
         "arms": {
             name: {"ability": arm.value, "ci_low": arm.low, "ci_high": arm.high}
-            for name, arm in found.arms.items()
+            for name, arm in strengths.arms.items()
         },
         "order_term": order.value if order else None,
         "order_low": order.low if order else None,
         "order_high": order.high if order else None,
-        "units": found.units,
-        "judgements": found.judgements,
+        "units": strengths.units,
+        "judgements": strengths.judgements,
         "note": "log-odds that add up to 0; weak prior, ties half wins",
     }
 
 
 def _own_verdict(pairs: Sequence[Pair]) -> dict[str, Any]:
     """Return how often the winner that the judge names is the winner of its scores."""
-    known = [pair.judge_agrees for pair in pairs if pair.judge_agrees is not None]
-    agreed: Agreed = share(sum(known), len(known))
-    return agreed._asdict()
+    verdicts = [pair.judge_agrees for pair in pairs if pair.judge_agrees is not None]
+    agreement: Agreement = share(sum(verdicts), len(verdicts))
+    return agreement._asdict()
 
 
 def _judge(cases: Sequence[Mapping[str, object]]) -> dict[str, int]:
@@ -142,14 +144,14 @@ def _frontier(
     points = []
     for name in tokens:
         if name in scores:
-            found = mean_interval(scores[name], seed)
+            interval = mean_interval(scores[name], seed)
             points.append(
                 {
                     "condition": name,
                     "tokens": tokens[name],
-                    "mean_score": found.mean,
-                    "ci_low": found.low,
-                    "ci_high": found.high,
+                    "mean_score": interval.mean,
+                    "ci_low": interval.low,
+                    "ci_high": interval.high,
                 }
             )
     return points

@@ -88,14 +88,14 @@ def spread_of(values: Sequence[float]) -> float:
 def mean_interval(
     values_by_unit: Mapping[Unit, Sequence[float]], seed: int, *, level: float = LEVEL
 ) -> Interval:
-    """Return the mean over units with its interval, by the method their number allows.
+    """Return the mean over units with its interval; the method depends on the number of units.
 
-    One unit: t over its runs, which speaks of that prompt only. 2 to 9 units: t over unit means.
-    10 and more: BCa bootstrap over units. Units without values are left out. Raises InvalidInput
-    for a value that is not finite.
+    One unit: t over its runs, valid for that prompt only. 2 to 9 units: t over unit means. 10 and
+    more: BCa bootstrap over units. Units without values are ignored. Raises InvalidInput for a
+    value that is not finite.
     """
     values = independent(values_by_unit)
-    units = sum(bool(given) for given in values_by_unit.values())
+    units = sum(bool(values_of_unit) for values_of_unit in values_by_unit.values())
     n = sum(map(len, values_by_unit.values()))
     mean = mean_of(values) if values else None
     if len(values) < 2:
@@ -163,9 +163,9 @@ def _bca(ordered: Sequence[float], seed: int, deviate: float) -> tuple[float, fl
     mean = mean_of(ordered)
     means = np.sort(values[resampled(count, RESAMPLES, seed)].mean(axis=1))
     near = _SAME * max(abs(ordered[0]), abs(ordered[-1]))
-    left = np.count_nonzero(means < mean - near)
-    equal = np.count_nonzero(means <= mean + near) - left
-    bias = functions.ndtri((left + equal / 2) / RESAMPLES)
+    below = np.count_nonzero(means < mean - near)
+    equal = np.count_nonzero(means <= mean + near) - below
+    bias = functions.ndtri((below + equal / 2) / RESAMPLES)
     apart = (values - mean) / (count - 1)
     skew = (apart**3).sum() / (6 * (apart**2).sum() ** 1.5)
     shifts = (bias - deviate, bias + deviate)

@@ -1,4 +1,4 @@
-"""Whether it is the skill that wins, or the longer answer.
+"""The effect of length: is it the skill that wins, or the longer answer.
 
 ``logit(win) = a + b * tanh(d / s)``, d the difference in length and s its standard deviation: the
 length term of Dubois et al., "Length-Controlled AlpacaEval", arXiv 2404.04475. The win rate at
@@ -12,14 +12,14 @@ from math import exp, fsum, tanh
 from typing import NamedTuple
 
 from skillyard.evals.statistics.intervals import BOOTSTRAP_UNITS, mean_of, spread_of
-from skillyard.evals.statistics.logistic import fitted, unit_weights
+from skillyard.evals.statistics.logistic import fit, unit_weights
 from skillyard.evals.statistics.pairs import Unit
 from skillyard.evals.statistics.scientific import arrays
 
 __all__ = ["LEAST_PAIRS", "LengthModel", "Lengths", "length_model"]
 
 LEAST_PAIRS = 30
-"""Comparisons below which two parameters cannot be told apart usefully."""
+"""Minimum number of comparisons for an estimate of two parameters."""
 
 
 class Lengths(NamedTuple):
@@ -33,7 +33,7 @@ class Lengths(NamedTuple):
 
 
 class LengthModel(NamedTuple):
-    """The fitted model; its numbers are None where the note says why it was not fitted."""
+    """The fitted model. If it was not fitted, its numbers are None and the note has the reason."""
 
     pairs: int
     mean_difference: float | None
@@ -53,14 +53,14 @@ class LengthModel(NamedTuple):
     note: str
 
 
-def length_model(compared: Sequence[Lengths], seed: int) -> LengthModel:
+def length_model(lengths: Sequence[Lengths], seed: int) -> LengthModel:
     """Return the length model of one comparison of two arms, from 30 comparisons on.
 
-    The parameters have the weak prior of :mod:`skillyard.evals.statistics.logistic`. Where one
-    arm's answers are always about equally longer, arm and length cannot be told apart, and the
+    The parameters have the weak prior of :mod:`skillyard.evals.statistics.logistic`. If one arm's
+    answers are always longer by about the same amount, arm and length cannot be separated, and the
     intervals are wide.
     """
-    ordered = sorted(compared)
+    ordered = sorted(lengths)
     spread = spread_of([one.difference for one in ordered])
     if len(ordered) < LEAST_PAIRS:
         return _unfitted(ordered, f"not fitted: {len(ordered)} of {LEAST_PAIRS} comparisons")
@@ -72,13 +72,13 @@ def length_model(compared: Sequence[Lengths], seed: int) -> LengthModel:
     member = [units.index(one.unit) for one in ordered]
     weights = unit_weights(len(units), seed)[:, member]
     wins = np.array([one.win for one in ordered])
-    found = fitted(design, weights * wins, weights)
-    a, b = (float(value) for value in found[0])
+    parameters = fit(design, weights * wins, weights)
+    a, b = (float(value) for value in parameters[0])
     model = _unfitted(ordered, "a and b have a weak prior around 0")
     model = model._replace(a=a, b=b, controlled_win_rate=_sigmoid(a))
-    if len(found) == 1:
+    if len(parameters) == 1:
         return model._replace(note=f"{model.note}; intervals need {BOOTSTRAP_UNITS} prompts")
-    low, high = np.quantile(found[1:], (0.025, 0.975), axis=0)
+    low, high = np.quantile(parameters[1:], (0.025, 0.975), axis=0)
     return model._replace(
         b_low=float(low[1]),
         b_high=float(high[1]),

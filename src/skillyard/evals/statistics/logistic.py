@@ -7,18 +7,18 @@ from typing import Any
 from skillyard.evals.statistics.intervals import BOOTSTRAP_UNITS
 from skillyard.evals.statistics.scientific import arrays, resampled
 
-__all__ = ["PRIOR_SPREAD", "fitted", "unit_weights"]
+__all__ = ["PRIOR_SPREAD", "fit", "unit_weights"]
 
 PRIOR_SPREAD = 3.0
 """Standard deviation, in log-odds, of the normal prior that each parameter has around 0: weak
 (3 log-odds are a win rate of 0.95), and enough to keep estimates finite where one side won all."""
 RESAMPLES = 1_000
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 _LONGEST_STEP = 2.0
 _CLOSE = 1e-10
 
 
-def fitted(design: Any, wins: Any, totals: Any) -> Any:
+def fit(design: Any, wins: Any, totals: Any) -> Any:
     """Return the most likely parameters under the prior, one row a resample.
 
     ``design`` has a row an observation and a column a parameter; ``wins`` and ``totals`` have a
@@ -26,31 +26,33 @@ def fitted(design: Any, wins: Any, totals: Any) -> Any:
     Newton's method on a strictly concave function, its steps bounded so that it cannot jump away.
     """
     np = arrays()
-    first = _climbed(design, wins[:1], totals[:1], np.zeros((1, design.shape[1])))
+    first = _newton(design, wins[:1], totals[:1], np.zeros((1, design.shape[1])))
     # Resamples end near the first row, so they start from it.
-    rest = _climbed(design, wins[1:], totals[1:], np.repeat(first, len(wins) - 1, axis=0))
+    rest = _newton(design, wins[1:], totals[1:], np.repeat(first, len(wins) - 1, axis=0))
     return np.vstack([first, rest])
 
 
-def _climbed(design: Any, wins: Any, totals: Any, found: Any) -> Any:
+def _newton(design: Any, wins: Any, totals: Any, parameters: Any) -> Any:
     np = arrays()
-    rows, columns = len(found), design.shape[1]
+    rows, columns = len(parameters), design.shape[1]
     prior = np.eye(columns) / PRIOR_SPREAD**2
     squares = (design[:, :, None] * design[:, None, :]).reshape(len(design), columns**2)
     squares = np.ascontiguousarray(squares.T)
-    for _ in range(_MOST_STEPS if rows else 0):
-        share = 1 / (1 + np.exp(-(found @ design.T)))
-        slope = (wins - totals * share) @ design - found / PRIOR_SPREAD**2
+    for _ in range(_MAX_STEPS if rows else 0):
+        share = 1 / (1 + np.exp(-(parameters @ design.T)))
+        slope = (wins - totals * share) @ design - parameters / PRIOR_SPREAD**2
         # For each resample: design' * diag(weights) * design, and the prior.
         weights = totals * share * (1 - share)
-        # einsum, not @: the threads of a linear algebra library take more time to meet than this.
+        # einsum, not @: starting the threads of a linear algebra library would take longer.
         curve = np.einsum("ro,co->rc", weights, squares).reshape(rows, columns, columns) + prior
         step = np.linalg.solve(curve, slope[:, :, None])[:, :, 0]
         longest = np.abs(step).max(axis=1, keepdims=True)
-        found = found + step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _CLOSE))
+        parameters = parameters + step * np.minimum(
+            1.0, _LONGEST_STEP / np.maximum(longest, _CLOSE)
+        )
         if longest.max() < _CLOSE:
             break
-    return found
+    return parameters
 
 
 def unit_weights(units: int, seed: int) -> Any:

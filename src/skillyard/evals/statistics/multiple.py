@@ -1,4 +1,4 @@
-"""Many tests at once: the share of false findings among the findings is what must stay small."""
+"""Correction for many tests: limits the expected share of false findings."""
 
 from __future__ import annotations
 

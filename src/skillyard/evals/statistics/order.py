@@ -1,7 +1,8 @@
-"""Whether the place of an answer decides who wins: a judge sees one in slot A, one in slot B.
+"""Order bias: does the slot of an answer influence the judge.
 
-Order bias of judges: Shi et al., arXiv 2406.07791. Tests are exact, and valid because slots are
-assigned by a seeded coin or both ways: without a bias the place says nothing about the winner.
+Order bias of judges: Shi et al., arXiv 2406.07791. The tests are exact. They are valid because
+slots are assigned by a seeded draw or both ways, so without bias the slot is independent of the
+winner.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from math import comb, fsum
 from typing import NamedTuple
 
-from skillyard.evals.statistics.agreement import Agreed, share
+from skillyard.evals.statistics.agreement import Agreement, share
 from skillyard.evals.statistics.pairs import TIE, Judgement, Pair
 from skillyard.evals.statistics.permutation import smallest_p
 from skillyard.evals.statistics.power import FALSE_ALARMS, TOO_LITTLE
@@ -34,7 +35,7 @@ class Slots(NamedTuple):
 
 
 class OrderEffect(NamedTuple):
-    """What the slots say, over all judge calls of a run."""
+    """The order effect over all judge calls of a run."""
 
     slot_a_wins: int
     slot_b_wins: int
@@ -44,7 +45,7 @@ class OrderEffect(NamedTuple):
     test: str
     p: float | None
     word: str
-    consistent: Agreed
+    consistent: Agreement
     """Pairs judged in both orders whose two verdicts are the same."""
     by_comparison: dict[str, Slots]
 
@@ -112,7 +113,7 @@ def conditional_p(tables: Sequence[Slots]) -> float:
     likely, least = [1.0], 0
     for table in tables:
         lowest, chances = _hypergeometric(table)
-        likely, least = _convolved(likely, chances), least + lowest
+        likely, least = _convolve(likely, chances), least + lowest
     observed = likely[sum(table.wins_in_a for table in tables) - least]
     return min(1.0, fsum(chance for chance in likely if chance <= observed * _EQUAL))
 
@@ -128,7 +129,7 @@ def _hypergeometric(table: Slots) -> tuple[int, list[float]]:
     ]
 
 
-def _convolved(one: Sequence[float], other: Sequence[float]) -> list[float]:
+def _convolve(one: Sequence[float], other: Sequence[float]) -> list[float]:
     total = [0.0] * (len(one) + len(other) - 1)
     for i, first in enumerate(one):
         for j, second in enumerate(other):

@@ -1,4 +1,4 @@
-"""The cases of an effectiveness or size-impact run, as what the statistics need of them."""
+"""Converts the cases of an effectiveness or size-impact run for the statistics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Unit = tuple[str, int]
 
 
 class Judgement(NamedTuple):
-    """What the scores of one judge call said: which condition lay in which slot, and who won."""
+    """The slots and the winner of one judge call, by its scores."""
 
     slot_a: str
     slot_b: str
@@ -49,7 +49,7 @@ class Pair(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What judging took for one case, answers from the cache included."""
+    """The judge calls of one case, cached ones included."""
 
     calls: int
     retries: int
@@ -94,15 +94,15 @@ def pair_of(case: Mapping[str, object], tie_band: float) -> Pair | None:
 
 def size_of_arms(case: Mapping[str, object]) -> dict[str, tuple[int, int]]:
     """Return (bytes, estimated tokens) of each condition whose sizes the case records."""
-    found = {}
+    sizes = {}
     recorded = case.get("condition_sizes")
     for name, size in recorded.items() if isinstance(recorded, Mapping) else ():
         if isinstance(size, Mapping):
-            found[str(name)] = (
+            sizes[str(name)] = (
                 _whole(case, size, "bytes"),
                 _whole(case, size, "tokens_estimated"),
             )
-    return found
+    return sizes
 
 
 def work_of(case: Mapping[str, object]) -> Work:
@@ -113,21 +113,21 @@ def work_of(case: Mapping[str, object]) -> Work:
         errors = sum(bool(order.get("error")) for order in orders)
     else:
         attempts, errors = [_count(case.get("judge_attempts"))], 0
-    return Work(sum(attempts), sum(max(0, tried - 1) for tried in attempts), errors)
+    return Work(sum(attempts), sum(max(0, attempt_count - 1) for attempt_count in attempts), errors)
 
 
 def _judgements(case: Mapping[str, object], winner: str) -> tuple[Judgement, ...]:
-    """Return one judgement an order; a case that kept none gives the one it was judged in."""
-    given: Sequence[object] = _sequence(case.get("orders"))
-    found = []
-    for order in given or [{"ab_assignment": case.get("ab_assignment"), "winner": winner}]:
+    """Return one judgement for each order; without orders, the one of the case itself."""
+    orders: Sequence[object] = _sequence(case.get("orders"))
+    judgements = []
+    for order in orders or [{"ab_assignment": case.get("ab_assignment"), "winner": winner}]:
         slots = order.get("ab_assignment") if isinstance(order, Mapping) else None
         won = order.get("winner") if isinstance(order, Mapping) else None
         if isinstance(slots, Mapping) and isinstance(won, str):
-            judged = Judgement(str(slots.get("A")), str(slots.get("B")), won)
-            if won in {judged.slot_a, judged.slot_b, TIE}:
-                found.append(judged)
-    return tuple(found)
+            judgement = Judgement(str(slots.get("A")), str(slots.get("B")), won)
+            if won in {judgement.slot_a, judgement.slot_b, TIE}:
+                judgements.append(judgement)
+    return tuple(judgements)
 
 
 def _lengths(case: Mapping[str, object], first: str, second: str) -> tuple[int, int] | None:

@@ -1,8 +1,8 @@
-"""Whether a mean of paired differences is further from zero than chance makes it.
+"""The sign-flip test: is a mean of paired differences further from zero than chance explains.
 
-If neither side of a pair is better, each difference is as likely with the other sign, so the test
+If neither side is better, each difference is equally likely with the opposite sign. So the test
 compares the sum with the sums under all sign patterns (Fisher, The Design of Experiments, 1935,
-section 21). No assumption about the shape of the differences is made.
+section 21). It assumes no distribution of the differences.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _AT_ONCE = 1_000_000
 
 
 def smallest_p(differences: int) -> float:
-    """Return the smallest p that the test can give for so many differences: 2 / 2**n at best."""
+    """Return the smallest possible p for this number of differences: 2 / 2**n at best."""
     if differences <= EXACT:
         return 2.0 ** (1 - differences) if differences else 1.0
     return 1 / (FLIPS + 1)
@@ -34,10 +34,10 @@ def smallest_p(differences: int) -> float:
 def sign_flip(differences: Sequence[float], seed: int) -> float:
     """Return the two-sided p of the sign-flip test, above 0 and at most 1.
 
-    Differences of zero say nothing about a direction and drop out; none left gives 1. Exact up to
-    15 differences, above by 10,000 seeded random patterns with the observed one counted among
-    them (Phipson & Smyth 2010), so that p is never 0. The order of the differences and the sign
-    of all of them together do not matter. Raises InvalidInput for a value that is not finite.
+    Differences of zero are ignored; without others the result is 1. Exact up to 15 differences,
+    above by 10,000 seeded random patterns, with the observed one counted among them (Phipson &
+    Smyth 2010), so p is never 0. The result does not depend on the order of the differences or on
+    their common sign. Raises InvalidInput for a value that is not finite.
     """
     if not all(map(isfinite, differences)):
         raise InvalidInput("a sign-flip test needs finite differences")
@@ -65,11 +65,13 @@ def _random_patterns(sizes: Sequence[float], reach: float, seed: int) -> float:
     rng = random.Random(seed)
     width = -(-len(sizes) // 8)
     rows = max(1, _AT_ONCE // (8 * width))
-    as_far = 0
+    extreme = 0
     for start in range(0, FLIPS, rows):
         count = min(rows, FLIPS - start)
-        drawn = np.frombuffer(rng.randbytes(count * width), dtype=np.uint8).reshape(count, width)
-        bits = np.unpackbits(drawn, axis=1)[:, : len(sizes)]
+        random_bytes = np.frombuffer(rng.randbytes(count * width), dtype=np.uint8).reshape(
+            count, width
+        )
+        bits = np.unpackbits(random_bytes, axis=1)[:, : len(sizes)]
         sums = np.einsum("ro,o->r", 2.0 * bits - 1.0, values)
-        as_far += int(np.count_nonzero(np.abs(sums) >= reach))
-    return (as_far + 1) / (FLIPS + 1)
+        extreme += int(np.count_nonzero(np.abs(sums) >= reach))
+    return (extreme + 1) / (FLIPS + 1)

@@ -1,8 +1,8 @@
-"""What a number of prompts can show at all, and the words for what was shown.
+"""Power: the effects that a number of prompts can show, and the word for a result.
 
 The power of the two-sided t test is taken from the noncentral t distribution (Cohen, Statistical
-Power Analysis for the Behavioral Sciences, 1988, ch. 2); the sign-flip test that gives the
-p-values has nearly the same one, which the simulations beside the tests check.
+Power Analysis for the Behavioral Sciences, 1988, ch. 2). The sign-flip test that gives the p-values
+has nearly the same power; the simulations in the tests check this.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from skillyard.evals.statistics.scientific import special
 __all__ = [
     "BETTER",
     "FALSE_ALARMS",
-    "LEAST_UNITS",
+    "MIN_UNITS",
     "NO_DIFFERENCE",
     "POWER",
     "TOO_LITTLE",
@@ -34,9 +34,9 @@ POWER = 0.8
 BETTER, WORSE = "better", "worse"
 NO_DIFFERENCE = "no difference shown"
 TOO_LITTLE = "too little data"
-LEAST_UNITS = next(count for count in range(1, 16) if smallest_p(count) <= FALSE_ALARMS)
+MIN_UNITS = next(count for count in range(1, 16) if smallest_p(count) <= FALSE_ALARMS)
 """Below so many units (6) no result whatever reaches the 5 % level."""
-_MOST_UNITS = 10_000_000
+_MAX_UNITS = 10_000_000
 
 
 def power_of(effect: float, spread: float, units: int) -> float:
@@ -57,9 +57,9 @@ def power_of(effect: float, spread: float, units: int) -> float:
 
 
 def smallest_detectable(spread: float, units: int) -> float | None:
-    """Return the smallest true mean that ``units`` find with 80 % power, in the unit of spread.
+    """Return the smallest true mean that ``units`` find with 80 % power, in units of the spread.
 
-    None below two units, and where the measured spread is 0 and so says nothing.
+    None below two units, and for a measured spread of 0, which is no estimate.
     """
     if units < 2 or spread <= 0:
         return None
@@ -85,12 +85,12 @@ def units_needed(effect: float, spread: float) -> int | None:
     """
     if not effect or spread <= 0:
         return None
-    high = LEAST_UNITS
+    high = MIN_UNITS
     while power_of(effect, spread, high) < POWER:
         high *= 2
-        if high > _MOST_UNITS:
+        if high > _MAX_UNITS:
             return None
-    low = max(LEAST_UNITS - 1, high // 2)
+    low = max(MIN_UNITS - 1, high // 2)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if power_of(effect, spread, middle) >= POWER else (middle, high)
@@ -98,12 +98,12 @@ def units_needed(effect: float, spread: float) -> int | None:
 
 
 def word_for(mean: float | None, p: float | None, units: int) -> str:
-    """Return better, worse, no difference shown or too little data, from the first side's view.
+    """Return better, worse, no difference shown or too little data, for the first side.
 
-    ``p`` is the one adjusted for the other tests of its family. Below six units nothing can be
-    shown, and the word says so whatever the mean.
+    ``p`` is adjusted for the other tests of its family. Below six units nothing can be shown, so
+    the word is too little data for every mean.
     """
-    if mean is None or p is None or units < LEAST_UNITS:
+    if mean is None or p is None or units < MIN_UNITS:
         return TOO_LITTLE
     if p > FALSE_ALARMS or not mean:
         return NO_DIFFERENCE

@@ -1,4 +1,4 @@
-"""The way to numpy and scipy, which only the extra ``eval`` installs."""
+"""Access to numpy and scipy, which the extra ``eval`` installs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _module(name: str) -> Any:
     library = name.partition(".")[0]
     loaded = sys.modules.get(name)
     if loaded is not None and sys.modules.get(library) is not None:
-        return loaded  # import_module takes many times as long to find that out
+        return loaded  # import_module takes many times as long to fail
     try:
         return import_module(name)
     except ImportError as error:

@@ -1,9 +1,9 @@
-"""The verdict on a skill, in one sentence that a reader can check against the figures."""
+"""The verdict on a skill as one sentence with its figures."""
 
 from __future__ import annotations
 
 from skillyard.evals.statistics.comparison import Comparison
-from skillyard.evals.statistics.power import LEAST_UNITS, NO_DIFFERENCE, TOO_LITTLE
+from skillyard.evals.statistics.power import MIN_UNITS, NO_DIFFERENCE, TOO_LITTLE
 
 __all__ = ["arm_in_words", "verdict"]
 
@@ -22,13 +22,13 @@ def arm_in_words(condition: str) -> str:
 
 
 def verdict(headline: Comparison | None, recommended: str | None) -> str:
-    """Return the sentence on the headline comparison, None where it was not judged.
+    """Return the sentence on the headline comparison, None if it was not judged.
 
-    ``recommended`` is the smallest arm not shown worse, None where that cannot be said.
+    ``recommended`` is the smallest arm not shown worse, None if unknown.
     """
     if headline is None:
         return "The skill was never judged against no skill, so nothing can be said."
-    text = f"{_effect(headline)} over {_counted(headline.interval.units, 'prompt')}"
+    text = f"{_effect(headline)} over {_plural(headline.interval.units, 'prompt')}"
     text += f"{_interval(headline)}: {_conclusion(headline)}"
     if recommended is not None:
         text += f"; the smallest level not shown worse is {arm_in_words(recommended)}"
@@ -55,7 +55,7 @@ def _interval(headline: Comparison) -> str:
 
 def _conclusion(headline: Comparison) -> str:
     if headline.word == TOO_LITTLE:
-        return f"{TOO_LITTLE}, since no result below {LEAST_UNITS} prompts can be told from chance"
+        return f"{TOO_LITTLE}, since no result below {MIN_UNITS} prompts can be told from chance"
     if headline.word != NO_DIFFERENCE:
         return f"{headline.word}, adjusted p {_p(headline.p_adjusted)}"
     if headline.detectable is None:
@@ -66,7 +66,7 @@ def _conclusion(headline: Comparison) -> str:
     )
 
 
-def _counted(count: int, what: str) -> str:
+def _plural(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 

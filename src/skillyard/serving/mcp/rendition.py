@@ -16,7 +16,7 @@ from typing import Any
 
 from skillyard.errors import SkillError
 from skillyard.formats.agentskills import split_tools
-from skillyard.formats.frontmatter import decode, joined, split, unify_lines
+from skillyard.formats.frontmatter import decode, join_document, split, unify_lines
 from skillyard.formats.nodes import Node, Scalar, plain_value
 from skillyard.formats.yaml_guard import read_mapping
 from skillyard.text import shorten
@@ -53,7 +53,7 @@ def conforming(data: bytes, path: str) -> tuple[bytes, dict[str, Any]]:
             else:
                 fields[key] = value
         block = "".join(f"{_key(key)}: {_flow(value)}\n" for key, value in fields.items())
-        served = joined(block, fenced.body, "")
+        served = join_document(block, fenced.body, "")
         nodes, _ = read_mapping(split(served.decode(), path).block, path)
         return served, {key: plain_value(node) for key, node in nodes.items()}
     except SkillError as error:

@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from typing import TypeVar
 
 from skillyard.errors import SkillError
-from skillyard.formats.frontmatter import joined
+from skillyard.formats.frontmatter import join_document
 from skillyard.io.sha256 import sha256
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.ranking.match import Match, rank
@@ -134,7 +134,7 @@ def file_of(skill: Skill) -> bytes:
     Of a skill from a store they are made of what it holds, which is the file in all but blanks.
     """
     if skill.stored:
-        return joined(skill.frontmatter, skill.body or "", skill.hash)
+        return join_document(skill.frontmatter, skill.body or "", skill.hash)
     limit = DEFAULT_LIMITS.skill_file_bytes
     try:
         if is_document(skill):

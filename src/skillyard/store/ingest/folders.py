@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from skillyard.catalog.reading import read_one
+from skillyard.catalog.entries import read_one
 from skillyard.discovery import Candidate, Root
-from skillyard.discovery.streaming import stream
+from skillyard.discovery.walk import iter_scan
 from skillyard.errors import Diagnostic, ResourceRefused
 from skillyard.limits import Limits
 from skillyard.resources import list_resources, read_file, read_resource
@@ -52,7 +52,7 @@ def count(roots: Sequence[str], limits: Limits, stop: threading.Event) -> int:
 
 def _found(roots: Sequence[str], limits: Limits) -> Iterator[Candidate | Diagnostic]:
     named = [Root(root) for root in roots]
-    for found in stream(named, limits._replace(folders_walked=MOST_FOLDERS)):
+    for found in iter_scan(named, limits._replace(folders_walked=MOST_FOLDERS)):
         if isinstance(found, Diagnostic) or found.origin != Origin.CONVENTION:
             yield found
 

@@ -10,8 +10,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 
-from skillyard.catalog.reading import Progress
-from skillyard.catalog.snapshot import named_roots
+from skillyard.catalog.entries import Progress
+from skillyard.catalog.snapshot import parse_roots
 from skillyard.errors import InvalidInput
 from skillyard.text import without_passwords
 from skillyard.usecases.doctor.finding import ERROR, Diagnosis, Finding
@@ -38,7 +38,7 @@ def diagnose(
     in other programs' settings; without it they are not checked. Raises InvalidInput for an
     unknown scope, a root that is not a path, and a current folder that is gone.
     """
-    paths, wanted = named_roots(tuple(roots), scopes)
+    paths, wanted = parse_roots(tuple(roots), scopes)
     try:
         folder = os.getcwd()
     except OSError:

@@ -11,7 +11,7 @@ from skillyard.hook.settings_file import SettingsRefused, read_settings
 
 __all__ = ["read_document"]
 
-MOST_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 """Claude Code keeps the history of its projects in the file that names its servers."""
 
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*|/\*.*?(?:\*/|\Z)|\s+|.', re.DOTALL)
@@ -26,7 +26,7 @@ def read_document(path: str, form: str) -> dict[str, Any] | None:
     ``form`` is ``json``, ``jsonc`` (with comments and trailing commas, as editors take it) or
     ``toml``. Raises SettingsRefused, with the line where one can be named.
     """
-    text = read_settings(path, to_change=False, most_bytes=MOST_BYTES).text
+    text = read_settings(path, to_change=False, max_bytes=MAX_BYTES).text
     if text is None:
         return None
     text = text.removeprefix("\ufeff")

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from skillyard.errors import SkillyardError
-from skillyard.hook.approving import review_project
+from skillyard.hook.approval import review_project
 from skillyard.hook.hosts import HOSTS, Host
-from skillyard.hook.installing import installed_commands
+from skillyard.hook.installation import installed_commands
 from skillyard.hook.library import library_place
 from skillyard.hook.settings_file import SettingsRefused, read_settings
 from skillyard.hook.trust import project_above, projects, untrusted_skills

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from shlex import join
 from typing import Any, NamedTuple
 
-from skillyard.catalog.reading import Progress
+from skillyard.catalog.entries import Progress
 from skillyard.io.paths import ancestors
 
 __all__ = ["CommandReader", "Request", "root_options"]

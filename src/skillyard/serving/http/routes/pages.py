@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from skillyard.catalog.snapshot import all_roots, named_roots
+from skillyard.catalog.snapshot import all_roots, parse_roots
 from skillyard.errors import SkillError, SkillyardError, UnknownName
 from skillyard.index.progress import Progress
 from skillyard.ranking.match import rank
@@ -155,7 +155,7 @@ def _looked(options: ServiceOptions) -> tuple[str, ...]:
     """Return the folders that are served, to those alone who are on this machine anyway."""
     if options.store or options.token or options.allowed_hosts or not is_loopback(options.host):
         return ()
-    paths, scopes = named_roots(options.roots, options.scopes)
+    paths, scopes = parse_roots(options.roots, options.scopes)
     roots = [os.path.abspath(root.path) for root in all_roots(paths, scopes)]
     return tuple(dict.fromkeys(roots))[:FOLDERS]
 

@@ -1,0 +1,159 @@
+"""Reads candidates into entries: each file once, its errors as diagnostics."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from skillyard.discovery import Candidate, Stamp
+from skillyard.discovery.candidate import STABLE_AFTER_NS
+from skillyard.errors import Diagnostic, SkillError, SkillIoError
+from skillyard.formats.agentskills import Document, Parsed, parse_document
+from skillyard.formats.conventions import parse_convention
+from skillyard.formats.frontmatter import decode
+from skillyard.formats.oasis import parse_key_skill
+from skillyard.io.paths import same_path
+from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.resources import read_file
+from skillyard.skill import Origin, Skill
+from skillyard.text import hidden_in_body
+
+__all__ = ["Entry", "Progress", "read_all", "read_one", "refresh", "reuse_skill"]
+
+Progress = Callable[[int, int], None]
+"""Called with (files read, files found) from time to time during a long load."""
+
+
+class Entry(NamedTuple):
+    """The result of reading one candidate."""
+
+    candidate: Candidate
+    skill: Skill | None
+    diagnostics: tuple[Diagnostic, ...]
+    is_stable: bool
+    """The file was old enough when it was read that every later change alters its stamp."""
+
+
+def read_all(
+    candidates: Sequence[Candidate],
+    limits: Limits,
+    previous: dict[str, Entry],
+    progress: Progress | None,
+) -> dict[str, Entry]:
+    """Read the candidates that are new or may have changed. Reuse the previous entry for others."""
+    entries: dict[str, Entry] = {}
+    total = len(candidates)
+    now = time.time_ns()
+    for number, candidate in enumerate(candidates):
+        earlier = previous.get(candidate.path)
+        if earlier is not None and earlier.is_stable and earlier.candidate == candidate:
+            entries[candidate.path] = earlier
+        else:
+            entries[candidate.path] = reuse_skill(read_one(candidate, limits, now), earlier)
+        if progress is not None and number % 256 == 0:
+            progress(number, total)
+    if progress is not None:
+        progress(total, total)
+    return entries
+
+
+def read_one(candidate: Candidate, limits: Limits, now: int) -> Entry:
+    """Read and parse one file at the time ``now``. Errors become diagnostics."""
+    is_stable = candidate.stamp.ctime_ns + STABLE_AFTER_NS < now
+    try:
+        content = read_file(
+            candidate.target or candidate.path, limits.skill_file_bytes, candidate.path
+        )
+        if (content.status.st_ino, content.status.st_dev) != candidate.stamp[3:]:
+            raise SkillIoError(
+                "the file was replaced while it was being read",
+                path=candidate.path,
+                code="changed_while_reading",
+                hint="load again",
+            )
+        parsed = _parse(candidate, content.data, int(content.status.st_mtime), limits)
+    except SkillError as error:
+        if not error.path:
+            error.path = candidate.path
+        return Entry(candidate, None, (error.diagnostic(),), is_stable)
+    diagnostics = list(parsed.diagnostics)
+    hidden = hidden_in_body(content.data)
+    if hidden is not None:
+        line, label = hidden
+        diagnostics.append(
+            Diagnostic(
+                "hidden_character",
+                "warning",
+                candidate.path,
+                f"the text holds {label}; it is written out visibly wherever it is shown",
+                "remove it",
+                line,
+            )
+        )
+    return Entry(candidate, parsed.skill, tuple(diagnostics), is_stable)
+
+
+def _parse(candidate: Candidate, data: bytes, modified: int, limits: Limits) -> Parsed:
+    text = decode(data, candidate.path)
+    document = Document(
+        candidate.path,
+        candidate.folder,
+        candidate.origin,
+        candidate.scope,
+        hashlib.sha256(data).hexdigest(),
+        modified,
+        candidate.references,
+    )
+    if candidate.origin == Origin.CONVENTION:
+        return parse_convention(document, text, limits)
+    if candidate.origin == Origin.OASIS:
+        return parse_key_skill(document, text, limits)
+    strict = candidate.origin == Origin.RUNTIME
+    return parse_document(document, text, strict=strict, limits=limits)
+
+
+def reuse_skill(entry: Entry, earlier: Entry | None) -> Entry:
+    """Return the entry with the earlier Skill object when the skill has not changed."""
+    if earlier is None or earlier.skill is None or entry.skill is None:
+        return entry
+    return entry._replace(skill=earlier.skill) if entry.skill == earlier.skill else entry
+
+
+def refresh(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> Skill:
+    """Return the skill read from its file again. A skill without a file is returned unchanged.
+
+    Raises SkillError when the file is no longer a skill, or when a link now leads to another file:
+    the folder may have been replaced by a link since it was loaded.
+    """
+    if skill.origin is None or not skill.path or skill.stored:
+        return skill
+    folder, _, name = skill.path.rpartition("/")
+    try:
+        home, real = os.path.realpath(folder or "."), os.path.realpath(skill.path)
+    except OSError:  # a link changed while it was resolved
+        home, real = folder, skill.path
+    if not real.startswith(home.rstrip(os.sep) + os.sep):
+        real = skill.path  # a link out of the folder: opening it is refused
+    content = read_file(real, limits.skill_file_bytes, skill.path)
+    by_link = not same_path(home, os.path.abspath(folder or "."))
+    if by_link and hashlib.sha256(content.data).hexdigest() != skill.hash:
+        raise SkillIoError(
+            "a link leads to another file than the one that was loaded",
+            path=skill.path,
+            code="changed_while_reading",
+            hint="load the catalog again",
+        )
+    candidate = Candidate(
+        skill.path,
+        (name,),
+        skill.origin,
+        os.path.basename(home) if name.lower() == "skill.md" else None,
+        Stamp(0, 0, 0, 0, 0),
+        skill.scope,
+        0,
+        skill.references,
+    )
+    return _parse(candidate, content.data, int(content.status.st_mtime), limits).skill

@@ -1,0 +1,111 @@
+"""Checks of skill names: prompts that contain one, and names that are not in the catalog.
+
+A prompt with the name of the skill under test gives the answer away to the router, and tells the
+model without the skill what to do. Such a case measures nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from skillyard.catalog import Catalog
+from skillyard.errors import AmbiguousName, SkillNotFound
+from skillyard.evals.cases.records import Notes, Record
+from skillyard.skill import Skill
+
+__all__ = ["check_prompt", "find_name", "known_skill", "known_skills"]
+
+_BEFORE = r"(?<![^\W_])(?<![-_])"
+_AFTER = r"(?![^\W_])(?![-_][^\W_])"
+
+
+def find_name(prompt: str, name: str) -> str | None:
+    """Return the words by which the prompt names the skill, or None.
+
+    Case is ignored, hyphens and underscores are equal, and the name must be a whole word: neither
+    ``regex-building-blocks`` nor ``my-regex-building`` names ``regex-building``. A name of several
+    hyphenated words counts anywhere. A name written with blanks, or one ordinary word (``pdf``),
+    counts only in the forms ``@pdf``, ``/pdf``, ``[skill:pdf]``, *the pdf skill* and *the skill
+    pdf*.
+    """
+    parts = [re.escape(part) for part in re.split(r"[-_\s]+", name.strip()) if part]
+    if not parts:
+        return None
+    hyphenated = r"[-_]".join(parts)
+    spoken = r"[-_\s]+".join(parts)
+    patterns = [
+        rf"{_BEFORE}[@/]{hyphenated}{_AFTER}(?![/.][^\W_])",
+        rf"skill:\s*{hyphenated}{_AFTER}",
+        rf"{_BEFORE}{spoken}\s+skill{_AFTER}",
+        rf"{_BEFORE}skill\s+(?:called\s+|named\s+)?[`\"'“‘«]?+{spoken}{_AFTER}",
+    ]
+    if len(parts) > 1:
+        patterns.insert(0, rf"{_BEFORE}{hyphenated}{_AFTER}")
+    match = re.search("|".join(patterns), prompt, re.IGNORECASE)
+    return match.group() if match else None
+
+
+def check_prompt(
+    prompt: str, names: Iterable[str], notes: Notes, line: int | None, *, severe: bool = True
+) -> None:
+    """Note a prompt that names one of the skills; an error, or a warning where not ``severe``."""
+    for name in names:
+        mention = find_name(prompt, name)
+        if mention is None:
+            continue
+        note = notes.error if severe else notes.warning
+        note(
+            "case_names_skill",
+            line,
+            f"the prompt names the skill under test, {name}",
+            "ask for what is wanted, as somebody would who does not know the skill",
+            mention,
+        )
+
+
+def known_skill(
+    catalog: Catalog | None, name: str, record: Record, field: str, *, routed: bool = False
+) -> Skill | None:
+    """Return the skill of that name; None, and a note, where the catalog has none.
+
+    ``routed`` refuses hidden skills too, which only ``@name`` reaches. No catalog, no check.
+    """
+    if catalog is None or not name:
+        return None
+    try:
+        skill = catalog.get(name)
+    except SkillNotFound as error:
+        record.wrong(
+            field,
+            "names a skill that is not there",
+            error.hint or "check the name, and the folder of skills",
+            name,
+        )
+        return None
+    except AmbiguousName:
+        record.wrong(field, "names several skills", "use an id", name)
+        return None
+    if routed and skill.hidden:
+        record.wrong(
+            field,
+            "names a hidden skill",
+            "no router may choose it: only @name calls it",
+            name,
+        )
+        return None
+    return skill
+
+
+def known_skills(
+    catalog: Catalog | None, names: Iterable[str], record: Record, field: str
+) -> tuple[str, ...]:
+    """Return the names of the skills that the names or ids refer to.
+
+    Names that a router could not pick from the catalog are noted and returned unchanged.
+    """
+    resolved = []
+    for name in names:
+        skill = known_skill(catalog, name, record, field, routed=True)
+        resolved.append(name if skill is None else skill.name)
+    return tuple(resolved)

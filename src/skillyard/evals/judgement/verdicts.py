@@ -1,0 +1,185 @@
+"""Validates a judge's reply against its rubric. An incomplete reply is rejected as a whole.
+
+A missing criterion must not count as zero, and an unknown winner must not count for either side
+(spec/evals.md §1.9; spec/security.md, Judging).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from math import inf
+from typing import Any
+
+from skillyard.errors import InvalidInput, SkillyardError
+from skillyard.evals.criteria import Criterion
+
+__all__ = [
+    "BAD_REASONING",
+    "BAD_SHAPE",
+    "BAD_WINNER",
+    "DUPLICATE_CRITERION",
+    "HIGHEST",
+    "LOWEST",
+    "MISSING_CRITERION",
+    "SCORE_NOT_INTEGER",
+    "SCORE_OUT_OF_RANGE",
+    "UNKNOWN_CRITERION",
+    "WINNERS",
+    "BadVerdict",
+    "CriterionScores",
+    "Verdict",
+    "read_criteria",
+    "verdict",
+]
+
+WINNERS = ("A", "B", "tie")
+LOWEST, HIGHEST = 1, 5
+"""The scale of every criterion, in whole points."""
+
+BAD_SHAPE = "bad_shape"
+MISSING_CRITERION = "missing_criterion"
+DUPLICATE_CRITERION = "duplicate_criterion"
+UNKNOWN_CRITERION = "unknown_criterion"
+SCORE_NOT_INTEGER = "score_not_integer"
+SCORE_OUT_OF_RANGE = "score_out_of_range"
+BAD_REASONING = "bad_reasoning"
+BAD_WINNER = "bad_winner"
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+class BadVerdict(SkillyardError):
+    """A reply that is no verdict on the rubric; ``kind`` is a stable word for the reason."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionScores:
+    """The scores of both responses on one criterion, 1 to 5."""
+
+    name: str
+    score_a: int
+    score_b: int
+    reasoning: str
+    """As the judge wrote it: untrusted text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A whole valid reply."""
+
+    criteria: tuple[CriterionScores, ...]
+    """One for each criterion, in the rubric's order."""
+    overall_winner: str
+    """``A``, ``B`` or ``tie``: the winner that the judge states, independent of the scores."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the documented shape of a parsed reply."""
+        return {
+            "criteria": [asdict(scores_by_name) for scores_by_name in self.criteria],
+            "overall_winner": self.overall_winner,
+        }
+
+
+def read_criteria(
+    criteria: Iterable[Criterion | Mapping[str, Any]],
+) -> tuple[Criterion, ...]:
+    """Return criteria given as values or as mappings of a rubric file.
+
+    Raises InvalidInput if there are none, a name is blank or duplicate, or a weight is not a finite
+    number above 0.
+    """
+    rubric = tuple(
+        one if isinstance(one, Criterion) else _criterion(one, place)
+        for place, one in enumerate(criteria, 1)
+    )
+    if not rubric:
+        raise InvalidInput("criteria: a rubric needs at least one criterion")
+    names: set[str] = set()
+    for place, criterion in enumerate(rubric, 1):
+        _check(criterion, f"criteria[{place}]")
+        if criterion.name in names:
+            raise InvalidInput(f"criteria[{place}].name: {criterion.name!r} stands twice")
+        names.add(criterion.name)
+    return rubric
+
+
+def _criterion(one: Mapping[str, Any], place: int) -> Criterion:
+    if not isinstance(one, Mapping):
+        raise InvalidInput(f"criteria[{place}] must be a mapping with name and weight")
+    return Criterion(one.get("name", ""), one.get("weight", 0), one.get("description") or "")
+
+
+def _check(criterion: Criterion, where: str) -> None:
+    if not isinstance(criterion.name, str) or not criterion.name.strip():
+        raise InvalidInput(f"{where}.name must be a text that is not blank")
+    if not isinstance(criterion.description, str):
+        raise InvalidInput(f"{where}.description must be a text")
+    weight = criterion.weight
+    number = isinstance(weight, int | float) and not isinstance(weight, bool)
+    if not number or not 0 < weight < inf:
+        raise InvalidInput(f"{where}.weight must be a finite number above 0, not {weight!r}")
+
+
+def verdict(value: object, criteria: Iterable[Criterion]) -> Verdict:
+    """Return a parsed reply as a verdict on the criteria. Raises BadVerdict for anything less.
+
+    ``criteria`` is a list that names every criterion exactly once and no other; scores are JSON
+    integers from 1 to 5 (no booleans, no texts, no fractions, not even 4.0); each reasoning is a
+    text; ``overall_winner`` is ``A``, ``B`` or ``tie``. Other keys are passed over.
+    """
+    if not isinstance(value, Mapping):
+        raise BadVerdict(BAD_SHAPE, "the reply is not a JSON object")
+    entries = value.get("criteria")
+    if not isinstance(entries, list):
+        raise BadVerdict(BAD_SHAPE, "criteria is not a list")
+    names = [criterion.name for criterion in criteria]
+    scores_by_name: dict[str, CriterionScores] = {}
+    for entry in entries:
+        one = _criterion_scores(entry, names)
+        if one.name in scores_by_name:
+            raise BadVerdict(DUPLICATE_CRITERION, f"criterion {one.name!r} is scored twice")
+        scores_by_name[one.name] = one
+    missing = [name for name in names if name not in scores_by_name]
+    if missing:
+        raise BadVerdict(MISSING_CRITERION, f"criterion {missing[0]!r} is not scored")
+    winner = value.get("overall_winner")
+    if not isinstance(winner, str) or winner not in WINNERS:
+        raise BadVerdict(BAD_WINNER, 'overall_winner is not "A", "B" or "tie"')
+    return Verdict(tuple(scores_by_name[name] for name in names), winner)
+
+
+def _criterion_scores(entry: object, names: list[str]) -> CriterionScores:
+    if not isinstance(entry, Mapping):
+        raise BadVerdict(BAD_SHAPE, "an entry of criteria is not an object")
+    name = entry.get("name")
+    if not isinstance(name, str):
+        raise BadVerdict(BAD_SHAPE, "a criterion's name is not a text")
+    if name not in names:
+        raise BadVerdict(UNKNOWN_CRITERION, f"{name[:60]!r} is not a criterion of the rubric")
+    reasoning = entry.get("reasoning")
+    if not isinstance(reasoning, str):
+        raise BadVerdict(BAD_REASONING, f"the reasoning on {name!r} is not a text")
+    return CriterionScores(
+        name,
+        _score(entry, "score_a", name),
+        _score(entry, "score_b", name),
+        # JSON can spell half of a character pair, which no file could hold.
+        _SURROGATES.sub("\ufffd", reasoning),
+    )
+
+
+def _score(entry: Mapping[str, object], key: str, name: str) -> int:
+    score = entry.get(key)
+    if isinstance(score, bool) or not isinstance(score, int):
+        raise BadVerdict(SCORE_NOT_INTEGER, f"{key} of {name!r} is not an integer")
+    if not LOWEST <= score <= HIGHEST:
+        raise BadVerdict(
+            SCORE_OUT_OF_RANGE, f"{key} of {name!r} is not between {LOWEST} and {HIGHEST}"
+        )
+    return score

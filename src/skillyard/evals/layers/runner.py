@@ -1,0 +1,335 @@
+"""Executes a prepared run and writes its results file, also when the run is stopped."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import fsum
+from typing import Any, Protocol
+
+from skillyard.catalog import Catalog
+from skillyard.evals.cases.activation import ActivationCase
+from skillyard.evals.cases.confusion import ConfusionCase
+from skillyard.evals.cases.labels import Label
+from skillyard.evals.layers.activation import (
+    ActivationRun,
+    activation_artifacts,
+    activation_summary,
+)
+from skillyard.evals.layers.confusion import ConfusionRun, confusion_artifacts, confusion_summary
+from skillyard.evals.layers.datasets import Pairs, Routes
+from skillyard.evals.layers.judge_agreement import agreement_of
+from skillyard.evals.layers.pair_cases import rules_of
+from skillyard.evals.layers.pairs import PairRun
+from skillyard.evals.layers.router import ModelRouter, Router, routers_of
+from skillyard.evals.layers.scheduler import Job, run_jobs
+from skillyard.evals.layers.session import Session
+from skillyard.evals.models.calls import Calls, Counts
+from skillyard.evals.models.run_stop import RunStopped
+from skillyard.evals.settings import RunSettings
+from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS
+from skillyard.evals.storage.events import START, Events
+from skillyard.evals.storage.results import SCHEMA, write_results
+
+__all__ = ["DEGRADED", "EvaluationResult", "Step", "execute", "moment"]
+
+DEGRADED = 0.1
+"""A run with a larger share of errors is marked as degraded (evals.md §1.14)."""
+COST_DIGITS = 6
+
+
+def moment() -> str:
+    """Return the time now: ISO 8601 in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The progress of a run."""
+
+    done: int
+    total: int
+    """Cases."""
+    calls: int
+    """Requests sent so far."""
+    cost: float
+    """US dollars so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationResult:
+    """The result of a run."""
+
+    path: str
+    """Of the results file."""
+    envelope: dict[str, Any]
+    missing: tuple[str, ...] = ()
+    """Entries that a replay would have needed."""
+
+    @property
+    def usable(self) -> int:
+        """Cases with a result."""
+        cases = self.envelope["cases"]
+        return sum(
+            each.get("passed") is not None or each.get("winner") is not None for each in cases
+        )
+
+
+class Run(Protocol):
+    """The jobs of a layer, and its cases once they have ended."""
+
+    def jobs(self) -> list[Job]:
+        """Return the work."""
+
+    def cases(self, skipped: str) -> list[dict[str, Any]]:
+        """Return every case, those that were not reached marked."""
+
+
+def execute(
+    work: Pairs | Routes,
+    settings: RunSettings,
+    catalog: Catalog,
+    *,
+    results: str,
+    run_id: str,
+    session: Session | None,
+    calls: Calls | None,
+    stop: threading.Event,
+    on_step: Callable[[Step], None] = lambda step: None,
+    price_source: str = "",
+    engine_version: str = "",
+    labels: Sequence[Label] = (),
+) -> EvaluationResult:
+    """Run the cases, write ``<type>_<run_id>.json``, and return its content.
+
+    ``session`` is None for runs without a model, ``calls`` for runs without network. A stopped run
+    writes its cases so far and the reason. Raises SkillIoError if the file cannot be written, and
+    InvalidInput for a scorer that is not available.
+    """
+    started = time.monotonic()
+    events = Events(results, run_id)
+    try:
+        started_at = moment()
+        events.append(START, timestamp=started_at, settings=settings.to_dict())
+        progress = _ProgressReporter(events, calls, on_step)
+        routers: Mapping[str, Router] = {}
+        run: Run
+        if isinstance(work, Pairs):
+            assert session is not None
+            run = PairRun(work.units, rules_of(settings), session, progress.case)
+        else:
+            routers = routers_of(settings, work, catalog, session)
+            run = _routing_run(work, settings, routers, progress.case)
+        jobs = run.jobs()
+        progress.total = len(run.cases(""))
+        # Without network calls, more threads only share one interpreter.
+        stopped = run_jobs(jobs, settings.concurrency if calls is not None else 1, stop)
+        cases = run.cases(stopped.reason if stopped is not None else "")
+        meta = _meta(settings, work, run_id, started_at, session, calls, stopped)
+        meta["price_source"] = price_source or None
+        meta["engine_version"] = engine_version or None
+        for case in cases:
+            case["run_id"], case["timestamp"] = run_id, started_at
+        summary, artifacts = _summarise(work, settings, cases, catalog, routers, labels)
+        if session is not None:
+            artifacts["cost"] = _cost_by_kind(session.counts.costs)
+        meta["degraded"] = _degraded(cases)
+        meta["duration_s"] = round(time.monotonic() - started, 3)
+        envelope = {"meta": meta, "summary": summary, "cases": cases, "artifacts": artifacts}
+        path = write_results(results, envelope)
+        events.append("end", timestamp=moment(), stop_reason=meta["stop_reason"])
+        missing = tuple(sorted(session.counts.missing)) if session is not None else ()
+        return EvaluationResult(path, envelope, missing)
+    finally:
+        events.close()
+
+
+def _degraded(cases: Sequence[Mapping[str, Any]]) -> bool:
+    """True when too many of the cases that were worked on are errors."""
+    worked_on = [case for case in cases if not case["skipped"]]
+    errors = sum(bool(case["errors"]) for case in worked_on)
+    return errors > DEGRADED * len(worked_on)
+
+
+class _ProgressReporter:
+    """Writes an event for each finished case, and reports the progress."""
+
+    def __init__(
+        self, events: Events, calls: Calls | None, on_step: Callable[[Step], None]
+    ) -> None:
+        self._events = events
+        self._calls = calls
+        self._on_step = on_step
+        self._guard = threading.Lock()
+        self._cases_done = 0
+        self._attempts = 0
+        self.total = 0
+
+    def case(self, case: Mapping[str, Any]) -> None:
+        counts = self._calls.counts if self._calls is not None else Counts()
+        with self._guard:
+            paid, self._attempts = (
+                counts.attempts > self._attempts,
+                max(self._attempts, counts.attempts),
+            )
+        fields = _event_fields(case)
+        self._events.append(
+            "case", wait=paid, case=case["id"], run_index=case["run_index"], **fields
+        )
+        with self._guard:
+            self._cases_done += 1
+            self._on_step(Step(self._cases_done, self.total, counts.attempts, counts.cost))
+
+
+def _event_fields(case: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("winner", "improvement", "passed", "predicted", "skipped", "cost")
+    fields = {name: case[name] for name in names if case.get(name) is not None}
+    return {**fields, "errors": [error["kind"] for error in case["errors"]]}
+
+
+def _routing_run(
+    work: Routes,
+    settings: RunSettings,
+    routers: Mapping[str, Router],
+    on_case: Callable[[dict[str, Any]], None],
+) -> Run:
+    if settings.eval_type == "confusion":
+        cases = tuple(case for case in work.cases if isinstance(case, ConfusionCase))
+        return ConfusionRun(cases, work.groups, routers, runs=settings.runs, on_case=on_case)
+    activation_cases = tuple(case for case in work.cases if isinstance(case, ActivationCase))
+    return ActivationRun(activation_cases, routers[""], runs=settings.runs, on_case=on_case)
+
+
+def _cost_by_kind(costs: Mapping[str, float]) -> dict[str, float]:
+    """Return the cost of the answers and of the judgements of a run, including cached ones."""
+    folders = {"generation": GENERATIONS, "judging": JUDGEMENTS}
+    return {
+        name: round(
+            fsum(cost for path, cost in costs.items() if path.startswith(kind)), COST_DIGITS
+        )
+        for name, kind in folders.items()
+    }
+
+
+def _summarise(
+    work: Pairs | Routes,
+    settings: RunSettings,
+    cases: list[dict[str, Any]],
+    catalog: Catalog,
+    routers: Mapping[str, Router],
+    labels: Sequence[Label],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    if isinstance(work, Pairs):
+        from skillyard.evals.statistics.analysis import analyse_pairs
+
+        summary, artifacts = analyse_pairs(cases, seed=settings.seed, tie_band=settings.tie_band)
+        artifacts["agreement"] |= agreement_of(cases, labels)
+        for tested in work.tested:
+            if tested.skill in summary:
+                fields = tested.to_dict()
+                sizes = fields.pop("conditions")
+                summary[tested.skill] |= fields
+                for name, size in sizes.items():
+                    entry = summary[tested.skill]["conditions"].setdefault(name, {})
+                    entry.update(size)
+        return summary, artifacts
+    if settings.eval_type == "confusion":
+        return confusion_summary(cases, work.groups), confusion_artifacts(cases, work.groups)
+    return activation_summary(cases), activation_artifacts(cases, _index(routers, catalog, cases))
+
+
+def _index(
+    routers: Mapping[str, Router], catalog: Catalog, cases: list[dict[str, Any]]
+) -> dict[str, Any]:
+    router = routers[""]
+    token_counts = [case.get("input_tokens") for case in cases]
+    counted = [tokens for tokens in token_counts if tokens is not None]
+    if isinstance(router, ModelRouter):
+        index = router.index
+        return {
+            "skills": len(index.names),
+            "characters": len(index.text),
+            "input_tokens": round(sum(counted) / len(counted)) if counted else None,
+        }
+    return {"skills": catalog.counts.skills, "characters": None, "input_tokens": None}
+
+
+def _meta(
+    settings: RunSettings,
+    work: Pairs | Routes,
+    run_id: str,
+    started_at: str,
+    session: Session | None,
+    calls: Calls | None,
+    stopped: RunStopped | None,
+) -> dict[str, Any]:
+    counts = calls.counts if calls is not None else None
+    spent = session.counts if session is not None else None
+    asks = settings.asks_models
+    return {
+        "schema": SCHEMA,
+        "run_id": run_id,
+        "timestamp": started_at,
+        "eval_type": settings.eval_type,
+        "backend": _backend(session, calls),
+        "provider": settings.provider if asks else None,
+        "model": settings.model if asks else None,
+        "judge_model": settings.judge_model if asks else None,
+        "more_judges": list(settings.more_judges) if asks else [],
+        "router": settings.router if isinstance(work, Routes) else None,
+        "index": settings.index if settings.eval_type == "confusion" else None,
+        "seed": settings.seed,
+        "runs": settings.runs,
+        "orders": settings.orders if isinstance(work, Pairs) else None,
+        "limit": settings.limit,
+        "skill": settings.skill,
+        "group": settings.group,
+        "temperature_requested": settings.temperature if asks else None,
+        "temperature_sent": _temperature(settings, session),
+        "total_cost": round(counts.cost, COST_DIGITS) if counts is not None else 0.0,
+        "cost_of_cached": round(spent.cost_of_cached, COST_DIGITS) if spent is not None else 0.0,
+        "calls": counts.attempts if counts is not None else 0,
+        "cache_hits": spent.cache_hits if spent is not None else 0,
+        "unpriced": spent.unpriced if spent is not None else False,
+        "max_cost": settings.max_cost if asks else None,
+        "max_calls": settings.max_calls if asks else None,
+        "sdk": sorted(spent.sdks) if spent is not None else [],
+        "judge_prompt_version": _only(spent.judge_versions) if spent is not None else None,
+        "dataset_sha256": work.dataset_sha256,
+        "skill_sha256s": dict(sorted(work.skill_sha256s.items())),
+        "aborted": stopped is not None,
+        "stop_reason": stopped.reason if stopped is not None else None,
+        "stop_message": str(stopped) if stopped is not None else None,
+        "fail_fast_reason": str(stopped)
+        if stopped is not None and stopped.reason == "fail_fast"
+        else None,
+        "missing": len(spent.missing) if spent is not None else 0,
+    }
+
+
+def _backend(session: Session | None, calls: Calls | None) -> str:
+    """Return the backend: ``none`` (scorers), ``fake``, ``live``, or ``replay`` (all cached)."""
+    if session is None:
+        return "none"
+    if session.counts.fake:
+        return "fake"
+    return "live" if calls is not None and session.counts.live else "replay"
+
+
+def _temperature(settings: RunSettings, session: Session | None) -> float | None:
+    if session is None or not settings.model:
+        return None
+    from skillyard.evals.models.protocol import Request
+
+    parameters = session.model.sent(
+        Request(settings.model, "", "", temperature=settings.temperature)
+    )
+    temperature = parameters.get("temperature")
+    return float(temperature) if isinstance(temperature, int | float) else None
+
+
+def _only(values: set[str]) -> str | None:
+    return ", ".join(sorted(values)) or None

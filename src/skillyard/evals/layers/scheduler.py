@@ -1,0 +1,113 @@
+"""Runs jobs with dependencies on a few threads, in the order of the list."""
+
+from __future__ import annotations
+
+import heapq
+import threading
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from skillyard.evals.models.run_stop import RunStopped
+
+__all__ = ["Job", "run_jobs"]
+
+
+class Job(NamedTuple):
+    """One job. Among the jobs that are ready, the first of the list starts first.
+
+    ``after`` holds the indices of the jobs that must have ended before. They precede it in the
+    list.
+    """
+
+    work: Callable[[], None]
+    after: tuple[int, ...] = ()
+
+
+def run_jobs(jobs: Sequence[Job], concurrency: int, stop: threading.Event) -> RunStopped | None:
+    """Run jobs on up to ``concurrency`` threads; return what stopped the run, or None.
+
+    When a job raises RunStopped, or ``stop`` is set, no further job starts. Running jobs finish,
+    because their answers are paid for. Any other exception has the same effect and is raised here.
+    An interrupt of the waiting thread sets ``stop`` and waits as well; a second interrupt is
+    raised. If all jobs had ended by then, the run was not stopped.
+    """
+    queue = _Queue(jobs, stop)
+    threads = [
+        threading.Thread(target=queue.work, name=f"evals-{number}", daemon=True)
+        for number in range(min(concurrency, len(jobs)))
+    ]
+    for thread in threads:
+        thread.start()
+    _join_all(threads, queue)
+    if queue.failure is not None:
+        raise queue.failure
+    if queue.stopped is None and stop.is_set() and queue.remaining:
+        return RunStopped("interrupted", "the run was interrupted")
+    return queue.stopped
+
+
+def _join_all(threads: Sequence[threading.Thread], queue: _Queue) -> None:
+    interrupted = False
+    for thread in threads:
+        while thread.is_alive():
+            try:
+                thread.join()
+            except KeyboardInterrupt:
+                if interrupted:
+                    raise
+                interrupted = True
+                queue.end()
+
+
+class _Queue:
+    def __init__(self, jobs: Sequence[Job], stop: threading.Event) -> None:
+        self._jobs = jobs
+        self._stop = stop
+        self._condition = threading.Condition()
+        self._open_dependencies = [len(job.after) for job in jobs]
+        self._dependents: list[list[int]] = [[] for _ in jobs]
+        for place, job in enumerate(jobs):
+            for earlier in job.after:
+                self._dependents[earlier].append(place)
+        self._ready = [place for place, count in enumerate(self._open_dependencies) if not count]
+        self.remaining = len(jobs)
+        self.stopped: RunStopped | None = None
+        self.failure: BaseException | None = None
+
+    def work(self) -> None:
+        while (place := self._next()) is not None:
+            try:
+                self._jobs[place].work()
+            except RunStopped as stopped:
+                with self._condition:
+                    self.stopped = self.stopped or stopped
+                self.end()
+            except BaseException as failure:  # noqa: BLE001 - raised where the run waits
+                with self._condition:
+                    self.failure = self.failure or failure
+                self.end()
+            else:
+                self._finish(place)
+
+    def end(self) -> None:
+        """Let no further job begin."""
+        self._stop.set()
+        with self._condition:
+            self._condition.notify_all()
+
+    def _next(self) -> int | None:
+        with self._condition:
+            while not self._ready and self.remaining and not self._stop.is_set():
+                self._condition.wait()
+            if self._stop.is_set() or not self._ready:
+                return None
+            return heapq.heappop(self._ready)
+
+    def _finish(self, place: int) -> None:
+        with self._condition:
+            self.remaining -= 1
+            for dependent in self._dependents[place]:
+                self._open_dependencies[dependent] -= 1
+                if not self._open_dependencies[dependent]:
+                    heapq.heappush(self._ready, dependent)
+            self._condition.notify_all()

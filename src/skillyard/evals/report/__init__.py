@@ -1,0 +1,1 @@
+"""Reports of results: HTML, Markdown, JUnit and GitHub."""

@@ -1,0 +1,144 @@
+"""Stored generations and judgements: one JSON file each, written atomically, shared by runs."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+from skillyard.errors import SkillIoError
+from skillyard.io.atomic_write import atomic_write
+from skillyard.io.locks import file_lock
+
+__all__ = [
+    "ENTRY_BYTES",
+    "GENERATIONS",
+    "GENERATION_SCHEMA",
+    "JUDGEMENTS",
+    "JUDGEMENT_SCHEMA",
+    "LOCKS",
+    "SHARED",
+    "Entries",
+]
+
+GENERATIONS = "generations"
+JUDGEMENTS = "judgements"
+GENERATION_SCHEMA = "skillyard.generation/1"
+JUDGEMENT_SCHEMA = "skillyard.judgement/1"
+SHARED = "_without_skill"
+"""The folder of answers that no skill had a part in."""
+ENTRY_BYTES = 16_777_216
+"""Largest entry that is read. Answers of 64,000 tokens have about 400,000 bytes."""
+
+LOCKS = ".locks"
+"""The folder of 256 files, each the lock of the keys that end in its two digits."""
+_UNLOCKABLE = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
+"""Error numbers of file systems without locks."""
+
+_SAFE = re.compile(r"[^a-z0-9._-]+")
+
+
+class Entries:
+    """The entries of one results folder. Safe for many threads and many processes.
+
+    An entry that cannot be read counts as missing and is reported through ``warn`` with its path;
+    the next answer replaces it.
+    """
+
+    def __init__(self, results: str, warn: Callable[[str], None] = lambda text: None) -> None:
+        self._results = results
+        self._warn = warn
+        self._guard = threading.Lock()
+        self._reported: set[str] = set()
+        self._locks: dict[str, threading.Lock] = {}
+
+    def path(self, kind: str, skill: str, key: str) -> str:
+        """Return an entry's path below the results folder, with forward slashes.
+
+        A skill's name is converted to a folder name that is safe on every system. Two names may
+        share a folder; their entries differ by key.
+        """
+        folder = _SAFE.sub("-", skill.lower()).strip(".-") or "unnamed"
+        return f"{kind}/{folder[:100]}/{key}.json"
+
+    def read(self, path: str) -> dict[str, Any] | None:
+        """Return the entry at a path from :meth:`path`; None when there is no usable one."""
+        full = os.path.join(self._results, *path.split("/"))
+        try:
+            with open(full, "rb") as file:
+                data = file.read(min(os.fstat(file.fileno()).st_size, ENTRY_BYTES) + 1)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self.refuse(path, error.strerror or "unreadable")
+            return None
+        return self._parse(path, data)
+
+    def refuse(self, path: str, why: str) -> None:
+        """Report once that an entry cannot be used."""
+        with self._guard:
+            first = path not in self._reported
+            self._reported.add(path)
+        if first:
+            self._warn(f"{path}: cannot be used ({why}), so it counts as missing")
+
+    def write(self, path: str, entry: dict[str, Any]) -> None:
+        """Write an entry atomically. Raises SkillIoError."""
+        full = os.path.join(self._results, *path.split("/"))
+        text = json.dumps(entry, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        try:
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            atomic_write(full, text.encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            raise _write_error(full, error) from None
+
+    @contextmanager
+    def lock(self, path: str) -> Iterator[None]:
+        """Hold the lock of an entry, within this process and between processes.
+
+        After waiting for the lock, the caller should read again, because the other holder may have
+        stored the answer. The lock ends with the process that holds it.
+        """
+        with self._guard:
+            lock = self._locks.setdefault(path, threading.Lock())
+        with lock, self._between_processes(path):
+            yield
+
+    def _between_processes(self, path: str) -> AbstractContextManager[object]:
+        """Return the lock of a path's key, held. Raises SkillIoError."""
+        name = os.path.join(self._results, LOCKS, f"{path[-7:-5]}.lock")
+        try:
+            os.makedirs(os.path.dirname(name), exist_ok=True)
+            return file_lock(name, timeout_s=None, mode=None)
+        except OSError as error:
+            if error.errno in _UNLOCKABLE:
+                # Two runs may both pay for one answer, and both keep a whole entry.
+                return nullcontext()
+            raise _write_error(name, error) from None
+
+    def _parse(self, path: str, data: bytes) -> dict[str, Any] | None:
+        try:
+            if len(data) > ENTRY_BYTES:
+                raise ValueError("it is too large")
+            entry = json.loads(data)
+            if not isinstance(entry, dict):
+                raise ValueError("it is not a JSON object")
+            if entry.get("key") != path.rpartition("/")[2].removesuffix(".json"):
+                raise ValueError("it is the entry of another key")
+        except (ValueError, RecursionError) as error:
+            self.refuse(path, str(error))
+            return None
+        return entry
+
+
+def _write_error(path: str, error: OSError) -> SkillIoError:
+    return SkillIoError(
+        f"cannot keep the entry: {error.strerror}",
+        path=path,
+        hint="check the folder and its space; --output-dir names another one",
+    )

@@ -1,0 +1,80 @@
+"""Cache keys: a digest of everything that can change an answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from skillyard.evals.criteria import Criterion
+from skillyard.evals.models.parameters import hostname
+from skillyard.evals.models.protocol import ChatModel, Request
+from skillyard.io.sha256 import sha256
+
+__all__ = ["SCHEMA", "canonical", "generation_key", "judgement_key", "text_digest"]
+
+SCHEMA = 1
+"""Part of every key: raised when the meaning of an entry changes."""
+
+
+def canonical(value: Any) -> bytes:
+    """Return the one JSON text of a value: sorted keys, no blanks, ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text's UTF-8, in hexadecimal."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hex()
+
+
+def generation_key(model: ChatModel, request: Request, run: int) -> str:
+    """Return the key of one generation (evals.md §1.11).
+
+    It contains the provider, the host (without its port), the model, both texts, every parameter
+    that is sent, and the run: run 0 and run 1 of one prompt are two answers. It does not contain
+    the skill, so all skills with the same prompt share the answer without a skill.
+    """
+    return _key(
+        "generation",
+        {
+            "provider": model.provider,
+            "host": hostname(model.host),
+            "model": request.model,
+            "system": request.system,
+            "user": request.user,
+            "sent": model.sent(request),
+            "run": run,
+        },
+    )
+
+
+def judgement_key(
+    model: ChatModel,
+    judge_model: str,
+    prompt_version: str,
+    user_prompt: str,
+    criteria: Sequence[Criterion],
+    slots: Sequence[str],
+    run: int,
+) -> str:
+    """Return the key of one judgement: ``slots`` are the texts in slot A and in slot B.
+
+    ``run`` separates repeated judgements of equal texts.
+    """
+    return _key(
+        "judgement",
+        {
+            "provider": model.provider,
+            "host": hostname(model.host),
+            "judge_model": judge_model,
+            "prompt_version": prompt_version,
+            "user_prompt": text_digest(user_prompt),
+            "criteria": [[each.name, each.weight, each.description] for each in criteria],
+            "slots": [text_digest(each) for each in slots],
+            "run": run,
+        },
+    )
+
+
+def _key(kind: str, value: dict[str, Any]) -> str:
+    return sha256(canonical({"schema": SCHEMA, "kind": kind, **value})).hex()

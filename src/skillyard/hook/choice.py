@@ -1,0 +1,271 @@
+"""Selects the skill for a prompt, and checks that it may be used."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from skillyard.decisions import is_enabled
+from skillyard.errors import SkillError
+from skillyard.hook.admission import CODE, NotApproved, approved_content, needs_approval
+from skillyard.hook.answer import SkillOffer
+from skillyard.hook.journal import log_event, print_message, report_once
+from skillyard.hook.library import library_place, open_library
+from skillyard.hook.payload import Prompt, query_text
+from skillyard.hook.trust import Project, project_above, untrusted_skills
+from skillyard.index.indexed_catalog import indexing_is_off
+from skillyard.io.processes import shell_command
+from skillyard.io.sha256 import sha256
+from skillyard.ranking.match import Match
+from skillyard.ranking.query import Query
+from skillyard.selection import Selection, SelectionPolicy, select
+from skillyard.text import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skillyard.catalog import Catalog
+    from skillyard.hook.budget import Budget
+    from skillyard.skill import Skill
+
+__all__ = ["HookOptions", "choose"]
+
+NOT_APPROVED = "not approved"
+MAX_PLACES = 8
+"""Copies of one skill that are checked. There is one for each agent with a folder of its own."""
+MAX_NAMES = 5
+"""Skills that one message names."""
+
+
+class HookOptions(NamedTuple):
+    """The command-line options of the hook."""
+
+    roots: tuple[str, ...] = ()
+    """Additional libraries. The user trusts them by naming them."""
+    max_chars: int = 0
+    """Characters of instructions in the answer."""
+    min_score: float | None = None
+    refresh: bool = True
+    """Whether to update the index in the background."""
+    wrong_cost: float | None = None
+    """The cost of a wrong skill, when a missed one costs 1. Not together with ``min_score``."""
+    perhaps: bool = True
+    """Whether to name a skill below the floor when no skill reaches it."""
+
+
+def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> SkillOffer | None:
+    """Return the skill that fits a prompt and may be used, or None. Raises BudgetExceeded.
+
+    When no skill reaches the floor, the best one below it is returned and marked as uncertain,
+    unless the option ``perhaps`` is off.
+    """
+    query = Query(query_text(prompt.text))
+    if query.empty:
+        return None
+    project = project_above(prompt.folder) if prompt.folder else None
+    if project is None and prompt.folder:
+        _report_untrusted(host, prompt.folder)
+    roots = tuple(os.path.abspath(root) for root in options.roots)
+    place = library_place(roots, project.path if project else None)
+    if indexing_is_off():
+        log_event(host, "no_index", "SKILLYARD_INDEX is off: a hook answers from an index only")
+        return None
+    catalog = open_library(place, refresh=options.refresh)
+    budget.check("opening the index")
+    if catalog is None:
+        making = "it is being made" if options.refresh else "make it with: skillyard index build"
+        log_event(host, "no_index", f"there is no index yet; {making}")
+        return None
+    if project is not None:
+        _report_left_out(host, catalog, project)
+    policy = SelectionPolicy(min_score=options.min_score, wrong_cost=options.wrong_cost)
+    selection = select(catalog, query, policy)
+    budget.check("ranking")
+    offer, refused = _first_usable(host, catalog, selection, project, options)
+    if options.perhaps and not selection.selected:
+        offer = _uncertain_offer(host, catalog, selection, project, options)
+    if is_enabled():
+        _log(catalog, query, policy, selection, offer, refused)
+    budget.check("looking at the skill")
+    return offer
+
+
+def _report_untrusted(host: str, folder: str) -> None:
+    """Report once that a project has skills that are not approved."""
+    project = untrusted_skills(folder)
+    if project is not None and report_once(project, "untrusted"):
+        message = f"skills of {project} are not used until: {_trust(project)}"
+        log_event(host, "untrusted", clean_line(message))
+        print_message(message)
+
+
+def _trust(project: str) -> str:
+    return shell_command(["skillyard", "trust", project])
+
+
+def _first_usable(
+    host: str, catalog: Catalog, selection: Selection, project: Project | None, options: HookOptions
+) -> tuple[SkillOffer | None, list[Match]]:
+    """Return the first selected skill that may be used, and those before it that may not."""
+    roots = tuple(os.path.abspath(root) for root in options.roots)
+    refused: list[Match] = []
+    for match in selection.selected:
+        places = _places(catalog, match.skill, project, roots)
+        usable = _usable_place(host, places, project, roots, body=options.max_chars > 0)
+        if usable is None:
+            refused.append(match)
+            continue
+        close = []
+        for other in selection.menu if match in selection.menu else ():
+            places = _places(catalog, other.skill, project, roots)
+            usable_other = other is not match and _usable_place(
+                host, places, project, roots, body=False
+            )
+            if usable_other:  # a name is untrusted text too, so it is only shown for a usable skill
+                close.append(usable_other[0].name)
+        return SkillOffer(usable[0], match, usable[1], tuple(close)), refused
+    return None, refused
+
+
+def _uncertain_offer(
+    host: str, catalog: Catalog, selection: Selection, project: Project | None, options: HookOptions
+) -> SkillOffer | None:
+    """Return the best skill below the floor, if it may be used."""
+    roots = tuple(os.path.abspath(root) for root in options.roots)
+    for match in selection.maybe[:1]:
+        places = _places(catalog, match.skill, project, roots)
+        usable = _usable_place(host, places, project, roots, body=False)
+        if usable is not None:
+            return SkillOffer(usable[0], match, None, is_uncertain=True)
+    return None
+
+
+def _places(
+    catalog: Catalog, skill: Skill, project: Project | None, roots: tuple[str, ...]
+) -> list[Skill]:
+    """Return a skill and its copies, the approved ones first.
+
+    Otherwise unapproved copies in a project could push the approved one behind ``MAX_PLACES``.
+    """
+    places = [skill, *catalog.copies(skill)]
+
+    def is_new(place: Skill) -> bool:
+        if project is None or not needs_approval(place.path, place.scope, roots):
+            return False
+        return not project.knows(os.path.relpath(place.path, project.path))
+
+    return sorted(places, key=is_new)[:MAX_PLACES]
+
+
+def _usable_place(
+    host: str,
+    places: Sequence[Skill],
+    project: Project | None,
+    roots: tuple[str, ...],
+    *,
+    body: bool,
+) -> tuple[Skill, str | None] | None:
+    """Return the first copy of a skill that may be used, else report the refused ones."""
+    refused: list[str] = []
+    for place in places:
+        usable = _usable(place, project, roots, refused, body=body)
+        if usable is not None:
+            return usable
+    if project is not None:
+        _report_refused(host, project, refused)
+    return None
+
+
+def _usable(
+    skill: Skill,
+    project: Project | None,
+    roots: tuple[str, ...],
+    refused: list[str],
+    *,
+    body: bool,
+) -> tuple[Skill, str | None] | None:
+    """Return the skill as in its current file, with its instructions if ``body`` is set."""
+    if project is None or not needs_approval(skill.path, skill.scope, roots):
+        return _as_it_is(skill, body=body)
+    below = os.path.relpath(skill.path, project.path)
+    try:
+        content = approved_content(project, skill.path)
+    except NotApproved:
+        refused.append(below)
+        return None
+    except OSError:
+        return None  # removed since it was indexed
+    if sha256(content.data).hex() != skill.hash:
+        return None  # the indexed content is not the approved one
+    if not body:
+        return skill, None
+    from skillyard.formats.frontmatter import decode, split, unify_lines
+
+    try:
+        return skill, split(unify_lines(decode(content.data, below)), below).body
+    except SkillError:
+        return skill, None
+
+
+def _as_it_is(skill: Skill, *, body: bool) -> tuple[Skill, str | None] | None:
+    """Return the skill, read from its file again if that changed since it was indexed."""
+    try:
+        status = os.stat(skill.path)
+    except OSError:
+        return None
+    if not body and skill.last_modified == int(status.st_mtime):
+        return skill, None
+    from skillyard.catalog.entries import refresh
+
+    try:
+        now = refresh(skill)
+    except SkillError:
+        return None
+    return now, now.body
+
+
+def _report_left_out(host: str, catalog: Catalog, project: Project) -> None:
+    """Report the skills of a project that the index left out."""
+    left_out = [each.path for each in catalog.diagnostics if each.code == CODE]
+    _report_refused(host, project, [os.path.relpath(path, project.path) for path in left_out])
+
+
+def _report_refused(host: str, project: Project, paths: Sequence[str]) -> None:
+    """Report once, until the next approval, that skills of a project are not used."""
+    fresh = [path for path in paths if report_once(project.path, path)]
+    if not fresh:
+        return
+    changed = [path for path in fresh if project.knows(path)]
+    new = [path for path in fresh if not project.knows(path)]
+    for some, what in ((changed, "changed since approval"), (new, "not approved")):
+        if some:
+            names = ", ".join(some[:MAX_NAMES])
+            more = f" and {len(some) - MAX_NAMES:,} more" if len(some) > MAX_NAMES else ""
+            message = f"not used, as {what}: {names}{more}; look, then: {_trust(project.path)}"
+            log_event(host, "changed", clean_line(message))
+            print_message(message)
+
+
+def _log(
+    catalog: object,
+    query: Query,
+    policy: SelectionPolicy,
+    selection: Selection,
+    offer: SkillOffer | None,
+    refused: list[Match],
+) -> None:
+    """Log the skill that was offered. Refused skills that ranked higher are logged as rejected."""
+    from skillyard.decisions.recorder import record
+    from skillyard.selection import bounds
+
+    best = () if offer is None or offer.is_uncertain else (offer.match,)
+    first = [
+        Match(m.skill, m.score, m.level, m._scored, NOT_APPROVED) if m in refused else m
+        for m in selection.selected
+        if m not in best
+    ]
+    offered = selection._replace(
+        selected=best, rejected=(*first, *selection.rejected), abstained=not best
+    )
+    floor, _ = bounds(policy, selection.scorer)
+    record("hook", cast(Any, catalog), query, policy, (floor, 1), offered)

@@ -1,0 +1,97 @@
+"""``python -m skillyard.hook.index_refresh LIBRARY``: updates the index of a hook.
+
+The hook starts it in the background, at most once at a time for each library. It prints nothing and
+exits with 0 on any error: the next prompt starts it again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+
+from skillyard.errors import SkillyardError
+from skillyard.hook.library import library_place, roots_and_project
+from skillyard.hook.trust import Project, project_above
+from skillyard.index.clone import clone_index
+from skillyard.index.index_update import refresh_index
+from skillyard.index.indexed_catalog import indexing_is_off, open_current
+from skillyard.index.library_spec import LibrarySpec, index_folder, is_fresh, real_root
+from skillyard.io.locks import file_lock
+from skillyard.io.processes import lower_priority
+
+__all__ = ["bring_up_to_date", "main", "prepare_hooks"]
+
+
+def main(arguments: list[str]) -> int:
+    """Update the index of ``{"roots": [...], "project": ...}``. Returns 2 for other arguments."""
+    try:
+        arguments_by_name = json.loads(arguments[0])
+        project = (
+            None if arguments_by_name["project"] is None else str(arguments_by_name["project"])
+        )
+        place = library_place(tuple(str(root) for root in arguments_by_name["roots"]), project)
+    except (IndexError, KeyError, ValueError, TypeError):
+        return 2
+    try:
+        lower_priority()
+        bring_up_to_date(place)
+    except (SkillyardError, OSError):
+        pass
+    return 0
+
+
+def bring_up_to_date(place: LibrarySpec) -> bool:
+    """Update the index to the current files. Returns False when another process is doing so.
+
+    A new index starts as a copy of the index of the named roots, if there is one. Raises
+    SkillyardError, OSError.
+    """
+    folder = index_folder(place)
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    # The lock lies beside the folder, because a writer deletes unknown files in it.
+    try:
+        lock = file_lock(f"{folder}.refreshing")
+    except BlockingIOError:
+        return False
+    with lock:
+        roots, _ = roots_and_project(place)
+        if roots:  # never the index of a project, which may contain unapproved skills
+            clone_index(place, LibrarySpec(roots, (), place.limits))
+        try:
+            catalog = open_current(place, folder, trusted=True)
+        except SkillyardError:
+            catalog = None
+        if catalog is None or not is_fresh(
+            catalog.library.searcher, place, catalog.summary, force_scan=True
+        ):
+            refresh_index(place, folder)
+        return True
+
+
+def prepare_hooks(built: LibrarySpec, folder: str) -> tuple[str, ...]:
+    """Update the indexes of the hooks over a library, and return their folders.
+
+    ``built`` is a library whose index is up to date, ``folder`` the folder in which sessions start.
+    Besides the library, a hook uses the user's own skills and the approved skills of a project. An
+    index that another process is updating is skipped. Raises SkillyardError, OSError.
+    """
+    if indexing_is_off():
+        return ()
+    places = dict.fromkeys(_places(built, project_above(folder)))
+    return tuple(index_folder(place) for place in places if bring_up_to_date(place))
+
+
+def _places(built: LibrarySpec, project: Project | None) -> Iterator[LibrarySpec]:
+    """Yield the libraries of a hook without roots, and of a hook with the roots of ``built``."""
+    path = None if project is None else project.path
+    real = {real_root(root) for root in built.roots}
+    if path in real or built.scopes:
+        yield library_place((), path)
+    if real - {path}:
+        yield library_place(tuple(map(os.path.abspath, built.roots)), path)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

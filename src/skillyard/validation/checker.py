@@ -1,0 +1,241 @@
+"""``validate``: checks a path under a profile and returns the diagnostics.
+
+The errors of the lenient profile are those of :func:`skillyard.catalog.read_catalog`, which it
+calls. The other profiles also check the raw fields of files that do not load.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from skillyard.arguments import check_arguments
+from skillyard.catalog import Catalog, read_catalog
+from skillyard.discovery import Root, scan
+from skillyard.errors import Diagnostic, SkillError
+from skillyard.formats.agentskills import parse_skill
+from skillyard.formats.frontmatter import decode
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.resources import read_file
+from skillyard.text import hidden_in_body, plural
+from skillyard.validation.codes import CHECKS
+from skillyard.validation.columns import with_columns
+from skillyard.validation.config import CheckConfig
+from skillyard.validation.library import library_rules
+from skillyard.validation.profiles import (
+    DEFAULT_PROFILE,
+    ERROR,
+    OFF,
+    REFERENCE,
+    RENAMED,
+    graded,
+    profile_of,
+    regraded,
+)
+from skillyard.validation.reference import reference_view
+from skillyard.validation.rule import Finding, Rule, diagnostic
+from skillyard.validation.target import Target, display_path, target_of
+from skillyard.validation.view import View, view_of, view_of_file
+
+__all__ = ["validate"]
+
+_MAX_PER_RULE = 20
+"""Limit for the findings of one rule in one file. The number of further findings is reported."""
+_SKILL_FILES = ("SKILL.md", "skill.md")
+
+
+@check_arguments
+def validate(
+    path: str | os.PathLike[str],
+    profile: str = DEFAULT_PROFILE,
+    *,
+    library: bool = True,
+    tools: Iterable[str] | None = None,
+    config: CheckConfig | None = None,
+) -> list[Diagnostic]:
+    """Return the diagnostics of a skill or a library, sorted by path, line and code.
+
+    ``path`` is a skill's folder, a ``SKILL.md`` or other skill file, or a root with many skills.
+    ``profile`` is ``lenient`` (a skill that loads has no errors), ``spec`` or ``reference``.
+    ``library=False`` omits the rules over several skills. ``tools`` are the names of the existing
+    tools. ``config`` sets ignored codes and severities; no configuration file is searched for (use
+    :func:`~skillyard.validation.config.find_check_config`).
+
+    Raises InvalidSkillsRoot when the path does not exist, UnknownName for an unknown profile, and
+    InvalidInput for arguments of a wrong type. An invalid file is reported, never raised.
+    """
+    profile_of(profile)
+    where = target_of(path)
+    config = config or CheckConfig()
+    contents = _READERS[profile](where)
+    diagnostics = [_grade_reading(each, profile) for each in contents.reading]
+    reported = {(each.path, each.code) for each in diagnostics if each is not None}
+    for view in contents.views:
+        diagnostics.extend(
+            each
+            for each in _rule_findings(view, profile, config)
+            if (each.path, each.code) not in reported
+        )
+    if library and contents.catalog is not None:
+        diagnostics.extend(_library_findings(contents.catalog, where, profile, tools, config))
+    return sorted(
+        with_columns(_apply_config(diagnostics, config)),
+        key=lambda d: (d.path, d.line or 0, d.code, d.column or 0, d.message),
+    )
+
+
+def _apply_config(
+    diagnostics: Iterable[Diagnostic | None], config: CheckConfig
+) -> Iterator[Diagnostic]:
+    """Yield the diagnostics that are not ignored, with the configured severities."""
+    for each in diagnostics:
+        if each is not None and not config.ignores(each.code, each.path):
+            yield each._replace(severity=config.severity_of(each.code) or each.severity)
+
+
+class _Contents(NamedTuple):
+    """The files of a target, and the diagnostics of reading them."""
+
+    views: Iterable[View]
+    reading: list[Diagnostic]
+    catalog: Catalog | None = None
+
+
+def _read_lenient(where: Target) -> _Contents:
+    """Return the views of the skills that load, and the diagnostics of loading."""
+    if where.strict:
+        return _single(where)
+    catalog = read_catalog(where.root, limits=where.limits)
+    reading = [each for each in catalog.diagnostics if where.includes(each.path)]
+    skills = [skill for skill in catalog.skills if where.includes(skill.path)]
+    if not skills and not reading and where.below and os.path.isfile(where.argument):
+        return _single(where)
+    if not skills:
+        reading = _add_missing_skill(where, reading)
+    return _Contents((view_of(skill) for skill in skills), reading, catalog)
+
+
+def _read_all(where: Target) -> _Contents:
+    """Return the views of all files with readable fields, also of those that do not load."""
+    contents = _read_lenient(where)
+    views = list(contents.views)
+    loaded = {view.path for view in views}
+    failed = {each.path for each in contents.reading if each.severity == ERROR} - loaded
+    if failed and not where.strict:
+        candidates = scan([Root(where.root)], where.limits).candidates
+        views += filter(None, (view_of_file(each) for each in candidates if each.path in failed))
+    return contents._replace(views=views)
+
+
+def _read_reference(where: Target) -> _Contents:
+    """Return the views of all SKILL.md files, read like the reference validator."""
+    scanned = scan([Root(where.root)], where.limits)
+    reading = [each for each in scanned.diagnostics if where.includes(each.path)]
+    views = []
+    for each in scanned.candidates:
+        if each.parts[-1] not in _SKILL_FILES or not where.includes(each.path):
+            continue
+        try:
+            views.append(reference_view(each))
+        except SkillError as error:
+            reading.append(error.diagnostic())
+    if not views:
+        reading = _add_missing_skill(where, reading)
+    return _Contents(views, reading)
+
+
+_READERS: dict[str, Callable[[Target], _Contents]] = {
+    DEFAULT_PROFILE: _read_lenient,
+    "spec": _read_all,
+    REFERENCE: _read_reference,
+}
+
+
+def _single(where: Target) -> _Contents:
+    """Read one document that the walk does not find, strictly (adk-skill: "anything else")."""
+    path = where.below
+    try:
+        data = read_file(path, DEFAULT_LIMITS.skill_file_bytes).data
+        skill = parse_skill(path, decode(data, path))
+    except SkillError as error:
+        error.path = error.path or path
+        return _Contents((), [error.diagnostic()])
+    hidden = hidden_in_body(data)
+    reading = []
+    if hidden is not None:
+        line, label = hidden
+        message = f"the text holds {label}; it is written out visibly wherever it is shown"
+        hint = "remove it"
+        reading = [Diagnostic("hidden_character", "warning", path, message, hint, line)]
+    return _Contents((view_of(skill),), reading, Catalog.from_skills([skill]))
+
+
+def _add_missing_skill(where: Target, reading: list[Diagnostic]) -> list[Diagnostic]:
+    """Return the diagnostics with an error added that no skill is there, unless one exists."""
+    if any(each.severity == ERROR for each in reading):
+        return reading
+    misnamed = [each for each in reading if each.code == "skill_md_missing"]
+    if misnamed:
+        return [each._replace(severity=ERROR) if each in misnamed else each for each in reading]
+    missing = Diagnostic(
+        "skill_md_missing",
+        ERROR,
+        display_path(where.argument),
+        "no skill is here: there is no SKILL.md",
+        "name a folder that holds a SKILL.md, or add one",
+    )
+    return [*reading, missing]
+
+
+def _grade_reading(reported: Diagnostic, profile: str) -> Diagnostic | None:
+    """Return a diagnostic of reading with the profile's code and severity, None when it is off."""
+    code = reported.code.replace("-", "_")
+    severity = regraded(profile, code, reported.severity)
+    if severity == OFF:
+        return None
+    code = RENAMED.get(profile, {}).get(code, code)
+    return reported._replace(code=code, severity=severity)
+
+
+def _rule_findings(view: View, profile: str, config: CheckConfig) -> Iterator[Diagnostic]:
+    """Yield the findings of the profile's rules in one file.
+
+    Under ``lenient`` no rule reports an error, because only reading decides whether a file loads. A
+    rule that is off in the profile runs if the configuration gives it a severity.
+    """
+    renamed = RENAMED.get(profile, {})
+    for rule in CHECKS:
+        graded_as = graded(profile, rule.code)
+        severity = config.severity_of(rule.code) or OFF if graded_as == OFF else graded_as
+        if severity == OFF or view.kind not in rule.kinds:
+            continue
+        if graded_as == ERROR and profile == DEFAULT_PROFILE:
+            continue
+        code = rule.code if graded_as == OFF else renamed.get(rule.code, rule.code)
+        for finding in _bounded(rule, view):
+            yield diagnostic(rule, view, finding, severity)._replace(code=code)
+
+
+def _bounded(rule: Rule, view: View) -> Iterator[Finding]:
+    findings = list(rule.find(view))
+    yield from findings[:_MAX_PER_RULE]
+    more = len(findings) - _MAX_PER_RULE
+    if more > 0:
+        message = f"{plural(more, 'more finding')} of this kind"
+        yield Finding(message, findings[_MAX_PER_RULE].line)
+
+
+def _library_findings(
+    catalog: Catalog,
+    where: Target,
+    profile: str,
+    tools: Iterable[str] | None,
+    config: CheckConfig,
+) -> Iterator[Diagnostic]:
+    for each in library_rules(catalog, tools=tools):
+        severity = graded(profile, each.code)
+        if severity == OFF:
+            severity = config.severity_of(each.code) or OFF
+        if severity != OFF and where.includes(each.path):
+            yield each._replace(severity=severity)

@@ -1,0 +1,90 @@
+"""Whether a prompt names the skill under test: by itself, in any spelling, and not by accident."""
+
+from __future__ import annotations
+
+import string
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.evals.cases.skill_names import find_name
+from tests.tables import for_each
+
+
+@for_each(
+    "prompt",
+    [
+        "run code-review on this",
+        "Run Code_Review on this",
+        "use the code review skill",
+        "which skill? skill named code-review",
+        "@code-review please",
+        "/code-review",
+        "[skill:code-review]",
+        "code-review's answer",
+        "what about 'code-review'?",
+        "see src/code-review/x.py",
+    ],
+)
+def test_a_prompt_that_names_the_skill(prompt: str) -> None:
+    assert find_name(prompt, "code-review") is not None
+
+
+@for_each(
+    "prompt",
+    [
+        "I need a code review of this",
+        "my-code-review bot is broken",
+        "code-reviewer wanted",
+        "code-review-tools are broken",
+        "precode-review",
+        "code--review",
+        "review the code",
+        "",
+    ],
+)
+def test_a_prompt_that_only_shares_words(prompt: str) -> None:
+    assert find_name(prompt, "code-review") is None
+
+
+@for_each(
+    ("prompt", "named"),
+    [
+        ("merge these pdf files", False),
+        ("is it a PDF?", False),
+        ("docs/pdf/x.txt", False),
+        ("and/or /pdf.txt", False),
+        ("/pdf merge these", True),
+        ("@pdf merge these", True),
+        ("the PDF skill should do it", True),
+        ("with the skill pdf", True),
+        ("[skill: pdf]", True),
+    ],
+)
+def test_an_ordinary_word_is_a_name_only_where_the_prompt_makes_it_one(
+    prompt: str, named: bool
+) -> None:
+    assert (find_name(prompt, "pdf") is not None) is named
+
+
+def test_names_outside_ascii_and_with_signs_are_names_too() -> None:
+    assert find_name("nutze grüße-schreiben dafür", "grüße-schreiben") == "grüße-schreiben"
+    assert find_name("use a+b-c.d", "a+b-c.d") == "a+b-c.d"
+    assert find_name("use aab-cxd", "a+b-c.d") is None
+    assert find_name("anything", "  ") is None
+
+
+WORDS = st.text(alphabet=string.ascii_letters, min_size=1, max_size=8)
+
+
+@given(st.lists(WORDS, min_size=2, max_size=4), st.sampled_from(["-", "_"]), st.data())
+def test_a_name_of_several_words_is_found_alone_and_not_inside_another(
+    words: list[str], joint: str, data: st.DataObject
+) -> None:
+    name = "-".join(words)
+    said = joint.join(words).swapcase()
+    before, after = (data.draw(st.sampled_from(["", " ", "(", "\n", "„"])) for _ in range(2))
+    assert find_name(f"do{before or ' '}{said}{after}", name) is not None
+    extra = data.draw(WORDS)
+    assert find_name(f"{extra}{said}", f"{name}x{'z' * 9}") is None
+    assert find_name(f"q{extra}-{said}-{extra}q", f"{name}-{extra}{'z' * 9}") is None

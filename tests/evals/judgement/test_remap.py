@@ -1,0 +1,266 @@
+"""Scores of conditions: ties that are ties, and laws about slots and orders."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.errors import InvalidInput
+from skillyard.evals.criteria import Criterion
+from skillyard.evals.judgement.remap import breakdown, merge, one_order, remap
+from skillyard.evals.judgement.verdicts import CriterionScores, Verdict
+from tests.evals.judgement.making import RUBRIC, answer, mappings
+from tests.property.strategies import few, many
+from tests.tables import for_each
+
+CONDITIONS = ["full", "baseline"]
+DIRECT = {"A": "full", "B": "baseline"}
+SWAPPED = {"A": "baseline", "B": "full"}
+PUBLISHED_WEIGHTS = (30, 25, 25, 20)  # hundredths; spec/evals.md §0.5
+
+points = st.integers(1, 5)
+winners = st.sampled_from(["A", "B", "tie"])
+
+
+@st.composite
+def judged(draw: st.DrawFn) -> tuple[tuple[Criterion, ...], Verdict]:
+    """A rubric of any weights, and a valid verdict on it."""
+    weights = draw(st.lists(st.integers(1, 10_000), min_size=1, max_size=5))
+    criteria = tuple(Criterion(f"c{n}", weight / 10_000) for n, weight in enumerate(weights))
+    scores = tuple(CriterionScores(one.name, draw(points), draw(points), "r") for one in criteria)
+    return criteria, Verdict(scores, draw(winners))
+
+
+def turned(found: Verdict) -> Verdict:
+    """Return the verdict that a judge without any bias gives on the swapped slots."""
+    scores = tuple(
+        CriterionScores(one.name, one.score_b, one.score_a, "r") for one in found.criteria
+    )
+    return Verdict(scores, {"A": "B", "B": "A"}.get(found.overall_winner, "tie"))
+
+
+@many
+@given(judged())
+def test_swapping_the_slots_of_an_unbiased_judge_changes_nothing(
+    case: tuple[tuple[Criterion, ...], Verdict],
+) -> None:
+    criteria, found = case
+    direct = one_order(found, criteria, DIRECT, CONDITIONS)
+    assert one_order(turned(found), criteria, SWAPPED, CONDITIONS) == direct
+    merged = merge(direct, one_order(turned(found), criteria, SWAPPED, CONDITIONS))
+    assert (merged.scores, merged.winner) == (direct.scores, direct.winner)
+    assert merged.position_consistent
+
+
+@many
+@given(judged())
+def test_the_same_reply_on_swapped_slots_says_the_opposite(
+    case: tuple[tuple[Criterion, ...], Verdict],
+) -> None:
+    criteria, found = case
+    direct = one_order(found, criteria, DIRECT, CONDITIONS)
+    swapped = one_order(found, criteria, SWAPPED, CONDITIONS)
+    assert swapped.improvement == -direct.improvement
+    assert {direct.winner, swapped.winner} in ({"full", "baseline"}, {"tie"})
+    merged = merge(direct, swapped)
+    assert (merged.winner, merged.improvement) == ("tie", 0.0)
+    assert merged.position_consistent is (direct.winner == "tie")
+
+
+@many
+@given(judged())
+def test_naming_the_conditions_in_the_other_order_negates_the_improvement(
+    case: tuple[tuple[Criterion, ...], Verdict],
+) -> None:
+    criteria, found = case
+    one = one_order(found, criteria, DIRECT, CONDITIONS)
+    other = one_order(found, criteria, DIRECT, CONDITIONS[::-1])
+    assert other.improvement == -one.improvement
+    assert (other.scores, other.winner) == (one.scores, one.winner)
+    assert list(other.scores) == CONDITIONS[::-1]
+
+
+@many
+@given(judged())
+def test_a_score_is_the_weighted_mean_on_the_scale_and_the_winner_follows(
+    case: tuple[tuple[Criterion, ...], Verdict],
+) -> None:
+    criteria, found = case
+    result = one_order(found, criteria, DIRECT, CONDITIONS)
+    weights = [round(one.weight * 10_000) for one in criteria]
+    products = [w * s.score_a for w, s in zip(weights, found.criteria, strict=True)]
+    assert result.scores["full"] == float(round(Fraction(sum(products), sum(weights)), 4))
+    assert all(1 <= score <= 5 for score in result.scores.values())
+    full, baseline = result.scores.values()
+    ahead = "full" if full > baseline else "baseline"
+    assert result.winner == ("tie" if full == baseline else ahead)
+
+
+def binary(criteria: Iterable[Criterion], scores: Iterable[int]) -> float:
+    """Return the weighted sum in binary fractions, added one by one on every Python."""
+    total = 0.0
+    for criterion, score in zip(criteria, scores, strict=True):
+        total += criterion.weight * score
+    return total
+
+
+def test_every_exact_tie_of_the_published_weights_is_a_tie() -> None:
+    """spec/evals.md §0.5: of 7,673 ordered pairs, binary fractions made 1,972 unequal."""
+    criteria = tuple(Criterion(f"c{n}", w / 100) for n, w in enumerate(PUBLISHED_WEIGHTS))
+    by_sum: dict[int, list[tuple[int, ...]]] = {}
+    for scores in itertools.product(range(1, 6), repeat=4):
+        total = sum(w * s for w, s in zip(PUBLISHED_WEIGHTS, scores, strict=True))
+        by_sum.setdefault(total, []).append(scores)
+    tied = unequal = 0
+    for alike in by_sum.values():
+        for first, second in itertools.product(alike, repeat=2):
+            scored = tuple(
+                CriterionScores(one.name, a, b, "r")
+                for one, a, b in zip(criteria, first, second, strict=True)
+            )
+            found = one_order(Verdict(scored, "tie"), criteria, DIRECT, CONDITIONS)
+            tied += 1
+            unequal += binary(criteria, first) != binary(criteria, second)
+            assert (found.winner, found.improvement) == ("tie", 0.0)
+    assert (tied, unequal) == (7_673, 1_972)
+
+
+def case(a: int = 4, b: int = 2, **more: Any) -> dict[str, Any]:
+    return {
+        "conditions": CONDITIONS,
+        "criteria": mappings(RUBRIC),
+        "assignment": DIRECT,
+        "judge": answer(a, b),
+    } | more
+
+
+def orders(*pairs: tuple[dict[str, str], Any]) -> dict[str, Any]:
+    return case(orders=[{"assignment": slots, "judge": judge} for slots, judge in pairs])
+
+
+@for_each(("band", "winner"), [(0, "full"), (0.9999, "full"), (1, "tie"), (1.0, "tie"), (4, "tie")])
+def test_a_tie_band_takes_in_its_bound(band: float, winner: str) -> None:
+    assert remap(case(4, 3, tie_band=band))["winner"] == winner
+
+
+def test_a_tie_band_is_decimal_and_not_binary() -> None:
+    criteria = [{"name": "accuracy", "weight": 0.9}, {"name": "brevity", "weight": 0.1}]
+    judge = answer(3, 3)
+    judge["criteria"][1]["score_a"] = 4
+    assert remap(case(criteria=criteria, judge=judge, tie_band=0.1))["winner"] == "tie"
+
+
+def test_the_judges_own_word_is_kept_and_compared() -> None:
+    found = remap(case(judge=answer(4, 2, "B")))
+    assert (found["winner"], found["judge_winner"]) == ("full", "baseline")
+    assert found["judge_agrees"] is False
+
+
+def test_means_of_two_orders_are_rounded_to_four_decimals() -> None:
+    criteria = [{"name": "accuracy", "weight": 2}, {"name": "brevity", "weight": 1}]
+    judge = answer(3, 3)
+    judge["criteria"][0]["score_a"] = 4
+    found = remap(orders((DIRECT, judge), (SWAPPED, answer(3, 3))) | {"criteria": criteria})
+    assert found["scores"] == {"full": 3.3334, "baseline": 3.0}
+    assert found["improvement"] == 0.3334
+
+
+@for_each(
+    "broken",
+    [
+        {},
+        {"conditions": ["full"]},
+        {"conditions": ["full", "full"]},
+        {"conditions": ["full", "tie"]},
+        {"conditions": [1, 2]},
+        {"conditions": "ab"},
+        {"criteria": []},
+        {"criteria": None},
+        {"assignment": None},
+        {"assignment": {"A": "full"}},
+        {"assignment": {"A": "full", "B": "full"}},
+        {"assignment": {"A": "full", "B": "other"}},
+        {"assignment": {"A": "full", "B": "baseline", "C": "other"}},
+        {"tie_band": "wide"},
+        {"tie_band": -1},
+        {"tie_band": float("nan")},
+        {"orders": []},
+        {"orders": [1, 2]},
+        {"orders": [{"assignment": DIRECT, "judge": answer()}]},
+        {"orders": [{"assignment": DIRECT, "judge": answer()}] * 2},
+    ],
+)
+def test_a_case_put_wrongly_is_an_error_and_no_exception(broken: dict[str, Any]) -> None:
+    found = remap(case(**broken) if broken else {})
+    assert found["error"] == "bad_case"
+    assert found["message"]
+
+
+@for_each("bad", [None, [], {}, answer(6, 2), answer(winner="C")])
+@for_each("place", [0, 1])
+def test_one_bad_order_makes_the_comparison_an_error(bad: Any, place: int) -> None:
+    replies = [answer(), answer()]
+    replies[place] = bad
+    assert "error" in remap(orders((DIRECT, replies[0]), (SWAPPED, replies[1])))
+    assert "error" in remap(case(judge=bad))
+
+
+json_like = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["A", "B", "assignment", "judge", "name", "weight"]), inner
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@few
+@given(
+    st.dictionaries(
+        st.sampled_from(["conditions", "criteria", "assignment", "judge", "orders", "tie_band"]),
+        json_like,
+    )
+)
+def test_no_mapping_makes_it_raise(broken: dict[str, Any]) -> None:
+    found = remap(case(**broken))
+    assert ("error" in found) is not ("scores" in found)
+
+
+def test_slots_that_are_not_the_conditions_are_refused() -> None:
+    found = Verdict(
+        (CriterionScores("accuracy", 4, 2, "r"), CriterionScores("brevity", 4, 2, "r")), "A"
+    )
+    with pytest.raises(InvalidInput, match="assignment"):
+        one_order(found, RUBRIC, {"A": "full", "B": "summary"}, CONDITIONS)
+
+
+def test_each_criterion_is_broken_down_by_condition_and_not_by_slot() -> None:
+    first = Verdict(
+        (CriterionScores("accuracy", 5, 2, "x"), CriterionScores("brevity", 1, 3, "y")), "A"
+    )
+    second = Verdict(
+        (CriterionScores("accuracy", 3, 4, "u"), CriterionScores("brevity", 3, 2, "v")), "B"
+    )
+    assert breakdown([(first, DIRECT), (second, SWAPPED)], RUBRIC) == [
+        {
+            "name": "accuracy",
+            "weight": 0.6,
+            "scores": {"full": 4.5, "baseline": 2.5},
+            "reasoning": ["x", "u"],
+        },
+        {
+            "name": "brevity",
+            "weight": 0.4,
+            "scores": {"full": 1.5, "baseline": 3.0},
+            "reasoning": ["y", "v"],
+        },
+    ]

@@ -1,0 +1,181 @@
+"""A judge's reply is valid whole or not at all: hostile ones, each with the reason."""
+
+from __future__ import annotations
+
+import json
+from math import inf, nan
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.errors import InvalidInput
+from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
+from skillyard.evals.judgement.replies import extract_json
+from skillyard.evals.judgement.verdicts import (
+    WINNERS,
+    BadVerdict,
+    CriterionScores,
+    Verdict,
+    read_criteria,
+    verdict,
+)
+from tests.evals.judgement.making import RUBRIC, answer, mappings, scored
+from tests.property.strategies import many
+from tests.tables import for_each
+
+GOOD = scored("accuracy", 4, 2), scored("brevity", 3, 3)
+
+
+def with_score(score: str) -> str:
+    """Return a reply whose first score is this piece of JSON."""
+    return json.dumps(answer()).replace('"score_a": 4', f'"score_a": {score}', 1)
+
+
+def with_entries(*entries: object) -> str:
+    return json.dumps({"criteria": entries, "overall_winner": "A"})
+
+
+HOSTILE = {
+    "no JSON at all": ("A is better.", None),
+    "empty": ("", None),
+    "only a winner in words": ("WINNER: A. [[A]]", None),
+    "cut off": (json.dumps(answer())[:-3], None),
+    "an array": (json.dumps([answer()]), None),
+    "an example before the answer": (
+        '{"overall_winner": "A"}\n' + json.dumps(answer()), "bad_shape",
+    ),
+    "an empty object": ("{}", "bad_shape"),
+    "an error": ('{"error": "overloaded"}', "bad_shape"),
+    "criteria as an object": ('{"criteria": {"accuracy": [4, 2]}, "overall_winner": "A"}',
+                              "bad_shape"),
+    "criteria as a text": ('{"criteria": "accuracy", "overall_winner": "A"}', "bad_shape"),
+    "criteria as null": ('{"criteria": null, "overall_winner": "A"}', "bad_shape"),
+    "no criteria": (with_entries(), "missing_criterion"),
+    "entries that are texts": (with_entries("accuracy", "brevity"), "bad_shape"),
+    "a name that is a number": (with_entries(scored(1, 4, 2)), "bad_shape"),
+    "a criterion left out": (with_entries(GOOD[0]), "missing_criterion"),
+    "a criterion twice": (with_entries(*GOOD, GOOD[0]), "duplicate_criterion"),
+    "a criterion of its own": (with_entries(*GOOD, scored("charm", 5, 1)), "unknown_criterion"),
+    "a name in capitals": (with_entries(scored("Accuracy", 4, 2), GOOD[1]), "unknown_criterion"),
+    "a name with a blank": (with_entries(scored("accuracy ", 4, 2), GOOD[1]), "unknown_criterion"),
+    "a boolean score": (with_score("true"), "score_not_integer"),
+    "a score in quotes": (with_score('"4"'), "score_not_integer"),
+    "half a point": (with_score("3.5"), "score_not_integer"),
+    "a fraction that is whole": (with_score("4.0"), "score_not_integer"),
+    "a null score": (with_score("null"), "score_not_integer"),
+    "no number": (with_score("NaN"), None),
+    "zero": (with_score("0"), "score_out_of_range"),
+    "a score beyond the scale": (with_score("9" * 400), "score_out_of_range"),
+    "a reasoning that is a list": (
+        with_entries(scored("accuracy", 4, 2, ["x"]), GOOD[1]), "bad_reasoning",
+    ),
+    "a winner off the menu": (json.dumps(answer(winner="Response A")), "bad_winner"),
+    "a winner in lower case": (json.dumps(answer(winner="a")), "bad_winner"),
+    "a winner that is a list": (json.dumps(answer(winner=["A"])), "bad_winner"),
+    "no winner": (json.dumps({"criteria": GOOD}), "bad_winner"),
+}  # fmt: skip
+
+
+@for_each("name", HOSTILE)
+def test_a_hostile_reply_is_no_verdict(name: str) -> None:
+    text, kind = HOSTILE[name]
+    found = extract_json(text)
+    if kind is None:
+        assert found is None
+        return
+    with pytest.raises(BadVerdict) as refused:
+        verdict(found, RUBRIC)
+    assert refused.value.kind == kind
+
+
+@for_each("value", [None, [], "A", 1, True, [answer()]])
+def test_what_is_no_object_is_no_verdict(value: object) -> None:
+    with pytest.raises(BadVerdict, match="not a JSON object"):
+        verdict(value, RUBRIC)
+
+
+def test_a_valid_reply_comes_back_in_the_rubrics_order_without_what_was_not_asked() -> None:
+    value = {
+        "criteria": [GOOD[1] | {"confidence": 1}, GOOD[0]],
+        "overall_winner": "tie",
+        "summary": "Close.",
+    }
+    found = verdict(value, RUBRIC)
+    assert found == Verdict(
+        (
+            CriterionScores("accuracy", 4, 2, "Because."),
+            CriterionScores("brevity", 3, 3, "Because."),
+        ),
+        "tie",
+    )
+    assert found.to_dict() == {"criteria": list(GOOD), "overall_winner": "tie"}
+
+
+def test_half_a_character_in_a_reasoning_is_replaced_so_that_files_can_hold_it() -> None:
+    text = json.dumps(answer()).replace("Because.", "\\ud83d!", 1)
+    assert verdict(extract_json(text), RUBRIC).criteria[0].reasoning == "\ufffd!"
+
+
+points = st.integers(1, 5)
+
+
+@many
+@given(points, points, st.sampled_from(WINNERS), st.text())
+def test_every_valid_reply_survives_the_way_through_json(
+    a: int, b: int, winner: str, reasoning: str
+) -> None:
+    value = answer(a, b, winner)
+    value["criteria"][0]["reasoning"] = reasoning
+    found = verdict(extract_json(json.dumps(value)), RUBRIC)
+    assert verdict(found.to_dict(), RUBRIC) == found
+    assert (found.criteria[0].score_a, found.criteria[1].score_b) == (a, b)
+
+
+odd = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["criteria", "overall_winner", "name", "score_a", "reasoning"]), inner
+        )
+    ),
+)
+
+
+@many
+@given(odd)
+def test_no_reply_raises_anything_but_bad_verdict(value: Any) -> None:
+    for reply in (value, {"criteria": value, "overall_winner": "A"}):
+        with pytest.raises(BadVerdict):
+            verdict(reply, RUBRIC)
+
+
+def test_criteria_come_as_values_or_as_mappings() -> None:
+    assert read_criteria(mappings(RUBRIC)) == read_criteria(RUBRIC) == RUBRIC
+    assert read_criteria([{"name": "q", "weight": 1}]) == (Criterion("q", 1, ""),)
+    assert read_criteria(DEFAULT_CRITERIA) == DEFAULT_CRITERIA
+
+
+@for_each(
+    ("criteria", "what"),
+    [
+        ([], "at least one"),
+        ([{"name": " ", "weight": 1}], r"criteria\[1\].name"),
+        ([{"weight": 1}], r"criteria\[1\].name"),
+        ([{"name": 1, "weight": 1}], r"criteria\[1\].name"),
+        ([{"name": "q", "weight": True}], r"criteria\[1\].weight"),
+        ([{"name": "q", "weight": "1"}], r"criteria\[1\].weight"),
+        ([{"name": "q", "weight": 0}], r"criteria\[1\].weight"),
+        ([{"name": "q", "weight": nan}], r"criteria\[1\].weight"),
+        ([{"name": "q", "weight": inf}], r"criteria\[1\].weight"),
+        ([{"name": "q"}], r"criteria\[1\].weight"),
+        ([{"name": "q", "weight": 1, "description": 3}], r"criteria\[1\].description"),
+        ([*mappings(RUBRIC), {"name": "brevity", "weight": 1}], "stands twice"),
+        (["accuracy"], "must be a mapping"),
+    ],
+)
+def test_a_rubric_that_is_none_is_refused_by_name(criteria: Any, what: str) -> None:
+    with pytest.raises(InvalidInput, match=what):
+        read_criteria(criteria)

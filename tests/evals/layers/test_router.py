@@ -1,0 +1,154 @@
+"""What a router that is a model is shown, and what is made of its reply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.catalog import Catalog
+from skillyard.evals.layers.router import (
+    DESCRIPTION_CHARS,
+    RESPONSE_CHARS,
+    ModelRouter,
+    ScorerRouter,
+    index_text,
+)
+from skillyard.evals.layers.session import Session
+from skillyard.evals.models.protocol import Reply, Request, Usage
+from skillyard.evals.storage.entries import Entries
+from skillyard.skill import Skill
+from tests.tables import for_each
+
+
+def skill(name: str, description: str = "Does it.") -> Skill:
+    return Skill(name, description, "body")
+
+
+class Model:
+    """A model that says what it was told to, and remembers what it was asked."""
+
+    provider, host = "anthropic", "test"
+
+    def __init__(self, *said: str) -> None:
+        self.said = list(said)
+        self.asked: list[Request] = []
+
+    def sent(self, request: Request) -> dict[str, object]:
+        return {"max_tokens": request.max_tokens}
+
+    def complete(self, request: Request, timeout_s: float) -> Reply:
+        self.asked.append(request)
+        return Reply(self.said.pop(0), "end", Usage(100, 10))
+
+    def count_tokens(self, request: Request) -> int | None:
+        return None
+
+
+def router(
+    tmp_path: Path, *said: str, names: tuple[str, ...] = ("a", "b", "c")
+) -> tuple[ModelRouter, Model]:
+    model = Model(*said)
+    session = Session(model, Entries(str(tmp_path)), now=str, price_of=lambda name: None)
+    return ModelRouter(session, "m", "j", index_text([skill(name) for name in names])), model
+
+
+def test_the_index_is_sorted_folded_and_cut() -> None:
+    long = "x" * (DESCRIPTION_CHARS + 1)
+    text = index_text(
+        [skill("b", long), skill("a", "one\ntwo\r\nthree\u2028four"), skill("c", "y" * 120)]
+    )
+    lines = text.text.split("\n")
+    assert lines[0] == "- a: one two three four"
+    assert lines[1] == f"- b: {'x' * 117}..."
+    assert lines[2] == f"- c: {'y' * 120}"
+    assert text.names == ("a", "b", "c")
+
+
+@given(description=st.text(max_size=300))
+def test_a_description_cannot_forge_a_line(description: str) -> None:
+    text = index_text([skill("a", f"x{description}x"), skill("b")]).text
+    assert len(text.splitlines()) == 2
+    assert all(len(line) <= len("- a: ") + DESCRIPTION_CHARS for line in text.splitlines())
+
+
+@for_each(
+    ("said", "picked", "dropped"),
+    [
+        ('{"skills": ["b", "a"], "reasoning": "r"}', ("b", "a"), ()),
+        ('Sure!\n```json\n{"skills": ["a"]}\n```', ("a",), ()),
+        ('{"skills": [" a ", "a", "zzz", "zzz", ""]}', ("a",), ("zzz", "")),
+        ('{"skills": []}', (), ()),
+        ('{"skills": ["A"]}', (), ("A",)),
+    ],
+)
+def test_a_reply_is_read(
+    said: str, picked: tuple[str, ...], dropped: tuple[str, ...], tmp_path: Path
+) -> None:
+    asked, model = router(tmp_path, said)
+    found = asked.route("p", ("a", "b"), 0)
+    assert (found.picked, found.dropped) == (picked, dropped)
+    assert not found.fallback
+    assert not found.unread
+    assert len(model.asked) == 1
+    assert found.input_tokens == 100
+
+
+@for_each(
+    "said",
+    ["a, I think", '{"skills": "a"}', '{"skills": [1]}', '{"skills": null}', '["a"]', "{}",
+     '{"skills": ["a"', '{"picks": ["a"]}'],
+)  # fmt: skip
+def test_a_reply_that_cannot_be_read_is_asked_about_skill_by_skill(
+    said: str, tmp_path: Path
+) -> None:
+    asked, model = router(tmp_path, said, '{"chosen": true}', '{"chosen": false}')
+    found = asked.route("p", ("b", "a"), 0)
+    assert (found.picked, found.fallback, found.unread) == (("b",), True, True)
+    assert [request.model for request in model.asked] == ["m", "j", "j"]
+    assert "Skill: b" in model.asked[1].user
+    assert said in model.asked[1].user
+
+
+@for_each("said", ["yes", '{"chosen": "true"}', '{"chosen": 1}', '{"chosen": null}', "[true]"])
+def test_only_a_plain_yes_is_one(said: str, tmp_path: Path) -> None:
+    asked, _ = router(tmp_path, "prose", said)
+    assert asked.route("p", ("a",), 0).picked == ()
+
+
+def test_a_negative_has_nobody_to_ask_about(tmp_path: Path) -> None:
+    asked, model = router(tmp_path, "prose")
+    found = asked.route("p", (), 0)
+    assert (found.unread, found.fallback, len(model.asked)) == (True, False, 1)
+
+
+def test_what_the_judge_is_shown_of_a_reply_is_bounded(tmp_path: Path) -> None:
+    asked, model = router(tmp_path, "y" * 10_000, '{"chosen": true}')
+    asked.route("p", ("a",), 0)
+    assert model.asked[1].user.count("y") == RESPONSE_CHARS
+
+
+def test_scorers_pick_by_rule(tmp_path: Path) -> None:
+    catalog = Catalog.from_skills(
+        [skill("tea", "Brews tea with hot water."), skill("bread", "Bakes bread in an oven.")]
+    )
+    asked = ScorerRouter(catalog, "hybrid")
+    found = asked.route("how do I brew tea", (), 0)
+    assert (found.picked, found.best) == (("tea",), "tea")
+    assert found.confidence is not None
+    nothing = asked.route("quarterly tax returns", (), 0)
+    assert nothing.picked == ()
+    only = ScorerRouter(catalog, "hybrid", names=["bread"]).route("how do I brew tea", (), 0)
+    assert "tea" not in only.picked
+
+
+def test_a_second_run_of_a_case_is_another_answer(tmp_path: Path) -> None:
+    asked, model = router(tmp_path, *['{"skills": ["a"]}'] * 2)
+    for run in (0, 1, 0, 1):
+        assert asked.route("p", (), run).picked == ("a",)
+    assert len(model.asked) == 2
+    kept: Mapping[str, object] = json.loads(next(tmp_path.glob("generations/*/*.json")).read_text())
+    assert kept["model"] == "m"

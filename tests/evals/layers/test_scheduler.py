@@ -1,0 +1,195 @@
+"""Jobs begin in their order, after what they need, each once; and a run ends whole."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import NoReturn
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.evals.layers.scheduler import Job, run_jobs
+from skillyard.evals.models.run_stop import RunStopped
+
+BUDGET = RunStopped("budget", "no money")
+
+
+def nothing() -> None:
+    """Do nothing."""
+
+
+def stops() -> NoReturn:
+    raise BUDGET
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> list[tuple[int, ...]]:
+    """Jobs that need some of those before them."""
+    count = draw(st.integers(0, 25))
+    return [
+        tuple(sorted(draw(st.sets(st.integers(0, place - 1), max_size=4)))) if place else ()
+        for place in range(count)
+    ]
+
+
+@given(graph=graphs(), concurrency=st.integers(1, 6))
+def test_every_job_runs_once_after_its_needs(
+    graph: list[tuple[int, ...]], concurrency: int
+) -> None:
+    ended: list[int] = []
+    guard = threading.Lock()
+
+    def work(place: int) -> Callable[[], None]:
+        def do() -> None:
+            with guard:
+                assert {*graph[place]} <= {*ended}
+                ended.append(place)
+
+        return do
+
+    jobs = [Job(work(place), after) for place, after in enumerate(graph)]
+    assert run_jobs(jobs, concurrency, threading.Event()) is None
+    assert sorted(ended) == list(range(len(graph)))
+    if concurrency == 1:
+        waiting, order = {*range(len(graph))}, []
+        while waiting:
+            first = min(place for place in waiting if not {*graph[place]} & waiting)
+            order.append(first)
+            waiting.remove(first)
+        assert ended == order, "of all that may begin, the first in the list does"
+
+
+@given(graph=graphs(), concurrency=st.integers(1, 6), data=st.data())
+def test_after_a_stop_nothing_begins_that_needed_it(
+    graph: list[tuple[int, ...]], concurrency: int, data: st.DataObject
+) -> None:
+    if not graph:
+        return
+    bad = data.draw(st.integers(0, len(graph) - 1))
+    ran: list[int] = []
+
+    def work(place: int) -> Callable[[], None]:
+        def do() -> None:
+            ran.append(place)
+            if place == bad:
+                raise BUDGET
+
+        return do
+
+    stop = threading.Event()
+    jobs = [Job(work(place), after) for place, after in enumerate(graph)]
+    assert run_jobs(jobs, concurrency, stop) is BUDGET
+    assert stop.is_set()
+    assert len(ran) == len({*ran})
+    assert not any(bad in graph[place] for place in ran)
+
+
+def test_as_many_at_once_as_allowed() -> None:
+    barrier = threading.Barrier(4)
+
+    def meet() -> None:
+        barrier.wait(30)
+
+    jobs = [Job(meet) for _ in range(8)]
+    assert run_jobs(jobs, 4, threading.Event()) is None
+
+
+def test_jobs_that_run_come_to_their_end_after_a_stop() -> None:
+    """Their answers are paid for."""
+    running = threading.Event()
+    done: list[str] = []
+
+    def slow() -> None:
+        running.set()
+        stop.wait(30)
+        done.append("slow")
+
+    def bad() -> None:
+        running.wait(30)
+        raise BUDGET
+
+    stop = threading.Event()
+    assert run_jobs([Job(slow), Job(bad), Job(nothing, (0,))], 2, stop) is BUDGET
+    assert done == ["slow"]
+
+
+def test_the_first_reason_is_told() -> None:
+    both = threading.Barrier(2)
+
+    def stopped(reason: str) -> Callable[[], None]:
+        def do() -> None:
+            both.wait(30)
+            raise RunStopped(reason, reason)
+
+        return do
+
+    found = run_jobs([Job(stopped("budget")), Job(stopped("fail_fast"))], 2, threading.Event())
+    assert found is not None
+    assert found.reason in ("budget", "fail_fast")
+
+
+def test_an_error_of_ours_is_raised_and_not_lost() -> None:
+    def broken() -> None:
+        raise ZeroDivisionError("a bug")
+
+    ran: list[int] = []
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        run_jobs([Job(broken), Job(lambda: ran.append(1), (0,))], 2, threading.Event())
+    assert not ran
+
+
+def test_a_stop_from_outside_is_an_interrupt() -> None:
+    stop = threading.Event()
+    found = run_jobs([Job(stop.set), Job(nothing, (0,))], 1, stop)
+    assert found is not None
+    assert found.reason == "interrupted"
+
+
+def test_a_stop_after_the_last_job_is_none() -> None:
+    stop = threading.Event()
+    assert run_jobs([Job(nothing), Job(stop.set, (0,))], 1, stop) is None
+    assert run_jobs([], 4, threading.Event()) is None
+
+
+def test_a_stop_before_the_first_job_begins_none() -> None:
+    stop = threading.Event()
+    stop.set()
+    ran: list[int] = []
+    found = run_jobs([Job(lambda: ran.append(1))], 4, stop)
+    assert found is not None
+    assert not ran
+
+
+def test_an_interrupt_of_the_waiting_thread_waits_for_what_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The interrupt is raised where the run waits, as Python does it; a second one is let out."""
+    real = threading.Thread.join
+    interrupts = [KeyboardInterrupt()]
+    began = threading.Event()
+    done: list[int] = []
+
+    def join(self: threading.Thread, timeout: float | None = None) -> None:
+        began.wait(30)
+        if interrupts:
+            raise interrupts.pop()
+        real(self, timeout)
+
+    def slow() -> None:
+        began.set()
+        stop.wait(30)
+        done.append(1)
+
+    stop = threading.Event()
+    monkeypatch.setattr(threading.Thread, "join", join)
+    found = run_jobs([Job(slow), Job(nothing, (0,))], 2, stop)
+    assert found is not None
+    assert found.reason == "interrupted"
+    assert done == [1]
+    interrupts += [KeyboardInterrupt(), KeyboardInterrupt()]
+    began.clear()
+    stop = threading.Event()
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs([Job(slow)], 1, stop)

@@ -1,0 +1,116 @@
+"""From a name, or from a client that exists, to a ChatModel."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+
+from skillyard.errors import InvalidInput
+from skillyard.evals.models.factory import PROVIDERS, as_model, open_model
+from skillyard.evals.models.protocol import ModelFailed, Request, Usage
+from skillyard_testkit.fake_llm import FakeLlm, faults
+from tests.evals.models.conftest import KEY, KEYS, TIMEOUT_S, Provider
+from tests.tables import for_each
+
+
+def test_an_unknown_provider_is_named_with_the_known_ones() -> None:
+    with pytest.raises(InvalidInput, match="known: anthropic, openai"):
+        open_model("nobody", environment=KEYS)
+
+
+@for_each("name", PROVIDERS)
+def test_the_address_is_the_argument_else_the_environment_else_the_provider(name: str) -> None:
+    pytest.importorskip(name)
+    variable = {f"{name.upper()}_BASE_URL": "http://127.0.0.1:2/v1"}
+    assert open_model(name, base_url="http://127.0.0.1:1", environment={**KEYS, **variable}).host \
+        == "127.0.0.1:1"  # fmt: skip
+    assert open_model(name, environment={**KEYS, **variable}).host == "127.0.0.1:2"
+    assert open_model(name, environment=KEYS).host == f"api.{name}.com"
+    assert open_model(name, environment=KEYS).provider == name
+
+
+@for_each("name", PROVIDERS)
+def test_a_missing_library_names_the_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ModelFailed, match=r"pip install .*\[eval\]( @ [^']*)?'") as caught:
+        open_model(name, environment=KEYS)
+    assert (caught.value.kind, caught.value.permanent) == ("missing_library", True)
+
+
+def test_a_librarys_client_is_taken_and_its_retries_are_switched_off(fake: FakeLlm) -> None:
+    anthropic = pytest.importorskip("anthropic")
+    openai = pytest.importorskip("openai")
+    for client, model in (
+        (anthropic.Anthropic(api_key=KEY, base_url=fake.url), "claude-haiku-4-5"),
+        (openai.OpenAI(api_key=KEY, base_url=fake.openai_url), "gpt-4.1"),
+    ):
+        wrapped = as_model(client)
+        before = len(fake.log.calls)
+        fake.faults.add(faults.status(500, f"no {KEY}"))
+        with pytest.raises(ModelFailed) as caught:
+            wrapped.complete(Request(model, "", "Hello."), TIMEOUT_S)
+        assert len(fake.log.calls) == before + 1
+        assert KEY not in str(caught.value)
+        assert wrapped.complete(Request(model, "", "Hello."), TIMEOUT_S).fake
+        client.close()
+
+
+def test_a_client_without_a_key_is_a_missing_key(
+    fake: FakeLlm, monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    anthropic = pytest.importorskip("anthropic")
+    for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with anthropic.Anthropic(base_url=fake.url) as client, pytest.raises(ModelFailed) as caught:
+        as_model(client).complete(Request("claude-haiku-4-5", "", "Hello."), TIMEOUT_S)
+    assert (caught.value.kind, caught.value.permanent) == ("missing_key", True)
+
+
+def test_a_chat_model_stays_what_it_is(opened: Callable[..., Provider]) -> None:
+    model = opened("openai").model
+    assert as_model(model) is model
+
+
+def test_objects_with_a_clients_methods_are_clients() -> None:
+    pytest.importorskip("anthropic")
+    pytest.importorskip("openai")
+    block = SimpleNamespace(type="text", text="Hi.")
+    usage = SimpleNamespace(input_tokens=3, output_tokens=4)
+    message = SimpleNamespace(content=[block], stop_reason="end_turn", usage=usage)
+    asked: list[dict[str, object]] = []
+
+    def create(**named: object) -> object:
+        asked.append(named)
+        return message
+
+    reply = as_model(SimpleNamespace(messages=SimpleNamespace(create=create))).complete(
+        Request("claude-haiku-4-5", "S", "U", max_tokens=5), 1.0
+    )
+    assert (reply.text, reply.stop_reason, reply.usage, reply.fake) == (
+        "Hi.", "end", Usage(3, 4), False,
+    )  # fmt: skip
+    assert asked[0]["max_tokens"] == 5
+    choice = SimpleNamespace(
+        finish_reason="length", message=SimpleNamespace(content="Cut", refusal=None)
+    )
+    completions = SimpleNamespace(create=lambda **named: SimpleNamespace(choices=[choice]))
+    client = SimpleNamespace(chat=SimpleNamespace(completions=completions))
+    reply = as_model(client).complete(Request("m", "", "U"), 1.0)
+    assert (reply.text, reply.stop_reason, reply.usage) == ("Cut", "max_tokens", Usage())
+
+
+@for_each("client", [None, 3, "anthropic", object(), {}])
+def test_anything_else_is_refused(client: object) -> None:
+    with pytest.raises(InvalidInput, match="neither a ChatModel nor a client"):
+        as_model(client)
+
+
+def test_asynchronous_clients_are_refused_by_name() -> None:
+    openai = pytest.importorskip("openai")
+    with pytest.raises(InvalidInput, match="AsyncOpenAI is asynchronous; give OpenAI"):
+        as_model(openai.AsyncOpenAI(api_key=KEY, base_url="http://127.0.0.1:9"))

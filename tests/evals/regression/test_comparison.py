@@ -1,0 +1,184 @@
+"""Which results may be compared, which may be kept, and what a damaged file comes to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.evals.config import Regression
+from skillyard.evals.regression.baselines import read_baseline, save_baseline
+from skillyard.evals.regression.comparison import compare_folders, compare_results
+from skillyard.evals.storage.results import EVAL_TYPES, write_results
+from tests.tables import for_each
+
+RULES = Regression()
+
+
+def envelope(run_id: str = "r1", mean: float = 1.0, **meta: Any) -> dict[str, Any]:
+    told = {
+        "run_id": run_id,
+        "eval_type": "effectiveness",
+        "timestamp": "2026-11-20T10:00:00Z",
+        "provider": "anthropic",
+        "model": "m",
+        "judge_model": "j",
+        "router": None,
+        "dataset_sha256": "d",
+        "orders": "both",
+        "backend": "live",
+        "aborted": False,
+        "limit": None,
+        "skill": None,
+        "group": None,
+    }
+    entry = {"mean": mean, "stddev": 0.1, "n": 10}
+    return {
+        "meta": {**told, **meta},
+        "summary": {"tea": entry},
+        "cases": [{"text": "long"}],
+        "artifacts": {},
+    }
+
+
+def baseline(**more: Any) -> dict[str, Any]:
+    whole = envelope(**more)
+    return {"meta": whole["meta"], "summary": whole["summary"]}
+
+
+def test_new_gone_and_changed() -> None:
+    before, after = baseline(), envelope(mean=0.2)
+    before["summary"]["old"] = before["summary"]["tea"]
+    after["summary"]["fresh"] = after["summary"]["tea"]
+    found = compare_results(before, after, RULES)
+    assert not isinstance(found, str)
+    assert [(change.entity, change.status) for change in found] == [
+        ("fresh", "new"), ("old", "gone"), ("tea", "regression"),
+    ]  # fmt: skip
+    assert found[0].message == "not in the baseline"
+    assert "1 before, 0.2 now" in found[2].message
+
+
+@for_each(
+    ("change", "why"),
+    [
+        ({"aborted": True, "stop_reason": "budget"}, "stopped (budget)"),
+        ({"limit": 5}, "--limit"),
+        ({"skill": "tea"}, "--skill"),
+        ({"group": "g"}, "--group"),
+        ({"model": "n"}, "`model` differs: 'm' before, 'n' now"),
+        ({"judge_model": "k"}, "`judge_model` differs"),
+        ({"provider": "openai"}, "`provider` differs"),
+        ({"dataset_sha256": "e"}, "`dataset_sha256` differs"),
+        ({"orders": "single"}, "`orders` differs"),
+        ({"index": "library"}, "`index` differs"),
+        ({"backend": "fake"}, "stand-in"),
+        ({"model": None}, "`model` differs"),
+    ],
+)
+def test_what_may_not_be_compared(change: dict[str, Any], why: str) -> None:
+    found = compare_results(baseline(), envelope(**change), RULES)
+    assert isinstance(found, str)
+    assert why in found
+
+
+@for_each(
+    "change",
+    [{"backend": "replay"}, {"seed": 7}, {"runs": 3}, {"skill_sha256s": {"tea": "other"}},
+     {"run_id": "r2"}, {"timestamp": "2027"}],
+)  # fmt: skip
+def test_what_may_differ(change: dict[str, Any]) -> None:
+    """A skill's own text above all: that is what is compared."""
+    assert not isinstance(compare_results(baseline(), envelope(**change), RULES), str)
+
+
+def test_a_long_value_of_a_hostile_baseline_is_cut() -> None:
+    before = baseline(model="\x1b[2J" + "x" * 10_000)
+    found = compare_results(before, envelope(), RULES)
+    assert isinstance(found, str)
+    assert len(found) < 400
+    assert "\x1b" not in found
+
+
+def test_only_the_summary_of_a_whole_run_is_kept(tmp_path: Path) -> None:
+    results, kept = str(tmp_path / "results"), str(tmp_path / "baselines")
+    write_results(results, envelope())
+    (path,) = save_baseline(results, kept)
+    assert path.endswith("effectiveness_baseline.json")
+    found = read_baseline(path)
+    assert {*found} == {"meta", "summary"}
+    assert "cases" not in found
+    assert not isinstance(compare_results(found, envelope(), RULES), str)
+    changes: list[dict[str, Any]] = [
+        *({"aborted": True}, {"limit": 3}, {"skill": "tea"}, {"group": "g"}, {"backend": "fake"})
+    ]
+    for number, change in enumerate(changes):
+        whole = envelope(f"r{number}", timestamp=f"2027-0{number + 1}-01T00:00:00Z", **change)
+        write_results(results, whole)
+        with pytest.raises(InvalidInput, match="cannot be a baseline"):
+            save_baseline(results, kept)
+    assert read_baseline(path) == found, "what stood there still stands"
+
+
+def test_the_newest_result_is_compared(tmp_path: Path) -> None:
+    results, kept = str(tmp_path / "results"), str(tmp_path / "baselines")
+    write_results(results, envelope())
+    save_baseline(results, kept)
+    write_results(results, envelope("r2", 0.1, timestamp="2026-11-20T10:00:00Z"))
+    (found,) = compare_folders(results, kept, RULES)
+    assert [change.status for change in found.regressions] == ["regression"]
+    assert found.path.endswith("effectiveness_r2.json")
+
+
+def test_a_type_without_a_baseline_is_told_and_one_without_results_left_out(
+    tmp_path: Path,
+) -> None:
+    results = str(tmp_path / "results")
+    write_results(results, envelope())
+    (found,) = compare_folders(results, str(tmp_path / "none"), RULES)
+    assert "no baseline yet" in found.refused
+    assert not found.regressions
+    with pytest.raises(InvalidInput, match="no results of confusion"):
+        compare_folders(results, str(tmp_path), RULES, "confusion")
+    with pytest.raises(InvalidInput, match="--eval-type"):
+        compare_folders(results, str(tmp_path), RULES, "other")
+    with pytest.raises(SkillIoError):
+        compare_folders(str(tmp_path / "nowhere"), str(tmp_path), RULES)
+    with pytest.raises(InvalidInput, match="no results of activation"):
+        save_baseline(results, str(tmp_path), "activation")
+    assert {*EVAL_TYPES} > {"confusion"}
+
+
+DAMAGED = {
+    "empty": b"",
+    "torn": b'{"meta": {}, "summ',
+    "no object": b"[]",
+    "no meta": b'{"summary": {}}',
+    "no summary": b'{"meta": {}}',
+    "summary of texts": b'{"meta": {}, "summary": {"tea": "good"}}',
+    "lists": b'{"meta": [], "summary": []}',
+    "no UTF-8": b"\xff",
+    "deep": b"[" * 100_000,
+    "long number": b'{"meta": {"seed": ' + b"1" * 9_999 + b'}, "summary": {}}',
+}
+
+
+@for_each("name", DAMAGED)
+def test_a_damaged_baseline_is_named(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "effectiveness_baseline.json"
+    path.write_bytes(DAMAGED[name])
+    with pytest.raises(InvalidInput, match=r"effectiveness_baseline\.json"):
+        read_baseline(str(path))
+
+
+def test_a_baseline_of_another_type_is_not_compared(tmp_path: Path) -> None:
+    results, kept = tmp_path / "results", tmp_path / "baselines"
+    write_results(str(results), envelope())
+    kept.mkdir()
+    other = baseline(eval_type="confusion")
+    (kept / "effectiveness_baseline.json").write_text(json.dumps(other))
+    (found,) = compare_folders(str(results), str(kept), RULES)
+    assert "`eval_type` differs" in found.refused

@@ -1,0 +1,226 @@
+"""The report in a real Chromium, opened from disk: readable, harmless, whole on a phone.
+
+With ``SKILLYARD_ARTIFACTS`` set to a folder, screenshots are left there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skillyard.evals.report.html import render
+from tests.evals.report import making
+from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, text_of
+from tests.serving.web.audits import CONTRAST, LEVELS, SMALL
+from tests.serving.web.browser import ABSENT, CHROMIUM, DRIVER, Browser, browser, driver
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        (CHROMIUM is None or DRIVER is None) and not os.environ.get("CI"), reason=ABSENT
+    ),
+]
+DESK = (1_100, 800)
+PHONE = (360, 740)
+OPENED = "for (const d of document.querySelectorAll('details')) d.open = true"
+# Every hostile text once, one after the other, in every field.
+WORST = "\n".join(HOSTILE)
+
+
+def show(window: Browser, address: str) -> None:
+    """Open a report, and wait until all of it is read: from disk that is not said by itself."""
+    window.open(address)
+    window.until(
+        "return location.href === arguments[0] && document.readyState === 'complete'"
+        " && document.querySelector('footer') !== null",
+        address,
+    )
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Reports on disk, and their addresses."""
+    folder = tmp_path_factory.mktemp("reports")
+    small = [making.activation(), making.confusion(), making.effectiveness(prompts=1)]
+    small.append(making.size_impact(prompts=1))
+    made = {
+        "report": render(every(runs=1), text_of=text_of, title="Skills of ours", changes=CHANGES),
+        "fake": render(
+            every(runs=1, backend="fake", aborted=True, stop_reason="budget", limit=40),
+            text_of=text_of,
+            title="A demonstration",
+        ),
+        "hostile": render(
+            [hostile(WORST, each) for each in small], text_of=lambda path: WORST, title=WORST
+        ),
+        "empty": render([{}], text_of=text_of, title="Nothing"),
+    }
+    found = {}
+    for name, markup in made.items():
+        path = folder / f"{name}.html"
+        path.write_text(markup, encoding="utf-8")
+        found[name] = path.as_uri()
+    return found
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with (
+        driver(tmp_path_factory.mktemp("driver")) as client,
+        browser(client, tmp_path_factory.mktemp("profile")) as window,
+    ):
+        yield window
+
+
+@pytest.fixture
+def window(opened: Browser) -> Iterator[Browser]:
+    """The window at its usual size; when a test is over, the console has said nothing."""
+    opened.resize(*DESK)
+    opened.media(prefers_color_scheme="light")
+    yield opened
+    assert opened.complaints() == []
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """Where screenshots are left."""
+    folder = Path(os.environ.get("SKILLYARD_ARTIFACTS") or tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+NAMES = ("report", "fake", "hostile")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_stand_out_from_what_is_behind_them(
+    pages: dict[str, str], window: Browser, kept: Path, name: str, scheme: str
+) -> None:
+    window.media(prefers_color_scheme=scheme)
+    show(window, pages[name])
+    window.screenshot(kept / f"eval-{name}-{scheme}.png")
+    window.run(OPENED)
+    assert window.run(CONTRAST) == []
+
+
+HEAT = """
+const channel = (c) => (c / 255 <= .04045 ? c / 255 / 12.92 : ((c / 255 + .055) / 1.055) ** 2.4);
+const light = (rgb) => .2126 * channel(rgb[0]) + .7152 * channel(rgb[1]) + .0722 * channel(rgb[2]);
+const parse = (text) => text.match(/[\\d.]+/g).map(Number).slice(0, 3);
+const ground = parse(getComputedStyle(document.body).backgroundColor);
+return [...document.querySelectorAll('svg g')].map((cell) => {
+  const box = getComputedStyle(cell.querySelector('rect'));
+  const share = Number(box.fillOpacity);
+  const back = parse(box.fill).map((c, n) => c * share + ground[n] * (1 - share));
+  const front = parse(getComputedStyle(cell.querySelector('text')).fill);
+  const [high, low] = [light(front), light(back)].sort((x, y) => y - x);
+  return (high + .05) / (low + .05);
+});
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_numbers_stand_out_in_the_darkest_cell_of_a_heat_map(
+    pages: dict[str, str], window: Browser, scheme: str
+) -> None:
+    window.media(prefers_color_scheme=scheme)
+    show(window, pages["report"])
+    ratios = window.run(HEAT)
+    assert len(ratios) == 9 + 16
+    assert min(ratios) >= 4.5
+
+
+@pytest.mark.parametrize("name", [*NAMES, "empty"])
+def test_a_phone_shows_everything_without_sideways_scrolling(
+    pages: dict[str, str], window: Browser, kept: Path, name: str
+) -> None:
+    window.resize(*PHONE, phone=True)
+    show(window, pages[name])
+    window.screenshot(kept / f"eval-{name}-phone.png")
+    window.run(OPENED)
+    assert window.run("return document.documentElement.scrollWidth") == PHONE[0]
+    assert window.run(SMALL) == []
+
+
+@pytest.mark.parametrize("name", [*NAMES, "empty"])
+def test_nothing_is_asked_of_anybody_and_nothing_runs(
+    pages: dict[str, str], window: Browser, name: str
+) -> None:
+    show(window, pages[name])
+    assert window.run("return performance.getEntriesByType('resource').length") == 0
+    assert window.count("script, img, iframe, object, link, form, [style], [onclick]") == 0
+    assert window.run("return getComputedStyle(document.body).maxWidth") == "1024px"
+
+
+def test_a_script_in_the_page_would_be_refused_and_seen(
+    pages: dict[str, str], opened: Browser
+) -> None:
+    """What keeps the test above from passing for want of looking."""
+    show(opened, pages["report"])
+    opened.run("""
+        const script = document.createElement('script'); script.textContent = 'window.ran = true';
+        document.body.append(script);""")
+    assert any("Content Security Policy" in said for said in opened.complaints())
+    assert opened.run("return window.ran") is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_and_headings_are_as_they_are_heard(
+    pages: dict[str, str], window: Browser, name: str
+) -> None:
+    show(window, pages[name])
+    assert window.run(LEVELS) == []
+    heard = window.heard()
+    wanting = {"link", "heading", "img", "image", "DisclosureTriangle"}
+    assert [role for role, said in heard if role in wanting and not said.strip()] == []
+    roles = [role for role, _ in heard]
+    for landmark in ("banner", "main", "contentinfo", "navigation"):
+        assert roles.count(landmark) == 1
+
+
+def test_a_plot_is_heard_as_what_it_shows(pages: dict[str, str], window: Browser) -> None:
+    show(window, pages["report"])
+    said = [name for role, name in window.heard() if role in ("img", "image")]
+    assert "Mean score against tokens injected" in said
+    assert "csv-cleaning: full skill against no skill" in said
+
+
+def test_a_case_is_opened_by_keys_and_shows_both_texts(
+    pages: dict[str, str], window: Browser, kept: Path
+) -> None:
+    show(window, pages["report"])
+    shown = "return [...document.querySelectorAll('pre.answer')].filter(p => p.checkVisibility())"
+    assert window.run(f"{shown}.length") == 0
+    window.run("[...document.querySelectorAll('details.cases > summary')].at(-8).focus()")
+    window.press("Enter", "Tab", "Enter")
+    window.until(f"{shown}.length === 2")
+    left, right = window.run(f"{shown}.map(p => p.getBoundingClientRect().toJSON())")
+    assert left["top"] == right["top"]
+    assert left["right"] < right["left"]
+    style = window.run(
+        "const style = getComputedStyle(document.activeElement);"
+        "return [document.activeElement.tagName, style.outlineStyle, style.outlineWidth]"
+    )
+    assert style == ["SUMMARY", "solid", "3px"]
+    window.run("document.querySelector('details.case[open]').scrollIntoView()")
+    window.screenshot(kept / "eval-case.png")
+
+
+def test_paper_is_light_and_shows_whole_texts(pages: dict[str, str], window: Browser) -> None:
+    window.media(prefers_color_scheme="dark")
+    show(window, pages["report"])
+    screen = window.run("return getComputedStyle(document.body).backgroundColor")
+    window.devtools("Emulation.setEmulatedMedia", media="print", features=[])
+    paper = window.run("return getComputedStyle(document.body).backgroundColor")
+    assert (screen, paper) == ("rgb(20, 24, 22)", "rgb(251, 250, 248)")
+    assert window.run("return getComputedStyle(document.querySelector('nav')).display") == "none"
+    window.run(OPENED)
+    assert window.run("return getComputedStyle(document.querySelector('.answer')).maxHeight") == (
+        "none"
+    )
+    window.devtools("Emulation.setEmulatedMedia", media="", features=[])

@@ -1,0 +1,66 @@
+"""GitHub: each warning is one command that nothing can break out of; at most ten."""
+
+from __future__ import annotations
+
+import re
+
+from skillyard.evals.report import markdown
+from skillyard.evals.report.github import MAX_ANNOTATIONS, render, workflow_warnings
+from tests.evals.report import making
+from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, small
+from tests.tables import for_each
+
+COMMAND = re.compile(r"::warning title=[^:,\r\n]*::[^\r\n]*")
+
+
+def test_regressions_come_first_then_what_is_worse_then_findings() -> None:
+    written = workflow_warnings(every(), changes=CHANGES).splitlines()
+    assert [line.split("::")[1] for line in written] == [
+        "warning title=L6 regression",
+        "warning title=Too many errors to rely on the rates",
+        "warning title=L5 release-notes",
+        "warning title=L6 log-triage",
+        "warning title=L6 release-notes",
+        "warning title=L4 work on code",
+        "warning title=L4 work on code",
+    ]
+    assert "(11 %25)" in written[1]
+
+
+def test_there_is_no_warning_where_nothing_is_wrong() -> None:
+    envelope = making.effectiveness()
+    for entity in envelope["summary"].values():
+        entity["comparisons"]["enhanced/baseline"]["word"] = "better"
+    assert workflow_warnings([envelope]) == ""
+
+
+def test_of_a_stand_in_only_that_it_is_one_is_told() -> None:
+    envelopes = [making.confusion(backend="fake"), making.size_impact(backend="fake")]
+    (only,) = workflow_warnings(envelopes).splitlines()
+    assert "stand-in server" in only
+
+
+@for_each("text", HOSTILE)
+def test_no_text_breaks_out_of_its_command(text: str) -> None:
+    envelopes = [hostile(text, envelope) for envelope in small()]
+    envelopes[0]["artifacts"] = {"findings": [{"group": text, "message": text}] * 2}
+    changes = [{"entity": text, "message": text, "status": "regression"}]
+    written = workflow_warnings(envelopes, changes=changes)
+    assert written.endswith("\n")
+    lines = written[:-1].split("\n")
+    assert len(lines) >= 3
+    assert [line for line in lines if COMMAND.fullmatch(line) is None] == []
+    assert "%0A" not in written.replace("%250A", "")
+
+
+def test_the_tenth_warning_says_how_many_there_are_besides() -> None:
+    changes = [
+        {"entity": f"skill-{n:02d}", "message": "fell", "status": "regression"} for n in range(30)
+    ]
+    written = workflow_warnings([making.effectiveness()], changes=changes).splitlines()
+    assert len(written) == MAX_ANNOTATIONS
+    assert written[-1] == "::warning title=More::22 more warnings are in the report"
+
+
+def test_a_step_shows_the_summary_of_the_pull_request() -> None:
+    assert render(every(), title="A run") == markdown.render(every(), title="A run")

@@ -1,0 +1,84 @@
+"""JUnit: the file that was looked at, XML whatever the texts, and states counted right."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree import ElementTree
+
+from skillyard.evals.report.junit import render
+from skillyard.evals.report.markup import visible_line
+from tests.evals.report import making
+from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, small
+from tests.evals.report.test_markdown import compare
+from tests.tables import for_each
+
+
+def test_the_file_is_the_one_that_was_looked_at() -> None:
+    envelopes = [making.activation(), making.confusion(), making.effectiveness(prompts=1)]
+    compare("junit.xml", render(envelopes, changes=CHANGES))
+
+
+def test_every_suite_counts_its_own_and_the_whole_counts_all() -> None:
+    root = ElementTree.fromstring(render(every(), changes=CHANGES))
+    assert [suite.attrib["name"] for suite in root] == [
+        "L3 activation", "L4 confusion", "L5 effectiveness", "L6 size impact", "baseline",
+    ]  # fmt: skip
+    for suite in [*root, root]:
+        counted = {
+            "tests": len(list(suite.iter("testcase"))),
+            "failures": len(list(suite.iter("failure"))),
+            "errors": len(list(suite.iter("error"))),
+            "skipped": len(list(suite.iter("skipped"))),
+        }
+        assert {name: int(suite.attrib[name]) for name in counted} == counted
+        assert counted["tests"] > 0
+
+
+def test_only_wrong_picks_and_regressions_are_failures() -> None:
+    root = ElementTree.fromstring(render(every(), changes=CHANGES))
+    by_suite = {s.attrib["name"]: [f.attrib["type"] for f in s.iter("failure")] for s in root}
+    assert by_suite == {
+        "L3 activation": ["wrong_pick"] * 2,
+        "L4 confusion": ["wrong_pick"] * 2,
+        "L5 effectiveness": [],
+        "L6 size impact": [],
+        "baseline": ["regression"],
+    }
+
+
+def test_no_two_tests_of_a_suite_share_a_name() -> None:
+    for suite in ElementTree.fromstring(render(every())):
+        called = [(c.attrib["classname"], c.attrib["name"]) for c in suite.iter("testcase")]
+        assert len(called) == len(set(called))
+
+
+def test_a_stand_in_is_named_in_the_properties() -> None:
+    root = ElementTree.fromstring(render(every(backend="fake")))
+    for suite in root:
+        said = {p.attrib["name"]: p.attrib["value"] for p in suite.iter("property")}
+        assert said["backend"] == "fake"
+
+
+@for_each("text", HOSTILE)
+def test_hostile_texts_stay_texts(text: str) -> None:
+    envelopes = [hostile(text, envelope) for envelope in small()]
+    changes = [{"entity": text, "message": text, "status": "regression", "eval_type": text}]
+    root = ElementTree.fromstring(render(envelopes, changes=changes))
+    assert {e.tag for e in root.iter()} <= {
+        "testsuites", "testsuite", "properties", "property", "testcase", "failure", "error",
+        "skipped",
+    }  # fmt: skip
+    names = {case.attrib["name"] for case in root.iter("testcase")}
+    assert any(name.startswith(visible_line(text)[:100]) for name in names)
+
+
+def test_partial_envelopes_are_suites_all_the_same() -> None:
+    partial: list[dict[str, Any]] = [
+        {},
+        {"meta": {"eval_type": "activation"}},
+        {"cases": [{}, 3, None], "meta": 4},
+    ]
+    root = ElementTree.fromstring(render(partial))
+    assert [suite.attrib["tests"] for suite in root] == ["0", "0", "1"]
+    assert root.attrib["skipped"] == "1"
+    assert ElementTree.fromstring(render([])).attrib["tests"] == "0"

@@ -1,0 +1,92 @@
+"""Values and words: whatever JSON holds is taken, and a figure is written one way."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.evals.report import values
+from skillyard.evals.report.words import (
+    against,
+    between,
+    chance,
+    decimal,
+    duration,
+    many,
+    money,
+    percent,
+    signed,
+    whole,
+)
+
+json_values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+)
+
+
+@given(json_values)
+def test_every_reader_takes_every_value(value: object) -> None:
+    found = values.number(value)
+    assert found is None or math.isfinite(found)
+    assert values.count(value) is None or values.count(value) == found
+    assert all(isinstance(row, dict) for row in values.rows(value))
+    assert all(isinstance(name, str) for name in values.names(value))
+    assert isinstance(values.word(value), str)
+    assert values.at(value, "a", "b") is None or isinstance(value, dict)
+    summed = values.total(value)
+    assert summed is None or math.isfinite(summed)
+
+
+def test_what_is_no_number_is_none() -> None:
+    wrong: list[object] = [
+        True,
+        False,
+        None,
+        "3",
+        [3],
+        {},
+        float("nan"),
+        float("inf"),
+        1e13,
+        10**400,
+    ]
+    assert [values.number(value) for value in wrong] == [None] * len(wrong)
+    assert [values.number(value) for value in (3, 2.5, -0.0)] == [3.0, 2.5, 0.0]
+    assert [values.count(value) for value in (3, 3.0, 2.5, -1, True)] == [3, 3, None, None, None]
+    assert values.total({"a": 1, "b": None, "c": 2.5}) == 3.5
+    assert values.total([]) is None
+
+
+@given(st.floats(-1e12, 1e12))
+def test_no_figure_is_a_negative_nothing(value: float) -> None:
+    for written in (signed(value), decimal(value), whole(value), percent(value), money(value)):
+        digits = written.strip("$ \u00a0%")
+        assert not (digits.startswith(("−", "+")) and not digits.strip("−+0.,"))
+        assert "-" not in written
+        assert "e" not in written
+
+
+def test_figures_are_written_one_way() -> None:
+    assert [signed(v) for v in (0.6249, -0.4, 0.0, -0.001, None)] == [
+        "+0.62", "−0.40", "0.00", "0.00", "–",
+    ]  # fmt: skip
+    assert [percent(v) for v in (0, 1, 0.5, 0.004, 0.998, None)] == [
+        "0\u00a0%", "100\u00a0%", "50\u00a0%", "0.4\u00a0%", "99.8\u00a0%", "–",
+    ]  # fmt: skip
+    assert [money(v) for v in (0, 0.0031, 0.43, 1_234.5, None)] == [
+        "$0.00", "$0.0031", "$0.43", "$1,234.50", "–",
+    ]  # fmt: skip
+    assert [chance(p) for p in (0.0121, 0.0002, None)] == ["p = 0.012", "p < 0.001", ""]
+    assert [duration(s) for s in (0.44, 12, 200, 7_500, None, -1)] == [
+        "0.4 s", "12 s", "3 min 20 s", "2 h 5 min", "–", "–",
+    ]  # fmt: skip
+    assert between(-0.5, 0.25) == "−0.50 to +0.25"
+    assert between(None, 0.25) == ""
+    assert many(1, "case") == "1\u00a0case"
+    assert many(1_200, "case") == "1,200\u00a0cases"
+    assert against("full_siblings/full") == "full skill and siblings against full skill"
+    assert against("mine") == "mine"

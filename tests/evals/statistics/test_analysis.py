@@ -1,0 +1,308 @@
+"""Cases → summary and artifacts: shape, what is left out, laws, and what is recommended."""
+
+from __future__ import annotations
+
+import json
+import random
+from copy import deepcopy
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+from skillyard.errors import InvalidInput
+from skillyard.evals.statistics.analysis import OVERALL, analyse_pairs
+from tests.evals.statistics.planting import Judge, case, run_of
+from tests.tables import for_each
+
+pytestmark = pytest.mark.skipif(find_spec("scipy") is None, reason="scipy is not installed")
+
+ARMS = (
+    ("full", "baseline"),
+    ("full", "summary"),
+    ("summary", "baseline"),
+    ("full_siblings", "full"),
+)
+JUDGE = Judge({"full": 1.0, "full_siblings": 1.0, "summary": 0.9}, by_prompt=0.2, by_call=0.3)
+COMPARISON_KEYS = {
+    "wins", "losses", "ties", "win_rate", "mean", "stddev", "n", "units", "ci_low", "ci_high",
+    "ci_method", "p", "p_adjusted", "word", "smallest_detectable", "value_per_1000_tokens",
+}  # fmt: skip
+
+
+def size_impact(**changes: Any) -> list[dict[str, Any]]:
+    return run_of(JUDGE, 3, **{"skills": 3, "prompts": 8, "comparisons": ARMS, **changes})
+
+
+def test_the_shape_of_the_contract() -> None:
+    summary, artifacts = analyse_pairs(size_impact(), seed=1)
+    assert list(summary) == ["skill-00", "skill-01", "skill-02", OVERALL]
+    for name, entry in summary.items():
+        assert list(entry["comparisons"]) == ["/".join(arms) for arms in (*ARMS[:3], ARMS[3])]
+        for comparison in entry["comparisons"].values():
+            assert set(comparison) == COMPARISON_KEYS
+        head = entry["comparisons"]["full/baseline"]
+        assert (entry["mean"], entry["stddev"], entry["n"]) == (
+            head["mean"], head["stddev"], head["n"],
+        )  # fmt: skip
+        assert list(entry["conditions"]) == ["baseline", "summary", "full", "full_siblings"]
+        assert ("size_tier" in entry) == (name != OVERALL)
+    assert summary[OVERALL]["comparisons"]["full/baseline"]["units"] == 24
+    assert list(artifacts) == [
+        "order", "length", "bradley_terry", "agreement", "judge", "frontier",
+    ]  # fmt: skip
+    assert [point["condition"] for point in artifacts["frontier"]] == list(
+        summary[OVERALL]["conditions"]
+    )
+    assert set(artifacts["bradley_terry"]["arms"]) == {
+        "baseline", "summary", "full", "full_siblings",
+    }  # fmt: skip
+    assert artifacts["judge"] == {"calls": 192, "retries": 0, "errors": 0}
+    assert artifacts["length"]["comparison"] == "full/baseline"
+    assert artifacts["length"]["pairs"] == 24
+    written = json.dumps([summary, artifacts], allow_nan=False)
+    assert json.loads(written) == [summary, artifacts]
+
+
+def test_the_order_of_the_cases_changes_no_byte() -> None:
+    cases = size_impact(runs=2)
+    expected = json.dumps(analyse_pairs(cases, seed=7))
+    random.Random(1).shuffle(cases)
+    assert json.dumps(analyse_pairs(cases, seed=7)) == expected
+
+
+def exchanged(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    turned = deepcopy(cases)
+    for one in turned:
+        one["condition_a"], one["condition_b"] = one["condition_b"], one["condition_a"]
+        one["comparison"] = f"{one['condition_a']}/{one['condition_b']}"
+        one["improvement"] = -one["improvement"]
+    return turned
+
+
+@for_each("prompts", [1, 3, 7, 14, 20])
+def test_exchanging_the_arms_turns_everything_round(prompts: int) -> None:
+    judge = Judge({"full": 0.3})
+    cases = run_of(judge, prompts, skills=2, prompts=prompts, runs=2)
+    one = analyse_pairs(cases, seed=4)[0]
+    other = analyse_pairs(exchanged(cases), seed=4)[0]
+    opposite = {"better": "worse", "worse": "better"}
+    for name in one:
+        ours = one[name]["comparisons"]["full/baseline"]
+        theirs = other[name]["comparisons"]["baseline/full"]
+        for key in ("stddev", "n", "ties", "units", "ci_method", "p", "p_adjusted",
+                    "smallest_detectable"):  # fmt: skip
+            assert theirs[key] == ours[key]
+        assert theirs["mean"] == -ours["mean"]
+        assert (theirs["ci_low"], theirs["ci_high"]) == (-ours["ci_high"], -ours["ci_low"])
+        assert (theirs["wins"], theirs["losses"]) == (ours["losses"], ours["wins"])
+        assert theirs["win_rate"] == pytest.approx(1 - ours["win_rate"], abs=2e-6)
+        assert theirs["word"] == opposite.get(ours["word"], ours["word"])
+
+
+def test_failed_and_skipped_cases_are_counted_and_left_out() -> None:
+    cases = run_of(JUDGE, 1, prompts=8)
+    expected = analyse_pairs(cases, seed=1)[0]["skill-00"]
+    failed = deepcopy(cases[0]) | {
+        "id": "f",
+        "prompt_index": 20,
+        "scores": None,
+        "improvement": None,
+    }
+    failed |= {"errors": [{"kind": "judge_error", "message": "no JSON"}], "winner": None}
+    failed["orders"][1] |= {"error": "no JSON", "attempts": 3, "winner": None, "scores": None}
+    skipped = {"id": "s", "skill_name": "skill-00", "skipped": "budget", "errors": []}
+    summary, artifacts = analyse_pairs([*cases, failed, skipped], seed=1)
+    found = summary["skill-00"]
+    assert (found["errors"], found["skipped"]) == (1, 1)
+    assert (expected["errors"], expected["skipped"]) == (0, 0)
+    assert found["comparisons"] == expected["comparisons"]
+    assert artifacts["judge"] == {"calls": 20, "retries": 2, "errors": 1}
+
+
+def test_a_run_without_a_judged_case_still_has_a_summary() -> None:
+    cases = [{"id": "s", "skill_name": "x", "skipped": "budget", "errors": []}]
+    summary, artifacts = analyse_pairs(cases, seed=1)
+    assert (
+        summary["x"]["verdict"]
+        == "The skill was never judged against no skill, so nothing can be said."
+    )
+    assert (summary["x"]["mean"], summary["x"]["n"], summary["x"]["skipped"]) == (None, 0, 1)
+    assert summary["x"]["comparisons"] == {}
+    assert artifacts["frontier"] == []
+    assert analyse_pairs([], seed=1)[0][OVERALL]["n"] == 0
+
+
+@for_each(
+    ("change", "why"),
+    [
+        ({"improvement": None}, "improvement must be a number"),
+        ({"improvement": float("nan")}, "improvement must be a number"),
+        ({"improvement": 1e300}, "improvement must be a number, and at most 1,000,000"),
+        ({"comparison": "full/summary"}, "comparison must be full/baseline"),
+        ({"condition_sizes": {"full": {"bytes": "x"}}}, "bytes must be a whole number"),
+        ({"improvement": True}, "improvement must be a number"),
+        ({"scores": {"full": 1.0}}, "baseline must be a number"),
+        ({"scores": []}, "scores must be an object"),
+        ({"winner": "someone"}, "winner is 'someone'"),
+        ({"prompt_index": "0"}, "prompt_index must be a whole number"),
+        ({"condition_a": None}, "condition_a must be a text"),
+    ],
+)
+def test_a_judged_case_with_a_wrong_field_is_named(change: dict[str, Any], why: str) -> None:
+    cases = run_of(JUDGE, 1, prompts=2)
+    cases[1] |= change
+    with pytest.raises(InvalidInput, match=f"case 'skill-00/1/0/full/baseline': {why}"):
+        analyse_pairs(cases, seed=1)
+
+
+def exact(
+    differences: list[float], arms: tuple[str, str] = ("full", "baseline"), **changes: Any
+) -> list[dict[str, Any]]:
+    """Return one case a prompt with these improvements, the same in both orders."""
+    made = []
+    for prompt, value in enumerate(differences):
+        orders = [(arm, 3 + value, 3.0) for arm in arms]
+        made.append(case("s", prompt, 0, arms, orders) | changes)
+    return made
+
+
+def test_a_tie_band_makes_ties_of_small_differences() -> None:
+    cases = exact([0.05, 0.1, 0.3])
+    counted = []
+    for band in (0.0, 0.1):
+        summary = analyse_pairs(cases, seed=1, tie_band=band)[0]
+        found = summary["s"]["comparisons"]["full/baseline"]
+        counted.append((found["wins"], found["losses"], found["ties"]))
+    assert counted == [(3, 0, 0), (1, 0, 2)]
+    with pytest.raises(InvalidInput, match="tie_band"):
+        analyse_pairs(cases, seed=1, tie_band=-1)
+
+
+def test_value_is_points_for_each_thousand_tokens_more() -> None:
+    full = analyse_pairs(exact([0.5, 1.0]), seed=1)[0]["s"]["comparisons"]["full/baseline"]
+    assert full["value_per_1000_tokens"] == 0.75
+    arms = ("summary", "full")
+    fewer = analyse_pairs(exact([0.5, 1.0], arms), seed=1)[0]["s"]["comparisons"]["summary/full"]
+    assert fewer["value_per_1000_tokens"] is None
+    unknown = analyse_pairs(exact([0.5, 1.0], condition_sizes=None), seed=1)[0]["s"]
+    assert unknown["comparisons"]["full/baseline"]["value_per_1000_tokens"] is None
+
+
+CLEAR = [1.0, 0.8, 1.2, 0.9, 1.1, 1.0, 0.7, 1.3]
+NOTHING = [1.0, -0.8, 0.4, -0.9, 1.1, -1.0, 0.2, -0.3]
+
+
+@for_each(
+    ("baseline", "summary", "level"),
+    [
+        (CLEAR, CLEAR, "full"),
+        (CLEAR, NOTHING, "summary"),
+        (NOTHING, CLEAR, "baseline"),
+        ([-value for value in CLEAR], NOTHING, "baseline"),
+        (CLEAR, CLEAR[:5], "full"),
+        (CLEAR[:5], NOTHING, "summary"),
+        (CLEAR[:5], CLEAR[:5], None),
+    ],
+)
+def test_the_recommended_level_is_the_smallest_not_shown_worse(
+    baseline: list[float], summary: list[float], level: str | None
+) -> None:
+    cases = exact(baseline) + exact(summary, ("full", "summary"))
+    found = analyse_pairs(cases, seed=1)[0]["s"]
+    assert found["recommended_level"] == level
+
+
+def test_one_prompt_never_earns_a_word_about_the_skill() -> None:
+    cases = [
+        case("s", 0, run, ("full", "baseline"), [("full", 4 + run % 2 / 4, 3.0)])
+        for run in range(12)
+    ]
+    found = analyse_pairs(cases, seed=1)[0]["s"]["comparisons"]["full/baseline"]
+    assert found["p"] < 0.001
+    assert (found["word"], found["ci_method"]) == (
+        "too little data",
+        "t over runs, this prompt only",
+    )
+
+
+def test_p_is_adjusted_over_the_skills_for_each_comparison() -> None:
+    made = []
+    for number, values in enumerate((CLEAR, NOTHING, NOTHING, NOTHING)):
+        named = {"skill_name": f"s{number}"}
+        made += [one | named | {"id": f"{number}-{one['id']}"} for one in exact(values)]
+    summary = analyse_pairs(made, seed=1)[0]
+    ps = [summary[f"s{number}"]["comparisons"]["full/baseline"] for number in range(4)]
+    assert ps[0]["p"] == round(2 / 2**8, 6)
+    assert ps[0]["p_adjusted"] == round(4 * 2 / 2**8, 6)
+    overall = summary[OVERALL]["comparisons"]["full/baseline"]
+    assert overall["p_adjusted"] == overall["p"], "one comparison is a family of one"
+
+
+@for_each(
+    ("differences", "sentence"),
+    [
+        (
+            CLEAR,
+            (
+                "The full skill scores 1.00 points of the 1–5 scale above no skill over 8 prompts"
+                " (95 % interval +0.83 to +1.17): better, adjusted p 0.008; the smallest level not"
+                " shown worse is the full skill."
+            ),
+        ),
+        (
+            NOTHING,
+            (
+                "The full skill scores 0.04 points of the 1–5 scale below no skill over 8 prompts"
+                " (95 % interval -0.74 to +0.66): no difference shown; so many prompts would find"
+                " one of 0.97 points 4 times in 5; the smallest level not shown worse is no skill."
+            ),
+        ),
+        (
+            [0.5, 0.7],
+            (
+                "The full skill scores 0.60 points of the 1–5 scale above no skill over 2 prompts"
+                " (95 % interval -0.67 to +1.87): too little data, since no result below 6 prompts"
+                " can be told from chance."
+            ),
+        ),
+        (
+            [0.0],
+            (
+                "The full skill scores the same as no skill over 1 prompt: too little data, since"
+                " no result below 6 prompts can be told from chance."
+            ),
+        ),
+    ],
+)
+def test_the_verdict_is_one_sentence_with_its_figures(
+    differences: list[float], sentence: str
+) -> None:
+    assert analyse_pairs(exact(differences), seed=1)[0]["s"]["verdict"] == sentence
+
+
+def test_two_arms_have_no_bradley_terry_and_an_own_headline() -> None:
+    judge = Judge({"enhanced": 1.0})
+    cases = run_of(judge, 2, prompts=10, comparisons=[("enhanced", "baseline")])
+    summary, artifacts = analyse_pairs(cases, seed=1)
+    assert artifacts["bradley_terry"]["arms"] == {}
+    assert artifacts["length"]["comparison"] == "enhanced/baseline"
+    assert summary["skill-00"]["recommended_level"] == "enhanced"
+
+
+def test_the_judges_own_verdict_is_reported_beside_its_scores() -> None:
+    cases = exact(CLEAR)
+    cases[0]["judge_agrees"] = False
+    cases[1]["judge_agrees"] = None
+    agreement = analyse_pairs(cases, seed=1)[1]["agreement"]["own_verdict"]
+    assert (agreement["agree"], agreement["of"]) == (6, 7)
+
+
+def test_cases_without_orders_lengths_or_sizes_are_still_analysed() -> None:
+    cases = exact(CLEAR, orders=[], lengths=None, condition_sizes=None, judge_agrees=None)
+    summary, artifacts = analyse_pairs(cases, seed=1)
+    assert summary["s"]["comparisons"]["full/baseline"]["word"] == "better"
+    assert artifacts["order"]["slot_a_wins"] == 8
+    assert artifacts["length"]["comparison"] is None
+    assert artifacts["frontier"][0]["tokens"] is None
+    assert summary["s"]["recommended_level"] == "full"

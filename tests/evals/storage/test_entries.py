@@ -1,0 +1,207 @@
+"""Entries: whole, of the right key, made once by however many; anything else counts as missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.errors import SkillIoError
+from skillyard.evals.storage.entries import ENTRY_BYTES, GENERATIONS, Entries
+from tests.tables import for_each
+
+KEY = "a" * 63 + "1"
+
+
+def entry(**more: Any) -> dict[str, Any]:
+    return {"key": KEY, "text": "tea", **more}
+
+
+def entries(folder: Path) -> tuple[Entries, list[str], str]:
+    said: list[str] = []
+    made = Entries(str(folder), said.append)
+    return made, said, made.path(GENERATIONS, "tea", KEY)
+
+
+def put(folder: Path, path: str, data: bytes) -> Path:
+    full = folder / path
+    full.parent.mkdir(parents=True, exist_ok=True)
+    full.write_bytes(data)
+    return full
+
+
+HOSTILE = {
+    "empty": b"",
+    "torn": json.dumps(entry()).encode()[:20],
+    "no object": b"[]",
+    "null": b"null",
+    "another key": json.dumps({**entry(), "key": "b" * 64}).encode(),
+    "no key": b"{}",
+    "key of another type": b'{"key": 1}',
+    "no UTF-8": b'{"key": "\xff"}',
+    "deep": b"[" * 100_000,
+    "deep object": b'{"a":' * 50_000,
+    "long number": b'{"key": ' + b"1" * 10_000 + b"}",
+    "huge": b" " * (ENTRY_BYTES + 1),
+    "NUL": b"\x00" * 100,
+}
+
+
+@for_each("name", HOSTILE)
+def test_what_cannot_be_used_is_missing_and_named_once(name: str, tmp_path: Path) -> None:
+    made, said, path = entries(tmp_path)
+    put(tmp_path, path, HOSTILE[name])
+    assert made.read(path) is None
+    assert made.read(path) is None
+    assert len(said) == 1
+    assert said[0].startswith(path)
+    made.write(path, entry())
+    assert made.read(path) == entry()
+
+
+@contextmanager
+def ordinary_user() -> Iterator[None]:
+    """Be somebody else for a moment where we are root, who may read everything."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65_534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+def test_a_file_that_may_not_be_read_is_missing(tmp_path: Path) -> None:
+    made, said, path = entries(tmp_path)
+    put(tmp_path, path, b"{}").chmod(0)
+    with ordinary_user():
+        assert made.read(path) is None
+    assert len(said) == 1
+
+
+def test_a_folder_in_the_place_of_an_entry_is_missing_and_cannot_be_written(
+    tmp_path: Path,
+) -> None:
+    made, said, path = entries(tmp_path)
+    (tmp_path / path).mkdir(parents=True)
+    assert made.read(path) is None
+    assert len(said) == 1
+    with pytest.raises(SkillIoError, match="cannot keep"):
+        made.write(path, entry())
+
+
+def test_nothing_there_is_no_news(tmp_path: Path) -> None:
+    made, said, path = entries(tmp_path)
+    assert made.read(path) is None
+    assert not said
+
+
+@given(text=st.text(), more=st.dictionaries(st.text(), st.none() | st.booleans() | st.floats(
+    allow_nan=False, allow_infinity=False) | st.text()))  # fmt: skip
+def test_what_is_written_is_read(
+    tmp_path_factory: pytest.TempPathFactory, text: str, more: dict[str, Any]
+) -> None:
+    made, said, path = entries(tmp_path_factory.mktemp("entries"))
+    kept = {**more, **entry(text=text)}
+    made.write(path, kept)
+    assert made.read(path) == kept
+    assert not said
+
+
+def test_lone_surrogates_survive(tmp_path: Path) -> None:
+    made, _, path = entries(tmp_path)
+    made.write(path, entry(text="a\ud800b"))
+    assert made.read(path) == entry(text="a\ud800b")
+
+
+@given(skill=st.text())
+def test_any_name_becomes_one_safe_folder(skill: str) -> None:
+    path = Entries("results").path(GENERATIONS, skill, KEY)
+    kind, folder, name = path.split("/")
+    assert (kind, name) == (GENERATIONS, f"{KEY}.json")
+    assert 0 < len(folder) <= 100
+    assert folder not in (".", "..")
+    assert folder.isascii()
+    assert folder == folder.lower()
+    assert not {*folder} & {*'/\\:*?"<>|\0 '}
+
+
+def test_threads_that_want_one_entry_make_it_once(tmp_path: Path) -> None:
+    made, _, path = entries(tmp_path)
+    paid: list[int] = []
+    barrier = threading.Barrier(8)
+
+    def want() -> None:
+        barrier.wait()
+        with made.lock(path):
+            if made.read(path) is None:
+                paid.append(1)
+                made.write(path, entry())
+
+    threads = [threading.Thread(target=want) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert paid == [1]
+
+
+def test_two_keys_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    made, _, path = entries(tmp_path)
+    other = made.path(GENERATIONS, "tea", "c" * 62 + "77")
+    with made.lock(path):
+        done = threading.Event()
+
+        def second() -> None:
+            with made.lock(other):
+                done.set()
+
+        thread = threading.Thread(target=second)
+        thread.start()
+        assert done.wait(30)
+        thread.join(30)
+
+
+def test_the_lock_of_a_process_ends_with_it(tmp_path: Path) -> None:
+    """However it ends; and another open file of this process counts as another process."""
+    first, _, path = entries(tmp_path)
+    second = Entries(str(tmp_path))
+    entered, leave, inside = threading.Event(), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with first.lock(path):
+            entered.set()
+            leave.wait(30)
+
+    def wait() -> None:
+        with second.lock(path):
+            inside.set()
+
+    holder, waiter = threading.Thread(target=hold), threading.Thread(target=wait)
+    holder.start()
+    assert entered.wait(30)
+    waiter.start()
+    assert not inside.wait(0.05)
+    leave.set()
+    assert inside.wait(30)
+    holder.join(30)
+    waiter.join(30)
+
+
+def test_a_place_that_is_none_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    made = Entries(str(tmp_path / "file"))
+    path = made.path(GENERATIONS, "tea", KEY)
+    with pytest.raises(SkillIoError, match="cannot keep"), made.lock(path):
+        pass
+    with pytest.raises(SkillIoError, match="--output-dir"):
+        made.write(path, entry())

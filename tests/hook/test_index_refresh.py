@@ -1,0 +1,101 @@
+"""After `index build` a prompt hook answers the first prompt, from what its user approved."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from skillyard.hook.approval import approve_project
+from skillyard.hook.index_refresh import bring_up_to_date
+from skillyard.hook.library import library_place
+from skillyard.index.clone import clone_index
+from skillyard.index.indexed_catalog import open_current, open_library_index
+from skillyard.index.library_spec import LibrarySpec, index_folder
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.usecases.indexing import index_build, index_verify
+from tests.hook.conftest import Hook, add_skill, payload
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """A library that fits the prompt, and another skill of it."""
+    place = tmp_path / "library"
+    add_skill(place, "git-bisect", "Finds the commit that broke the build.")
+    add_skill(place, "tables", "Draws tables of numbers.")
+    return place
+
+
+def names(place: LibrarySpec) -> list[str]:
+    catalog = open_current(place, index_folder(place), trusted=True)
+    return [] if catalog is None else sorted(skill.name for skill in catalog)
+
+
+def contents(folder: str) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+def test_the_first_prompt_after_index_build_is_answered(
+    library: Path, hook: Hook, tmp_path: Path, home: Path
+) -> None:
+    add_skill(home / ".claude" / "skills", "letters", "Writes letters.")
+    built = index_build([str(library)])
+    assert len(built.hook_folders) == 1
+    assert not built.hook_problem
+    assert hook(payload(tmp_path), "--root", str(library)).skill == "git-bisect"
+    assert names(library_place((str(library),), None)) == ["git-bisect", "letters", "tables"]
+
+
+def test_the_user_s_own_skills_and_an_approved_project_are_prepared_too(
+    users_skill: Path, project: Path, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skill = project / ".claude/skills/git-bisect/SKILL.md"
+    approve_project(str(project))
+    add_skill(project / ".claude" / "skills", "unread", "Finds the commit that broke the build.")
+    monkeypatch.chdir(project)
+    index_build(["."])
+    assert names(library_place((), os.path.realpath(project))) == ["bisecting", "git-bisect"]
+    users_skill.unlink()
+    assert str(skill) in hook(payload(project)).context
+
+
+def test_an_index_begins_with_what_that_of_its_roots_holds(library: Path) -> None:
+    built = LibrarySpec((str(library),), (), DEFAULT_LIMITS)
+    open_library_index(built)
+    place = library_place((str(library),), None)
+    assert clone_index(place, built)
+    assert not clone_index(place, built)  # from here on it is its own
+    before = contents(index_folder(built))
+    assert contents(index_folder(place)) == before
+    bring_up_to_date(place)
+    assert names(place) == names(built) == ["git-bisect", "tables"]
+    (library / "tables" / "SKILL.md").unlink()
+    bring_up_to_date(place)
+    assert names(place) == ["git-bisect"]
+    assert contents(index_folder(built)) == before
+    assert index_verify([str(library)]).sound
+
+
+def test_an_index_of_a_project_begins_with_nothing_that_waits_for_approval(project: Path) -> None:
+    path = os.path.realpath(project)
+    approve_project(path)
+    add_skill(project / ".claude" / "skills", "unread", "Finds the commit that broke the build.")
+    whole = LibrarySpec((path,), (), DEFAULT_LIMITS)
+    open_library_index(whole)
+    place = library_place((), path)
+    assert bring_up_to_date(place)
+    assert names(place) == ["git-bisect"]
+
+
+def test_other_roots_or_limits_give_nothing(library: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    built = LibrarySpec((str(library),), (), DEFAULT_LIMITS)
+    open_library_index(built)
+    for place in (
+        LibrarySpec((str(other), str(library)), (), DEFAULT_LIMITS),
+        LibrarySpec((str(library), str(other)), (), DEFAULT_LIMITS._replace(name_warn_chars=9)),
+        built,
+    ):
+        assert not clone_index(place, built)

@@ -1,0 +1,150 @@
+"""One answer in this process: the clock, bugs of ours, what is logged, and nothing ever raised."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import skillyard as sy
+from skillyard.hook import runner
+from skillyard.hook.budget import Budget, BudgetExceeded
+from skillyard.hook.choice import HookOptions
+from skillyard.hook.runner import answer
+from tests.hook.conftest import PROMPT, payload
+
+Events = Callable[[], list[dict[str, str]]]
+QUIET = HookOptions(refresh=False)
+
+
+def clock(*readings: float) -> Callable[[], float]:
+    """Return a clock that shows these seconds, and the last of them from then on."""
+    times: Iterator[float] = chain(readings, repeat(readings[-1]))
+    return lambda: next(times)
+
+
+STEPS = ("opening the index", "ranking", "looking at the skill", "writing the answer")
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_whichever_step_uses_the_time_up_there_is_no_answer(
+    step: str, users_skill: Path, events: Events
+) -> None:
+    in_time = [0.0] * (1 + STEPS.index(step))
+    text = answer("codex", lambda _: payload("/"), QUIET, budget_ms=100, clock=clock(*in_time, 0.2))
+    assert text == ""
+    (event,) = events()
+    assert event["event"] == "breach"
+    assert event["host"] == "codex"
+    assert event["message"] == f"{step} ended after 200 ms of 100"
+
+
+def test_in_time_there_is_one(users_skill: Path, events: Events) -> None:
+    text = answer("codex", lambda _: payload("/"), QUIET, budget_ms=100, clock=clock(0.0, 0.1))
+    assert "bisecting" in text
+    assert events() == []
+
+
+def test_what_perhaps_fits_is_named_and_nothing_of_it_shown(
+    users_skill: Path, events: Events
+) -> None:
+    (match,) = sy.rank(sy.load_catalog(users_skill.parent.parent), PROMPT)
+    odds = match.score / (1 - match.score)
+    dear = QUIET._replace(wrong_cost=odds * 2, max_chars=2_000)
+    shown = answer("codex", lambda _: payload("/"), dear)
+    assert f"perhaps the skill `bisecting` ({match.score:.2f})" in shown
+    assert str(users_skill) in shown
+    assert "Do it." not in shown
+    assert answer("codex", lambda _: payload("/"), dear._replace(perhaps=False)) == ""
+    assert answer("codex", lambda _: payload("/"), dear._replace(wrong_cost=odds * 7)) == ""
+    assert events() == []
+
+
+def test_a_budget_knows_what_is_left() -> None:
+    budget = Budget(100, clock(0.0, 0.04, 0.3, 0.3))
+    assert budget.remaining_s() == pytest.approx(0.06)
+    assert budget.remaining_s() == 0.0
+    with pytest.raises(BudgetExceeded, match="x ended after 300 ms of 100"):
+        budget.check("x")
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("my secret"), RecursionError(), MemoryError(), OSError(5, "my secret")]
+)
+def test_a_bug_of_ours_is_logged_by_its_place_and_never_raised(
+    error: Exception, users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(runner, "choose", broken)
+    monkeypatch.setenv("SKILLYARD_DEBUG", "1")
+    assert answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000) == ""
+    (event,) = events()
+    assert event["event"] == "error"
+    assert event["message"].startswith(f"{type(error).__name__} in test_runner.py:")
+    assert "secret" not in json.dumps(event)
+
+
+def test_an_interrupt_is_no_answer_and_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: Any) -> bytes:
+        raise KeyboardInterrupt
+
+    assert answer("codex", interrupted, QUIET) == ""
+
+
+def test_standard_input_that_nobody_closes_is_not_waited_for(
+    events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, write = os.pipe()
+    with open(read, "rb") as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert answer("codex", runner.read_input, QUIET, budget_ms=1) == ""
+    os.close(write)
+    assert [event["event"] for event in events()] == ["breach"]
+
+
+def test_more_than_is_taken_is_read_to_its_end_and_refused(
+    events: Events, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "much"
+    path.write_bytes(b"x" * 6_000_000)
+    with path.open("rb") as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert answer("codex", runner.read_input, QUIET, budget_ms=60_000) == ""
+        assert stream.read() == b""
+    assert "bytes" in events()[0]["message"]
+
+
+def test_what_is_offered_is_in_the_decision_log_once(
+    users_skill: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "log.jsonl"
+    monkeypatch.setenv("SKILLYARD_LOG", str(log))
+    assert answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
+    (entry,) = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+    assert entry["use"] == "hook"
+    assert entry["policy"]["top_k"] == 1
+    assert [match["name"] for match in entry["selected"]] == ["bisecting"]
+    assert PROMPT not in json.dumps(entry)
+
+
+def test_a_skill_that_is_not_approved_is_logged_as_not_chosen_and_why(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from skillyard.hook.approval import approve_project
+
+    approve_project(str(project))
+    (skill,) = project.rglob("SKILL.md")
+    skill.write_text(skill.read_text(encoding="utf-8") + "more\n", encoding="utf-8")
+    log = tmp_path / "log.jsonl"
+    monkeypatch.setenv("SKILLYARD_LOG", str(log))
+    assert answer("codex", lambda _: payload(project), QUIET, budget_ms=60_000) == ""
+    entry = json.loads(log.read_text(encoding="utf-8"))
+    assert (entry["selected"], entry["abstained"]) == ([], True)
+    assert entry["runners_up"][0]["rejected_because"] == "not approved"
