@@ -45,7 +45,8 @@ class Block(NamedTuple):
 
 def pages() -> list[Path]:
     """Return every page: the README files and all of ``docs/``."""
-    beside = [REPOSITORY / "README.md", REPOSITORY / "examples" / "README.md"]
+    folders = (REPOSITORY, REPOSITORY / "examples", REPOSITORY / "examples" / "plugin")
+    beside = [folder / "README.md" for folder in folders]
     found = [page for page in beside if page.is_file()]
     return [*found, *sorted((REPOSITORY / "docs").rglob("*.md"))]
 
