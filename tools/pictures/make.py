@@ -70,7 +70,7 @@ def main() -> int:
         return 1
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        environment = _environment(folder)
+        environment = isolated_environment(folder)
         draw_terminal(PICTURES / "terminal.svg", environment)
         with _service(environment) as address:
             _screenshot(browser, address, PICTURES / "page.png", folder)
@@ -79,7 +79,7 @@ def main() -> int:
     return 0
 
 
-def _environment(folder: str) -> dict[str, str]:
+def isolated_environment(folder: str) -> dict[str, str]:
     """Return an environment without the user's settings and caches."""
     return {
         **os.environ,
