@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 TAG := $(if $(PYTHON),-$(subst /,_,$(PYTHON)))
 DEMO := $(VENV)/.ready-demo$(TAG)
 DEV := $(VENV)/.ready-dev$(TAG)
-FRAME := pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
+FRAME := pyproject.toml testkit/pyproject.toml tools/venv requirements/build.txt requirements/demo.txt
 # Five workers for two cores: half of the tests wait, for servers and processes of their own. A worker
 # that has nothing left takes tests from another one.
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -37,10 +37,10 @@ help: ## Show this list
 demo: $(DEMO) ## Rank, abstain, explain and inject on the skills that ship in examples/
 	@$(BIN)/python examples/demo.py $(ARGS)
 
-demo-search: $(DEV) ## Search, add, a source that has had enough, and an answer without a network
+demo-search: $(DEV) ## Search, add, a rate-limited source, and an answer without a network
 	@$(BIN)/python examples/demo_search.py
 
-demo-evals: $(DEV) ## Evaluate the example skills against a stand-in model, and write runs/report.html
+demo-evals: $(DEV) ## Evaluate the example skills against a fake model server, and write runs/report.html
 	@$(BIN)/python examples/demo_evals.py $(or $(ARGS),runs/report.html)
 
 test: $(DEV) ## Run the tests, in minutes (ARGS='tests/parity -k overlap' for a part)
@@ -56,7 +56,7 @@ adapters: ## Test with the real agent frameworks and OpenTelemetry (an environme
 	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest --all tests/adapters tests/decisions \
 		--ignore tests/adapters/test_agent_skills.py $(ARGS)
 
-wheel: ## Build the source distribution and the wheels into dist/, and check them and the workflows
+wheel: ## Build the packages of skillyard and skillyard-testkit into dist/, and check them and the workflows
 	@PYTHON='$(PYTHON)' tools/venv .venv-package package
 	@.venv-package/bin/python tools/package.py
 	@.venv-package/bin/python tools/workflows/check.py
@@ -100,7 +100,7 @@ lint: $(DEV) ## Check style and formatting
 
 types: $(DEV) ## Check types, strictly, and those of the package for Windows too
 	@$(BIN)/python -m mypy $(ARGS)
-	@$(BIN)/python -m mypy --platform win32 --cache-dir .mypy_cache/windows src
+	@$(BIN)/python -m mypy --platform win32 --cache-dir .mypy_cache/windows src testkit/src
 
 bench: $(DEMO) ## Print the benchmarks' ratios
 	@$(BIN)/python -m benchmarks $(ARGS)
@@ -175,8 +175,8 @@ clean: ## Remove the environments and everything built or cached
 		if [ -f "$$folder/pyvenv.cfg" ]; then rm -rf "$$folder"; fi; \
 	done
 	@rm -rf build dist htmlcov .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	@rm -rf src/*.egg-info
-	@find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	@rm -rf src/*.egg-info testkit/src/*.egg-info testkit/build
+	@find src testkit tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(DEMO): $(FRAME)
 	@PYTHON='$(PYTHON)' tools/venv '$(VENV)' demo

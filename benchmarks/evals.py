@@ -107,21 +107,21 @@ def measured(asked: Asked) -> Iterator[Row]:
 
 
 def _replayed(home: Path, cases: int, rounds: int) -> Iterator[Row]:
-    from skillyard.standin.fake_llm import FakeLlm
+    from skillyard_testkit.fake_llm import FakeLlm
 
     with FakeLlm() as fake, _address(fake.url):
         start = time.perf_counter()
         document = _done(home, "--max-calls", "100000", "--json")
         made_s = time.perf_counter() - start
-        asked = len(fake.record.seen)
+        asked = len(fake.log.calls)
         if document["cases"] != cases or asked != document["meta"]["calls"]:
             raise AssertionError(f"{document['cases']} cases, {asked} requests: not as planned")
         yield Figure(
             f"{cases:,} cases made before",
-            f"{asked:,} requests to the stand-in, {made_s:.1f} s, {asked / made_s:,.0f} a second",
+            f"{asked:,} requests to the server, {made_s:.1f} s, {asked / made_s:,.0f} a second",
         )
         again = _done(home, "--max-calls", "100000", "--json")
-        calls = len(fake.record.seen) - asked
+        calls = len(fake.log.calls) - asked
         note = f"{again['meta']['cache_hits']:,} answers and judgements were kept"
         yield Bound("requests of a second run", calls, 0, "requests", note)
     replays = _rounds(home, "--replay", rounds)

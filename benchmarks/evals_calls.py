@@ -176,8 +176,8 @@ def _busy_s(url: str) -> float:
 
 @contextmanager
 def _server() -> Iterator[dict[str, str]]:
-    """Run the stand-in; give the base URL for each library."""
-    line = [sys.executable, "-m", "skillyard.standin.fake_llm", "--latency-ms", str(LATENCY_MS)]
+    """Run the fake model server; give the base URL for each library."""
+    line = [sys.executable, "-m", "skillyard_testkit.fake_llm", "--latency-ms", str(LATENCY_MS)]
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:

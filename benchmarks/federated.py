@@ -30,8 +30,7 @@ from benchmarks.measure import Figure, Options, Sample, against
 if TYPE_CHECKING:
     from skillyard.remote.search import SearchService
     from skillyard.remote.sources.settings import Settings
-    from skillyard.standin import Answer, Upstreams
-    from skillyard.standin import Asked as Request
+    from skillyard_testkit import FakeServers, Request, Response
 
 SUMMARY = "searches over skills.sh and five repositories: requests, trips, and the cost when warm"
 ROUNDS = 5
@@ -101,7 +100,7 @@ def measured(asked: Asked) -> Iterator[Row]:
 
 
 class Passed(NamedTuple):
-    """One request to the stand-in."""
+    """One request to a fake server."""
 
     server: str
     target: str
@@ -115,13 +114,13 @@ class Log:
     def __init__(self) -> None:
         self.passed: list[Passed] = []
 
-    def note(self, site: Any, asked: Request) -> Answer:
-        """Answer honestly, and write it down. Called when the latency has passed."""
-        answer: Answer = site.answer(asked)
+    def note(self, site: Any, request: Request) -> Response:
+        """Return the regular response, and log it. Called when the latency has passed."""
+        response: Response = site.respond(request)
         end = time.perf_counter()
         start = end - site.switches.latency_s
-        self.passed.append(Passed(site.name, asked.target, start, end))
-        return answer
+        self.passed.append(Passed(site.name, request.target, start, end))
+        return response
 
     def repeated(self) -> int:
         """Return how many requests were made more than once."""
@@ -143,13 +142,13 @@ class Log:
 
 
 @contextmanager
-def upstreams(case: Case, skills: Sequence[dict[str, Any]]) -> Iterator[Upstreams]:
-    """Give stand-ins that hold the skills of a case."""
-    from skillyard.standin import Upstreams
+def fake_servers(case: Case, skills: Sequence[dict[str, Any]]) -> Iterator[FakeServers]:
+    """Give fake servers that hold the skills of a case."""
+    from skillyard_testkit import FakeServers
 
-    with Upstreams() as up:
+    with FakeServers() as up:
         up.switches.downloads = case.snapshots
-        up.switches.budgets.clear()  # rounds follow one another faster than any quota allows
+        up.switches.rate_limits.clear()  # rounds follow one another faster than any quota allows
         files: dict[str, dict[str, str]] = {name: {} for name in _repositories()}
         for number, record in enumerate(skills[: SKILLS * (2 if case.apart else 1)]):
             name = _repositories()[number % REPOSITORIES]
@@ -169,7 +168,7 @@ def _repositories() -> list[str]:
     return [f"owner-{number}/skills" for number in range(REPOSITORIES)]
 
 
-def _settings(up: Upstreams, case: Case) -> Settings:
+def _settings(up: FakeServers, case: Case) -> Settings:
     from skillyard.remote.sources.settings import Settings
 
     return Settings(
@@ -183,7 +182,7 @@ def _settings(up: Upstreams, case: Case) -> Settings:
 
 
 @contextmanager
-def _service(up: Upstreams, case: Case, cache: Any) -> Iterator[tuple[SearchService, Any]]:
+def _service(up: FakeServers, case: Case, cache: Any) -> Iterator[tuple[SearchService, Any]]:
     """Give a search service that is open, and the loop that it lives on."""
     from skillyard.remote.search import SearchService
 
@@ -205,7 +204,7 @@ def _cold(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator
 
     walls, processor, logs = [], [], []
     found = ""
-    with upstreams(case, skills) as up:
+    with fake_servers(case, skills) as up:
         for number in range(rounds + 1):
             log = Log()
             up.faults.clear()
@@ -243,7 +242,7 @@ def _cold(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator
 def _warm(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator[Row]:
     from skillyard.remote.sources.responses import ResponseCache
 
-    with upstreams(case, skills) as up, tempfile.TemporaryDirectory() as folder:
+    with fake_servers(case, skills) as up, tempfile.TemporaryDirectory() as folder:
         caches = {"the cache on disk": ResponseCache(folder), "a cache in memory": False}
         for where, cache in caches.items():
             with _service(up, case, cache) as (service, loop):

@@ -3,8 +3,8 @@
     make demo-evals
 
 The commands are the real ones, and so are the libraries that speak to the models. The model is a
-stand-in on this machine (``skillyard fake-llm``): what it says is about the harness, not about any
-skill, and the report says so at its top.
+fake server on this machine (``skillyard fake-llm``): the results say nothing about any skill, and
+the report says so at its top.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
 
     The first argument is where the report goes (default: ``report.html`` in the current folder).
     """
-    from skillyard.standin.fake_llm.server import FakeLlm
+    from skillyard_testkit.fake_llm import FakeLlm
 
     report = Path(arguments[0] if arguments else REPORT).resolve()
     failed = 0
@@ -40,31 +40,37 @@ def main(arguments: list[str]) -> int:
         before = {name: os.environ.get(name) for name in VARIABLES}
         os.environ |= {"ANTHROPIC_BASE_URL": fake.url, "ANTHROPIC_API_KEY": "demo"}
 
-        said("Does it fire? Our own scorer picks: no model, no key, no cost.")
-        failed += shown("eval activation --root skills", 12)
+        print_heading("Does it fire? Our own scorer picks: no model, no key, no cost.")
+        failed += run_command("eval activation --root skills", 12)
 
-        said("Is it taken for another one?")
-        failed += shown("eval confusion --root skills", 30)
+        print_heading("Is it taken for another one?")
+        failed += run_command("eval confusion --root skills", 30)
 
-        said("The same question to a model, on a part of the cases.")
-        failed += shown("eval activation --root skills --router model --limit 24", 8)
+        print_heading("The same question to a model, on a part of the cases.")
+        failed += run_command("eval activation --root skills --router model --limit 24", 8)
 
-        said("What would it cost to find out whether the skills help? Nobody is asked yet.")
-        failed += shown("eval effectiveness --root skills --dry-run", 30)
+        print_heading(
+            "What would it cost to find out whether the skills help? Nobody is asked yet."
+        )
+        failed += run_command("eval effectiveness --root skills --dry-run", 30)
 
-        said("Does it help? With the skill against without, judged in both orders.")
-        failed += shown("eval effectiveness --root skills --max-cost 2", 30)
+        print_heading("Does it help? With the skill against without, judged in both orders.")
+        failed += run_command("eval effectiveness --root skills --max-cost 2", 30)
 
-        said("Is it worth its tokens? All of it, its summary, nothing; and the files beside it.")
-        failed += shown("eval size-impact --root skills --skill csv-cleaning --max-cost 2", 30)
+        print_heading(
+            "Is it worth its tokens? All of it, its summary, nothing; and the files beside it."
+        )
+        failed += run_command(
+            "eval size-impact --root skills --skill csv-cleaning --max-cost 2", 30
+        )
 
-        said("Again, with the network forbidden: everything that was paid for is kept.")
+        print_heading("Again, with the network forbidden: everything that was paid for is kept.")
         os.environ.pop("ANTHROPIC_BASE_URL")
         os.environ.pop("ANTHROPIC_API_KEY")
-        failed += shown("eval size-impact --root skills --replay", 30)
+        failed += run_command("eval size-impact --root skills --replay", 30)
 
-        said("All of it on one page.")
-        failed += shown(f"eval report --out {shlex.quote(str(report))}", 30)
+        print_heading("All of it on one page.")
+        failed += run_command(f"eval report --out {shlex.quote(str(report))}", 30)
         for name, value in before.items():
             if value is not None:
                 os.environ[name] = value
@@ -72,12 +78,12 @@ def main(arguments: list[str]) -> int:
     return 1 if failed else 0
 
 
-def said(text: str) -> None:
+def print_heading(text: str) -> None:
     print(f"\n# {text}")
 
 
-def shown(command: str, most: int) -> int:
-    """Run one command, print it with the first lines of what it says, and return its exit code."""
+def run_command(command: str, max_lines: int) -> int:
+    """Run one command, print it with the first lines of its output, and return its exit code."""
     from skillyard.cli import main as run
 
     print(f"\n$ skillyard {command}")
@@ -85,8 +91,8 @@ def shown(command: str, most: int) -> int:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         code = run(shlex.split(command))
     lines = re.sub(r"_\d{8}T\d{6}Z-[0-9a-f]{6}", "_RUN", out.getvalue()).rstrip().split("\n")
-    if len(lines) > most:
-        lines = [*lines[: most - 2], f"... {len(lines) - most} more lines", *lines[-2:]]
+    if len(lines) > max_lines:
+        lines = [*lines[: max_lines - 2], f"... {len(lines) - max_lines} more lines", *lines[-2:]]
     print("\n".join(lines))
     if code:
         print(f"(exit code {code})")

@@ -1,9 +1,9 @@
-"""Finding and keeping a skill that is not here, in a minute and without the internet.
+"""Find and install a skill from elsewhere, in a minute and without the internet.
 
     make demo-search
 
-The remotes are stand-ins on this machine (``skillyard.standin``): skills.sh, GitHub and a site with
-a well-known index. The commands are the real ones.
+The remotes are fake servers on this machine (``skillyard_testkit``): skills.sh, GitHub and a site
+with a well-known index. The commands are the real ones.
 """
 
 from __future__ import annotations
@@ -22,49 +22,51 @@ LIBRARY = Path(__file__).resolve().parent / "skills"
 def main() -> int:
     """Run the commands one after another; return 0 when each answered as it should."""
     from skillyard.remote.sources.settings import GITHUB_TOKENS
-    from skillyard.standin import Upstreams, add_library, faults
+    from skillyard_testkit import FakeServers, add_library, faults
 
-    with tempfile.TemporaryDirectory() as folder, Upstreams() as remotes:
-        add_library(remotes, str(LIBRARY))
+    with tempfile.TemporaryDirectory() as folder, FakeServers() as servers:
+        add_library(servers, str(LIBRARY))
         os.chdir(folder)
         for name in (*GITHUB_TOKENS, "SKILLYARD_CONFIG", "SKILLYARD_OFFLINE"):
             os.environ.pop(name, None)
         os.environ |= {
             "SKILLYARD_CACHE": "cache",
             "XDG_CONFIG_HOME": folder,
-            "SKILLYARD_SKILLS_SH_URL": remotes.skills_sh,
-            "SKILLYARD_GITHUB_API_URL": remotes.github_api,
-            "SKILLYARD_GITHUB_RAW_URL": remotes.github_raw,
-            "SKILLYARD_WELL_KNOWN_URL": remotes.well_known,
+            "SKILLYARD_SKILLS_SH_URL": servers.skills_sh,
+            "SKILLYARD_GITHUB_API_URL": servers.github_api,
+            "SKILLYARD_GITHUB_RAW_URL": servers.github_raw,
+            "SKILLYARD_WELL_KNOWN_URL": servers.well_known,
         }
         hidden = {
-            remotes.well_known.removeprefix("http://"): "site.example:80"
+            servers.well_known.removeprefix("http://"): "site.example:80"
         }  # as long: columns stay
 
-        said("A search asks every source at once, fetches what they found, and ranks it.")
-        shown('search "clean csv files" --limit 3', hidden)
+        print_heading("A search asks every source at once, fetches what they found, and ranks it.")
+        run_command('search "clean csv files" --limit 3', hidden)
 
-        said("One of them is kept: checked, written with one rename, pinned in a lock file.")
-        shown("add demo/skills/csv-cleaning --into skills", hidden)
-        shown("list skills", hidden)
+        print_heading(
+            "Install one of them: checked, written with one rename, pinned in a lock file."
+        )
+        run_command("add demo/skills/csv-cleaning --into skills", hidden)
+        run_command("list skills", hidden)
 
-        said("A remote that has had enough is named, and left alone until it says.")
-        remotes.faults.add("skills_sh", "*", faults.rate_limited(wait_s=120))
-        shown('search "review a pull request" --limit 2', hidden)
+        print_heading("A rate-limited source is named, and not asked before its limit ends.")
+        servers.faults.add("skills_sh", "*", faults.rate_limited(wait_s=120))
+        run_command('search "review a pull request" --limit 2', hidden)
 
-        said("Without a network, what is kept answers.")
+        print_heading("Without a network, the cache answers.")
         os.environ["SKILLYARD_OFFLINE"] = "1"
-        shown('search "clean csv files" --limit 3', hidden)
-        shown('search "something never asked" --source skills.sh', hidden)
+        run_command('search "clean csv files" --limit 3', hidden)
+        run_command('search "something never asked" --source skills.sh', hidden)
     return 0
 
 
-def said(text: str) -> None:
+def print_heading(text: str) -> None:
     print(f"\n# {text}")
 
 
-def shown(command: str, hidden: dict[str, str]) -> None:
-    """Run one command, and print it with what it says."""
+def run_command(command: str, hidden: dict[str, str]) -> None:
+    """Run one command, and print it with its output."""
     import shlex
 
     from skillyard.cli import main as run

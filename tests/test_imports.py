@@ -25,6 +25,7 @@ from tests.worked_examples.making import document
 
 SOURCE = REPOSITORY / "src"
 PACKAGE = "skillyard"
+TESTKIT = "skillyard_testkit"
 
 # A room imports its own level or lower. The door and the command's entry stand above all.
 LEVELS = {
@@ -45,7 +46,7 @@ LEVELS = {
     "usecases": 9,
     "serving": 10, "serving.runtime": 10,
     "cli": 11, "serving.mcp": 11, "serving.http": 11, "serving.web": 11, "adapters": 11,
-    "client": 11, "standin": 11, "__main__": 11,
+    "client": 11, "__main__": 11,
     "": 12,
 }  # fmt: skip
 SURFACE, SERVING = 11, 10
@@ -54,7 +55,6 @@ OF_SEVERAL = {"serving"}
 CORE_DEPENDENCIES = {"yaml", "Stemmer", "filelock", "platformdirs"}
 CROSSINGS = {
     ("cli", "serving.http"), ("cli", "serving.mcp"),  # ``serve`` starts them
-    ("cli", "standin"),  # ``fake-llm``
     ("serving.http", "serving.mcp"),  # MCP at one path of the service
     ("serving.http", "serving.web"),  # it serves the pages, which know of no server
     ("__main__", "cli"),
@@ -210,6 +210,17 @@ def test_the_core_uses_only_what_the_project_depends_on() -> None:
         if level(use.module) <= LEVELS["context"] and room(use.module) not in OF_EXTRAS
     ]
     assert {use.target.split(".")[0] for use in core} <= CORE_DEPENDENCIES
+
+
+def test_only_fake_llm_uses_the_testkit_and_that_uses_only_errors_of_ours() -> None:
+    users = {use.module for use in third_party() if use.target.startswith(TESTKIT)}
+    assert users == {"skillyard.cli.evaluating"}
+    sources = (REPOSITORY / "testkit" / "src").rglob("*.py")
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sources]
+    imported = {name for tree in trees for node, _ in visited(tree.body, True)
+                for name in targets(node)}  # fmt: skip
+    assert {name for name in imported if name.startswith(f"{PACKAGE}.")} == {"skillyard.errors"}
+    assert PACKAGE not in imported
 
 
 def test_a_missing_level_or_an_upward_import_would_be_seen() -> None:

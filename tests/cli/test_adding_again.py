@@ -21,7 +21,7 @@ from skillyard.remote.install import placing
 from skillyard.remote.install.folder_hash import folder_hash
 from skillyard.remote.install.locks import read_project_lock
 from skillyard.remote.install.placing import InstallRefused, place
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
@@ -42,7 +42,7 @@ def into(tmp_path: Path) -> Path:
     return tmp_path / "project" / "skills"
 
 
-def move_on(run: Run, remotes: Upstreams) -> None:
+def move_on(run: Run, remotes: FakeServers) -> None:
     """Let the skill's repository have another version."""
     remotes.add_repository("acme/skills", {"skills/pdf/SKILL.md": NEWER})
     run("cache", "clear")
@@ -68,7 +68,7 @@ USERS: dict[str, Callable[[Path], None]] = {
 @requirement("safety:add:every-entry")
 @pytest.mark.parametrize("locked_by", ["skillyard", "the installer"])
 def test_whatever_the_user_put_into_the_folder_stays(
-    run: Run, remotes: Upstreams, tmp_path: Path, locked_by: str, subtests: pytest.Subtests
+    run: Run, remotes: FakeServers, tmp_path: Path, locked_by: str, subtests: pytest.Subtests
 ) -> None:
     for number, (what, put) in enumerate(USERS.items()):
         with subtests.test(what):
@@ -104,7 +104,7 @@ def test_whatever_the_user_put_into_the_folder_stays(
 @requirement("safety:add:concurrent-edits")
 @pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "two renames"])
 def test_a_file_saved_between_check_and_swap_stays(
-    run: Run, remotes: Upstreams, into: Path, exchange: bool, monkeypatch: pytest.MonkeyPatch
+    run: Run, remotes: FakeServers, into: Path, exchange: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("add", "pdf", "--into", str(into))
     move_on(run, remotes)
@@ -126,7 +126,7 @@ def test_a_file_saved_between_check_and_swap_stays(
 
 @requirement("safety:add:concurrent-edits")
 def test_a_file_that_is_open_while_the_folder_is_replaced_is_not_lost(
-    run: Run, remotes: Upstreams, into: Path
+    run: Run, remotes: FakeServers, into: Path
 ) -> None:
     if not sys.platform.startswith("linux"):
         pytest.skip("only Linux says who has a file open")
@@ -140,7 +140,7 @@ def test_a_file_that_is_open_while_the_folder_is_replaced_is_not_lost(
 
 @requirement("safety:add:concurrent-edits")
 def test_what_was_saved_into_the_new_folder_is_kept_beside(
-    run: Run, remotes: Upstreams, into: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, remotes: FakeServers, into: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A save before the swap brings the old folder back, one after it went to the new one."""
     run("add", "pdf", "--into", str(into))
@@ -163,7 +163,7 @@ def test_what_was_saved_into_the_new_folder_is_kept_beside(
 
 @requirement("safety:lock:pins")
 def test_a_locked_skill_whose_folder_is_gone_comes_back_as_it_was(
-    run: Run, remotes: Upstreams, into: Path
+    run: Run, remotes: FakeServers, into: Path
 ) -> None:
     first = run("add", "pdf", "--into", str(into), "--json").json
     locked, files = Path(first["lock"]).read_bytes(), tree_of(into)
@@ -179,7 +179,7 @@ def test_a_locked_skill_whose_folder_is_gone_comes_back_as_it_was(
 
 @requirement("safety:lock:pins")
 def test_what_is_not_what_the_lock_pins_is_not_written(
-    run: Run, remotes: Upstreams, into: Path
+    run: Run, remotes: FakeServers, into: Path
 ) -> None:
     lock = Path(run("add", "pdf", "--into", str(into), "--json").json["lock"])
     shutil.rmtree(into)
@@ -200,7 +200,7 @@ def test_what_is_not_what_the_lock_pins_is_not_written(
 
 @requirement("safety:add:completed")
 def test_a_run_killed_between_rename_and_lock_is_completed_by_the_next(
-    run: Run, remotes: Upstreams, into: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, remotes: FakeServers, into: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("add", "pdf", "--into", str(into))
     move_on(run, remotes)

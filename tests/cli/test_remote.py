@@ -12,8 +12,8 @@ import pytest
 
 from skillyard.remote.install.locks import read_project_lock
 from skillyard.skill import Skill
-from skillyard.standin import Upstreams, faults
 from skillyard.usecases import add_skill
+from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
@@ -23,14 +23,14 @@ pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]
 
 
 class TestSearch:
-    def test_it_shows_what_was_found_and_who_said_so(self, run: Run, remotes: Upstreams) -> None:
+    def test_it_shows_what_was_found_and_who_said_so(self, run: Run, remotes: FakeServers) -> None:
         done = run("search", "pdf", "forms")
         assert done.code == 0
         assert "acme/skills/pdf" in done.out
         assert "skills.sh 1" in done.out
         assert "ranked by hybrid" in done.out
 
-    def test_json_is_one_document(self, run: Run, remotes: Upstreams) -> None:
+    def test_json_is_one_document(self, run: Run, remotes: FakeServers) -> None:
         shape = run("search", "pdf", "--json", "--references").json
         assert shape["schema"] == "skillyard.search/1"
         first = shape["skills"][0]
@@ -39,20 +39,20 @@ class TestSearch:
         assert [reference["path"] for reference in first["references"]] == ["references/forms.md"]
         assert not shape["partial"]
 
-    def test_explain_shows_the_trees(self, run: Run, remotes: Upstreams) -> None:
+    def test_explain_shows_the_trees(self, run: Run, remotes: FakeServers) -> None:
         assert "points behind the best" in run("search", "pdf", "--explain").out
         shape = run("search", "pdf", "--explain", "--json").json
         assert shape["skills"][0]["explanation"]["value"] == shape["skills"][0]["relevance_score"]
 
-    def test_another_scorer_ranks(self, run: Run, remotes: Upstreams) -> None:
+    def test_another_scorer_ranks(self, run: Run, remotes: FakeServers) -> None:
         assert run("search", "pdf", "--scorer", "hybrid", "--json").json["ranker"] == "hybrid"
 
-    def test_nothing_found_is_1(self, run: Run, remotes: Upstreams) -> None:
+    def test_nothing_found_is_1(self, run: Run, remotes: FakeServers) -> None:
         done = run("search", "zzzz", "--source", "skills.sh")
         assert (done.code, "No skill was found" in done.out) == (1, True)
 
     def test_a_failed_source_is_named_and_the_rest_answers(
-        self, run: Run, remotes: Upstreams
+        self, run: Run, remotes: FakeServers
     ) -> None:
         remotes.faults.add("well_known", "*", faults.status(500))
         done = run("search", "pdf")
@@ -60,7 +60,7 @@ class TestSearch:
         assert "well-known: " in done.err
         assert "500" in done.err
 
-    def test_all_failed_is_4(self, run: Run, remotes: Upstreams) -> None:
+    def test_all_failed_is_4(self, run: Run, remotes: FakeServers) -> None:
         remotes.faults.add("skills_sh", "*", faults.html())
         done = run("search", "pdf", "--source", "skills.sh")
         assert done.code == 4
@@ -76,14 +76,14 @@ class TestSearch:
         ],
     )
     def test_wrong_use_is_2(
-        self, run: Run, remotes: Upstreams, words: tuple[str, ...], said: str
+        self, run: Run, remotes: FakeServers, words: tuple[str, ...], said: str
     ) -> None:
         done = run(*words)
         assert (done.code, said in done.err) == (2, True)
         assert remotes.requests == []
 
     def test_settings_that_are_wrong_are_named(
-        self, run: Run, remotes: Upstreams, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, run: Run, remotes: FakeServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "c.toml").write_text("[search]\nranker = 3\n")
         monkeypatch.setenv("SKILLYARD_CONFIG", str(tmp_path / "c.toml"))
@@ -92,7 +92,7 @@ class TestSearch:
 
 
 class TestAdd:
-    def test_without_a_folder_it_is_printed(self, run: Run, remotes: Upstreams) -> None:
+    def test_without_a_folder_it_is_printed(self, run: Run, remotes: FakeServers) -> None:
         done = run("add", "pdf")
         assert done.code == 0
         assert done.out == text("pdf", "Fill in PDF forms.")
@@ -101,7 +101,7 @@ class TestAdd:
         "target", ["pdf", "acme/skills/pdf", "https://github.com/acme/skills/tree/main/skills/pdf"]
     )
     def test_it_is_kept_with_everything_that_belongs_to_it(
-        self, run: Run, remotes: Upstreams, tmp_path: Path, target: str
+        self, run: Run, remotes: FakeServers, tmp_path: Path, target: str
     ) -> None:
         into = tmp_path / "skills"
         shape = run("add", target, "--into", str(into), "--json").json
@@ -116,7 +116,7 @@ class TestAdd:
         assert locked.skill_path == "skills/pdf/SKILL.md"
 
     def test_the_only_skill_of_a_repository_needs_no_name(
-        self, run: Run, remotes: Upstreams
+        self, run: Run, remotes: FakeServers
     ) -> None:
         assert run("add", "acme/one").out == text("one", "One skill.")
         done = run("add", "acme/skills")
@@ -124,14 +124,14 @@ class TestAdd:
         assert "holds 2 skills; name one: acme/skills/docx, acme/skills/pdf" in done.err
 
     def test_an_unknown_name_is_not_replaced_by_a_popular_one(
-        self, run: Run, remotes: Upstreams
+        self, run: Run, remotes: FakeServers
     ) -> None:
         done = run("add", "pdf-forms-pro")
         assert done.code == 2
         assert "no skill named" in done.err
         assert done.out == ""
 
-    def test_edits_are_kept(self, run: Run, remotes: Upstreams, tmp_path: Path) -> None:
+    def test_edits_are_kept(self, run: Run, remotes: FakeServers, tmp_path: Path) -> None:
         into = str(tmp_path / "skills")
         assert run("add", "pdf", "--into", into).code == 0
         (tmp_path / "skills" / "pdf" / "SKILL.md").write_text("mine")
@@ -140,7 +140,7 @@ class TestAdd:
         assert (tmp_path / "skills" / "pdf" / "SKILL.md").read_text() == "mine"
 
     def test_a_newer_version_replaces_what_was_installed(
-        self, run: Run, remotes: Upstreams, tmp_path: Path
+        self, run: Run, remotes: FakeServers, tmp_path: Path
     ) -> None:
         into = str(tmp_path / "skills")
         first = run("add", "pdf", "--into", into, "--json").json
@@ -153,7 +153,7 @@ class TestAdd:
         assert [path.name for path in (tmp_path / "skills" / "pdf").iterdir()] == ["SKILL.md"]
 
     def test_an_entry_of_another_spelling_is_the_one_that_is_updated(
-        self, run: Run, remotes: Upstreams, tmp_path: Path
+        self, run: Run, remotes: FakeServers, tmp_path: Path
     ) -> None:
         """The installer names an entry as the skill is called, and its folder in plain letters."""
         into = str(tmp_path / "skills")
@@ -167,7 +167,7 @@ class TestAdd:
         assert [skill.name for skill in read_project_lock(lock).skills] == ["PDF"]
 
     def test_many_that_add_at_once_are_all_noted(
-        self, remotes: Upstreams, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, remotes: FakeServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Each reads the lock that the others have written, not the one of when it began."""
         monkeypatch.chdir(tmp_path)
@@ -193,7 +193,7 @@ class TestAdd:
         assert failures == []
         assert [skill.name for skill in read_project_lock("skills-lock.json").skills] == names
 
-    def test_a_look_alike_needs_a_yes(self, run: Run, remotes: Upstreams, tmp_path: Path) -> None:
+    def test_a_look_alike_needs_a_yes(self, run: Run, remotes: FakeServers, tmp_path: Path) -> None:
         remotes.add_repository("evil/skills", {"skills/pdff/SKILL.md": text("pdff", "Evil.")})
         into = str(tmp_path / "skills")
         assert run("add", "pdf", "--into", into).code == 0
@@ -204,14 +204,14 @@ class TestAdd:
         assert (done.code, "looks like  pdf" in done.out) == (0, True)
 
     def test_without_github_the_snapshot_is_kept(
-        self, run: Run, remotes: Upstreams, tmp_path: Path
+        self, run: Run, remotes: FakeServers, tmp_path: Path
     ) -> None:
         remotes.faults.add("github_api", "*", faults.rate_limited())
         shape = run("add", "pdf", "--into", str(tmp_path / "skills"), "--json").json
         assert shape["state"] == "added"
         assert shape["skill"]["commit"] is None
 
-    def test_nobody_there_is_4(self, run: Run, remotes: Upstreams) -> None:
+    def test_nobody_there_is_4(self, run: Run, remotes: FakeServers) -> None:
         for server in ("skills_sh", "github_api"):
             remotes.faults.add(server, "*", faults.status(503), times=None)
         assert run("add", "acme/skills/pdf").code == 4
@@ -229,7 +229,7 @@ class TestAdd:
     def test_a_curated_skill_without_usable_content_is_a_named_error(
         self,
         run: Run,
-        remotes: Upstreams,
+        remotes: FakeServers,
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
         failure: str,
@@ -259,7 +259,7 @@ class TestAdd:
         assert "internal error" not in done.err
 
     def test_a_skill_that_a_source_holds_itself_is_printed_from_its_file(
-        self, run: Run, remotes: Upstreams, monkeypatch: pytest.MonkeyPatch
+        self, run: Run, remotes: FakeServers, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         skill = Skill("kit", "Kit.", "Steps.", slug="kit", source="acme/skills")
         source = Memory([hit("kit", skill=skill)], {"kit": text("kit", "Kit.")})
@@ -269,18 +269,18 @@ class TestAdd:
     @pytest.mark.parametrize(
         "target", ["", "a/b/../c", "http://example.com", "ftp://x/y", "../../etc/passwd", "a/b c/d"]
     )
-    def test_what_names_no_skill_is_2(self, run: Run, remotes: Upstreams, target: str) -> None:
+    def test_what_names_no_skill_is_2(self, run: Run, remotes: FakeServers, target: str) -> None:
         assert run("add", target).code == 2
 
     def test_a_private_address_is_refused_without_a_request(
-        self, run: Run, remotes: Upstreams
+        self, run: Run, remotes: FakeServers
     ) -> None:
         done = run("add", "https://127.0.0.1:1#x")
         assert done.code == 4
         assert "does not lie on the public internet" in done.err
 
     def test_a_site_of_the_settings_is_asked_wherever_it_is(
-        self, run: Run, remotes: Upstreams, tmp_path: Path
+        self, run: Run, remotes: FakeServers, tmp_path: Path
     ) -> None:
         found = run("search", "notes", "--source", "well-known", "--json").json["skills"][0]
         assert found["id"] == "release-notes"
@@ -316,7 +316,7 @@ class TestFailureMessages:
     def test_github_refuses(
         self,
         run: Run,
-        remotes: Upstreams,
+        remotes: FakeServers,
         monkeypatch: pytest.MonkeyPatch,
         status: int,
         token: str,
@@ -328,7 +328,7 @@ class TestFailureMessages:
         assert (done.code, said in done.err) == (2 if status == 404 else 4, True), done.err
         assert "-token" not in done.err
 
-    def test_every_source_failed(self, run: Run, remotes: Upstreams) -> None:
+    def test_every_source_failed(self, run: Run, remotes: FakeServers) -> None:
         remotes.faults.add("skills_sh", "*", faults.status(500), times=None)
         done = run("search", "private words", "--source", "skills.sh", "--quiet")
         assert done.code == 4
@@ -336,7 +336,7 @@ class TestFailureMessages:
         assert "skills.sh: http://127.0.0.1" in done.err
         assert "private" not in done.err
 
-    def test_nobody_is_there(self, run: Run, remotes: Upstreams) -> None:
+    def test_nobody_is_there(self, run: Run, remotes: FakeServers) -> None:
         remotes.close()
         done = run("add", "acme/one")
         assert done.code == 4
@@ -344,14 +344,14 @@ class TestFailureMessages:
         assert "check the network and the proxy; SKILLYARD_OFFLINE=1" in done.err
 
     def test_offline_and_not_kept(
-        self, run: Run, remotes: Upstreams, monkeypatch: pytest.MonkeyPatch
+        self, run: Run, remotes: FakeServers, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("SKILLYARD_OFFLINE", "1")
         done = run("add", "acme/one")
         assert (done.code, "is not in the cache; unset SKILLYARD_OFFLINE" in done.err) == (4, True)
 
     def test_without_the_client_the_extra_is_named(
-        self, run: Run, remotes: Upstreams, monkeypatch: pytest.MonkeyPatch
+        self, run: Run, remotes: FakeServers, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setitem(sys.modules, "httpx2", None)
         done = run("search", "pdf")
@@ -398,7 +398,7 @@ class TestInstalledForUser:
         return path
 
     def test_it_is_said_who_installed_it_and_nothing_is_overwritten(
-        self, run: Run, remotes: Upstreams, home: Path
+        self, run: Run, remotes: FakeServers, home: Path
     ) -> None:
         lock = home / ".agents" / ".skill-lock.json"
         before = tree_of(home)
@@ -411,14 +411,16 @@ class TestInstalledForUser:
         assert lock.read_bytes() == before[".agents/.skill-lock.json"]
 
     def test_a_commit_is_said_where_the_lock_has_one(
-        self, run: Run, remotes: Upstreams, home: Path
+        self, run: Run, remotes: FakeServers, home: Path
     ) -> None:
         self.locked(home, commit=COMMIT, ref="stable")
         done = run("add", "pdf", "--into", str(home / ".agents" / "skills"))
         assert f"from acme/skills, stable at commit {COMMIT[:12]}" in done.err
 
     @pytest.mark.parametrize("link", ["folder", "skill"])
-    def test_a_link_to_it_is_it(self, run: Run, remotes: Upstreams, home: Path, link: str) -> None:
+    def test_a_link_to_it_is_it(
+        self, run: Run, remotes: FakeServers, home: Path, link: str
+    ) -> None:
         into = home / ".claude" / "skills"
         into.parent.mkdir()
         if link == "folder":
@@ -431,7 +433,9 @@ class TestInstalledForUser:
         assert (done.code, "installed by npx skills" in done.err) == (2, True)
         assert tree_of(home) == before
 
-    def test_the_same_content_stays_theirs(self, run: Run, remotes: Upstreams, home: Path) -> None:
+    def test_the_same_content_stays_theirs(
+        self, run: Run, remotes: FakeServers, home: Path
+    ) -> None:
         """A lock of ours beside it would let the next run replace it."""
         into = home / ".agents" / "skills"
         remotes.add_repository("acme/skills", {"skills/pdf/SKILL.md": text("pdf", "Theirs.")})
@@ -453,7 +457,7 @@ class TestInstalledForUser:
         assert tree_of(home) == before
 
     def test_a_project_gets_its_own_and_is_told_of_the_other(
-        self, run: Run, remotes: Upstreams, home: Path, tmp_path: Path
+        self, run: Run, remotes: FakeServers, home: Path, tmp_path: Path
     ) -> None:
         before = tree_of(home)
         done = run("add", "pdf", "--into", str(tmp_path / "project" / "skills"))
@@ -463,7 +467,7 @@ class TestInstalledForUser:
         assert tree_of(home) == before
 
     def test_what_the_installer_does_not_name_is_added_beside_it(
-        self, run: Run, remotes: Upstreams, home: Path
+        self, run: Run, remotes: FakeServers, home: Path
     ) -> None:
         lock = home / ".agents" / ".skill-lock.json"
         before = lock.read_bytes()
@@ -476,7 +480,7 @@ class TestInstalledForUser:
         assert again["state"] == "replaced"
 
     def test_an_entry_whose_folder_is_gone_is_said(
-        self, run: Run, remotes: Upstreams, home: Path
+        self, run: Run, remotes: FakeServers, home: Path
     ) -> None:
         into = home / ".agents" / "skills"
         (into / "pdf" / "SKILL.md").unlink()
@@ -485,7 +489,7 @@ class TestInstalledForUser:
         assert (done.code, "installed by npx skills" in done.out) == (0, True)
 
     def test_a_name_of_any_spelling_is_found_by_its_folder(
-        self, run: Run, remotes: Upstreams, home: Path
+        self, run: Run, remotes: FakeServers, home: Path
     ) -> None:
         self.locked(home, name="PDF!")
         done = run("add", "pdf", "--into", str(home / ".agents" / "skills"))
@@ -494,7 +498,7 @@ class TestInstalledForUser:
     def test_the_state_folder_is_where_the_variable_says(
         self,
         run: Run,
-        remotes: Upstreams,
+        remotes: FakeServers,
         home: Path,
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
@@ -514,7 +518,7 @@ class TestInstalledForUser:
          b'{"version":3,"skills":{"pdf":{"source":1,"sourceType":"github"}}}'],
     )  # fmt: skip
     def test_a_lock_that_cannot_be_read_costs_nothing_and_is_left(
-        self, run: Run, remotes: Upstreams, home: Path, content: bytes
+        self, run: Run, remotes: FakeServers, home: Path, content: bytes
     ) -> None:
         lock = home / ".agents" / ".skill-lock.json"
         lock.write_bytes(content)
@@ -530,7 +534,7 @@ class TestInstalledForUser:
         assert lock.read_bytes() == content
 
     def test_what_a_hostile_lock_says_is_cleaned_and_short(
-        self, run: Run, remotes: Upstreams, home: Path
+        self, run: Run, remotes: FakeServers, home: Path
     ) -> None:
         loud = "\x1b]0;owned\x07\u202e" + "x" * 50_000 + "\nskillyard: all is well"
         self.locked(home, name="; rm -rf pdf", source=loud, ref=loud, commit=loud, updatedAt=loud)
@@ -545,7 +549,7 @@ class TestInstalledForUser:
 
 class TestCache:
     def test_what_was_asked_answers_offline(
-        self, run: Run, remotes: Upstreams, monkeypatch: pytest.MonkeyPatch
+        self, run: Run, remotes: FakeServers, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         first = run("search", "pdf", "--json").json
         asked = len(remotes.requests)
@@ -555,7 +559,7 @@ class TestCache:
         assert [s["id"] for s in second["skills"]] == [s["id"] for s in first["skills"]]
         assert run("search", "never asked", "--source", "skills.sh").code == 4
 
-    def test_it_says_what_it_holds_and_forgets_it(self, run: Run, remotes: Upstreams) -> None:
+    def test_it_says_what_it_holds_and_forgets_it(self, run: Run, remotes: FakeServers) -> None:
         run("search", "pdf")
         stats = run("cache", "stats", "--json").json
         assert stats["entries"] > 0

@@ -28,8 +28,8 @@ from skillyard.errors import (
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.runtime.errors import Fault, Refused, failed, unavailable, wrong_field
 from skillyard.serving.runtime.guards import busy
-from skillyard.standin import Upstreams, faults
 from skillyard.text import clean
+from skillyard_testkit import FakeServers, faults
 from tests.client.asking import Question, Way, answer, lying, raised
 from tests.serving.http.running import Running, running
 
@@ -210,7 +210,7 @@ def test_each_status_without_a_word_is_an_error_too(way: Way) -> None:
 
 
 def test_every_source_that_failed_is_named(
-    tmp_path: Path, up: Upstreams, settings: Settings, way: Way
+    tmp_path: Path, up: FakeServers, settings: Settings, way: Way
 ) -> None:
     up.faults.add("*", "*", faults.rate_limited(429, 30), times=None)
     with running(tmp_path / "skills", settings=settings) as server:

@@ -17,8 +17,8 @@ from skillyard.errors import BadAnswer
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.http.routes.table import ROUTES
-from skillyard.standin import Upstreams
 from skillyard.usecases import evaluate_skills, rank_skills, select_skills, why_skill
+from skillyard_testkit import FakeServers
 from tests.client.asking import Question, Way, waiting
 from tests.serving.http.running import LIBRARY, Running, running
 from tests.serving.http.shapes import conforms
@@ -238,7 +238,7 @@ def test_recommendations_are_those_of_this_process(
 
 
 def test_a_remote_search_finds_what_this_process_finds(
-    tmp_path: Path, up: Upstreams, settings: Settings, way: Way
+    tmp_path: Path, up: FakeServers, settings: Settings, way: Way
 ) -> None:
     fill(up)
     with running(tmp_path / "skills", settings=settings) as server:

@@ -45,9 +45,9 @@ class Block(NamedTuple):
 
 def pages() -> list[Path]:
     """Return every page: the README files and all of ``docs/``."""
-    folders = (REPOSITORY, REPOSITORY / "examples", REPOSITORY / "examples" / "plugin")
-    beside = [folder / "README.md" for folder in folders]
-    found = [page for page in beside if page.is_file()]
+    examples = REPOSITORY / "examples"
+    folders = (REPOSITORY, examples, examples / "plugin", REPOSITORY / "testkit")
+    found = [folder / "README.md" for folder in folders]
     return [*found, *sorted((REPOSITORY / "docs").rglob("*.md"))]
 
 

@@ -24,8 +24,8 @@ from tests.tables import for_each
 DOCS = REPOSITORY / "docs"
 FLAGS = {option.flag for command in COMMANDS for option in (*command.options, *GLOBAL)}
 FLAGS = {flag for flag in FLAGS if flag.startswith("--")}
-OTHERS_FLAGS = {"--help", "--version", "--check"}
-"""Of the parser, and of ``tools/reference.py``."""
+OTHERS_FLAGS = {"--help", "--version", "--check", "--library"}
+"""Of the parser, of ``tools/reference.py`` and of ``python -m skillyard_testkit``."""
 
 
 def _text(*names: str) -> str:

@@ -15,14 +15,14 @@ import pytest
 
 from skillyard.remote.sources.settings import GITHUB_TOKENS
 from skillyard.remote.sources.transport import Transport
-from skillyard.standin import Upstreams, faults
-from skillyard.standin.answers import json_answer
+from skillyard_testkit import FakeServers, faults
+from skillyard_testkit.messages import json_response
 from tests.shared_data import PACKAGES
 
 __all__ = ["EVERY", "SKILLS_SH_TOKEN", "Done", "World", "skill", "world"]
 
-GITHUB_TOKEN = "standin-github-token"
-SKILLS_SH_TOKEN = "standin-skills-sh-token"
+GITHUB_TOKEN = "testkit-github-token"
+SKILLS_SH_TOKEN = "testkit-skills-sh-token"
 EVERY = frozenset({"pdf-market", "pdf-ours", "pdf-site", "pdf-listed", "pdf-server"})
 """What the five sources have, by id."""
 DEADLINE_S = 3.0
@@ -61,7 +61,7 @@ class Done(NamedTuple):
 class World:
     """The stand-ins, and the command line as a person has it."""
 
-    def __init__(self, up: Upstreams, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def __init__(self, up: FakeServers, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.up = up
         self.folder = folder
         self.into = folder / "work" / "skills"
@@ -115,9 +115,9 @@ source_timeout_s = {timeout_s}
             self._honest = True
             item = {"source": "far/skills", "id": "pdf-server", "title": "pdf-server",
                     "description": "Fills in PDF forms.", "install_count": 0}  # fmt: skip
-            listed = faults.said(json_answer({"skills": [item]}))
+            listed = faults.respond_with(json_response({"skills": [item]}))
             self.up.faults.add("other", "/search*", listed, times=None)
-            whole = faults.said(json_answer({**item, "raw_content": skill("pdf-server")}))
+            whole = faults.respond_with(json_response({**item, "raw_content": skill("pdf-server")}))
             self.up.faults.add("other", "/skills/*", whole, times=None)
 
     def run(self, *arguments: str) -> Done:
@@ -177,7 +177,7 @@ def world(
     """Start the stand-ins with one skill for each source, and point the surroundings to them."""
     for name in ("home", "work", "tmp"):
         (folder / name).mkdir()
-    with Upstreams() as up:
+    with FakeServers() as up:
         up.add_repository("market/skills", {"skills/pdf-market/SKILL.md": skill("pdf-market")})
         up.list_skill("market/skills", "pdf-market", installs=50)
         up.add_repository("acme/skills", {"skills/pdf-ours/SKILL.md": skill("pdf-ours")})

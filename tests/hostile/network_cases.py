@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from skillyard.standin import Answer, Upstreams, faults
+from skillyard_testkit import FakeServers, Response, faults
 
 __all__ = ["ANSWERS", "BEFORE_ALL", "CONTENTS", "SEARCHES", "HostileAnswer", "Place"]
 
@@ -39,7 +39,7 @@ CONTENTS: Mapping[str, Place] = {
     "a skill of a server": Place("server", "other", "/skills/*", "pdf-server"),
 }
 
-Make = Callable[[Upstreams, Place], None]
+Make = Callable[[FakeServers, Place], None]
 
 
 class HostileAnswer(NamedTuple):
@@ -54,7 +54,7 @@ def always(fault: faults.Fault) -> Make:
     return lambda up, place: up.faults.add(place.server, place.pattern, fault, times=None)
 
 
-def _chain(up: Upstreams, place: Place) -> None:
+def _chain(up: FakeServers, place: Place) -> None:
     """Seven redirects, one more than are followed and one again, on the same host."""
     up.faults.add(place.server, place.pattern, faults.redirect("/hop/1"), times=None)
     for number in range(1, 7):
@@ -62,7 +62,7 @@ def _chain(up: Upstreams, place: Place) -> None:
         up.faults.add(place.server, f"/hop/{number}", next_one, times=None)
 
 
-def _elsewhere(up: Upstreams, place: Place) -> None:
+def _elsewhere(up: FakeServers, place: Place) -> None:
     """To a host that is none of the settings'; for a server, which may be any, to its neighbour."""
     port = int(up.other.rpartition(":")[2])
     target = f"http://localhost:{port}/stolen"  # another name is another origin
@@ -86,15 +86,15 @@ ANSWERS: Mapping[str, HostileAnswer] = {
     "a redirect to another host": _answer(_elsewhere, "refused"),
     "a page": _answer(always(faults.html()), "bad_answer"),
     "NaN": _answer(
-        always(faults.said(Answer(200, b"NaN", JSON))),
+        always(faults.respond_with(Response(200, b"NaN", JSON))),
         "bad_answer",
         "not_found",
     ),
     "no UTF-8": _answer(
-        always(faults.said(Answer(200, b'{"skills": ["\xff\xfe"]}', JSON))),
+        always(faults.respond_with(Response(200, b'{"skills": ["\xff\xfe"]}', JSON))),
         "bad_answer",
     ),
-    "304 without a copy": _answer(always(faults.said(Answer(304))), "bad_answer"),
+    "304 without a copy": _answer(always(faults.respond_with(Response(304))), "bad_answer"),
 }
 
 BEFORE_ALL = ("slow", "a gzip bomb")

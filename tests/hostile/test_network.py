@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.standin import Answer, faults
-from skillyard.standin.answers import json_answer
 from skillyard.text import find_hidden
+from skillyard_testkit import Response, faults
+from skillyard_testkit.messages import json_response
 from tests.hostile.network import EVERY, World, skill, world
 from tests.hostile.network_cases import ANSWERS, BEFORE_ALL, CONTENTS, SEARCHES
 from tests.remote.sources.clients import Dialled, count_dialling, resolve
@@ -200,7 +200,7 @@ def test_numbers_that_are_none_are_read_and_never_written(here: World) -> None:
     here.up.list_skill("market/skills", "pdf-inf", installs=float("inf"))
     item = {"source": "far/skills", "id": "pdf-server", "install_count": float("nan"),
             "relevance_score": float("inf"), "description": "PDF forms."}  # fmt: skip
-    here.up.faults.add("other", "/search*", faults.said(json_answer({"skills": [item]})))
+    here.up.faults.add("other", "/search*", faults.respond_with(json_response({"skills": [item]})))
     done = here.run("search", "pdf forms", "--json", "--explain")
     assert done.code == 0
     assert done.ids >= EVERY | {"pdf-nan", "pdf-inf"}
@@ -211,11 +211,13 @@ def test_what_a_server_says_never_reaches_the_terminal_raw(here: World) -> None:
     loud = "pdf \x1b]0;owned\x07\x1b[2J\u202e\u200b\x9b31m\r"
     item = {"source": f"far/{loud}", "id": f"pdf-{loud}", "title": loud, "description": loud}
     other = {"source": "far/skills", "id": "pdf-\ud800", "title": "\udfff", "description": "pdf"}
-    answer = json_answer({"skills": [item, other, {**item, "title": "x" * 100_000}]})
-    here.up.faults.add("other", "/search*", faults.said(answer), times=None)
-    here.up.faults.add("other", "/skills/*", faults.said(json_answer({"raw_content": loud})))
-    page = Answer(200, b"<\x1b]0;x\x07>", {"content-type": "text/html\x1b"})
-    here.up.faults.add("well_known", "*index.json", faults.said(page), times=None)
+    answer = json_response({"skills": [item, other, {**item, "title": "x" * 100_000}]})
+    here.up.faults.add("other", "/search*", faults.respond_with(answer), times=None)
+    here.up.faults.add(
+        "other", "/skills/*", faults.respond_with(json_response({"raw_content": loud}))
+    )
+    page = Response(200, b"<\x1b]0;x\x07>", {"content-type": "text/html\x1b"})
+    here.up.faults.add("well_known", "*index.json", faults.respond_with(page), times=None)
     done = here.run("search", "pdf forms")
     assert done.code == 0
     assert_printable(done.out + done.err)

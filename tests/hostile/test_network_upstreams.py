@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skillyard.remote.sources.transport import AT_ONCE, Transport
-from skillyard.standin import Answer, Budget, faults
+from skillyard_testkit import RateLimit, Response, faults
 from tests.hostile.network import EVERY, Done, World, skill, world
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
@@ -51,7 +51,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> None:
 
 STATUSES: Mapping[str, tuple[faults.Fault, str]] = {
     "301": (faults.redirect("http://localhost:9/x", 301), "refused"),
-    "304": (faults.said(Answer(304)), "bad_answer"),
+    "304": (faults.respond_with(Response(304)), "bad_answer"),
     "401": (faults.status(401), "denied"),
     "403": (faults.status(403), "denied"),
     "404": (faults.status(404), "not_found"),
@@ -126,7 +126,7 @@ def test_a_budget_that_runs_out_is_named_with_its_end(here: World) -> None:
         here.up.add_repository(name, {f"skills/pdf-{number}/SKILL.md": skill(f"pdf-{number}")})
         here.up.list_skill(name, f"pdf-{number}", installs=number + 100)
     here.up.switches.downloads = False
-    here.up.switches.budgets["github_api"] = Budget(authorised=3)
+    here.up.switches.rate_limits["github_api"] = RateLimit(authorised=3)
     done = searched(here, "--limit", "30")
     without = [one for one in done.json["skills"] if one["content"] is None]
     assert len(done.json["skills"]) == 12 + len(EVERY)

@@ -52,9 +52,9 @@ class Answer(NamedTuple):
 
 
 class Installed:
-    """One environment with the wheel, and a person's folder beside it."""
+    """One environment with wheels in it, and a person's folder beside it."""
 
-    def __init__(self, folder: Path, requirement: str) -> None:
+    def __init__(self, folder: Path, *requirements: str) -> None:
         self.python = folder / "venv" / "bin" / "python"
         self.home = folder / "home"
         self.folder = folder / "work"
@@ -68,7 +68,7 @@ class Installed:
         pins = folder / "pins.txt"
         pins.write_text(pinned_versions(), encoding="utf-8")
         pip = f"{self.python} -m pip install -qq --disable-pip-version-check --no-compile"
-        command = [*pip.split(), "--constraint", str(pins), requirement]
+        command = [*pip.split(), "--constraint", str(pins), *requirements]
         subprocess.run(command, check=True, cwd=folder)
 
     def environment(self, more: Mapping[str, str] = {}) -> dict[str, str]:
@@ -113,7 +113,7 @@ class Installed:
     @contextmanager
     def remotes(self) -> Iterator[dict[str, str]]:
         """The variables that lead every remote source, and the model, to stand-ins of the wheel."""
-        command = ("python", "-m", "skillyard.standin", "--library", "examples/skills")
+        command = ("python", "-m", "skillyard_testkit", "--library", "examples/skills")
         with self.started(*command) as sources, self.started("skillyard", "fake-llm") as model:
             settings = dict(next(sources).strip().split("=", 1) for _ in range(4))
             yield {
@@ -180,9 +180,9 @@ def wheel(pattern: str) -> Path:
 
 @pytest.fixture(scope="session")
 def complete(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """The wheel with the kernel and every extra of ``[all]``."""
-    path = wheel("skillyard-*-abi3-*.whl")
-    return Installed(tmp_path_factory.mktemp("complete"), f"{path}[all]")
+    """The wheel with the kernel and every extra of ``[all]``, and the testkit's."""
+    path, testkit = wheel("skillyard-*-abi3-*.whl"), wheel("skillyard_testkit-*.whl")
+    return Installed(tmp_path_factory.mktemp("complete"), f"{path}[all]", str(testkit))
 
 
 @pytest.fixture(scope="session")

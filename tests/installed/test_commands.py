@@ -29,13 +29,13 @@ def faults(place: Installed, drive: Drive, settings: dict[str, str], extras: boo
     return [f"skillyard {drive.line}: {'; '.join(wrong)}\n{said[-1500:]}"] if wrong else []
 
 
-def drive_all(place: Installed, *, extras: bool) -> None:
-    """Run every drive, then fail with all that was wrong."""
+def drive_all(place: Installed, testkit: Installed, *, extras: bool) -> None:
+    """Run every drive against fake servers of ``testkit``, then fail with all that was wrong."""
     (place.folder / "q.jsonl").write_text(QUESTIONS, encoding="utf-8")
     skill = place.folder / "examples" / "skills" / "git-bisect"
     shutil.copytree(skill, place.home / ".claude" / "skills" / skill.name)
     log = {"SKILLYARD_LOG": str(place.folder / "log.jsonl"), "SKILLYARD_LOG_TEXT": "1"}
-    with place.remotes() as remotes:
+    with testkit.remotes() as remotes:
         settings = {**remotes, **log}
         wrong = [line for drive in DRIVES for line in faults(place, drive, settings, extras)]
     assert not wrong, "\n".join(wrong)
@@ -50,9 +50,18 @@ def test_every_command_of_the_grammar_is_driven(core: Installed) -> None:
 
 @requirement("packages:every-command")
 def test_every_command_works_with_all_extras(complete: Installed) -> None:
-    drive_all(complete, extras=True)
+    drive_all(complete, complete, extras=True)
 
 
 @requirement("packages:every-command", "packages:core-alone")
-def test_with_the_core_alone_a_command_works_or_names_the_extra_it_needs(core: Installed) -> None:
-    drive_all(core, extras=False)
+def test_with_the_core_alone_a_command_works_or_names_the_extra_it_needs(
+    core: Installed, complete: Installed
+) -> None:
+    drive_all(core, complete, extras=False)
+
+
+def test_without_the_testkit_fake_llm_names_the_package_to_install(core: Installed) -> None:
+    done = core.run("skillyard", "fake-llm")
+    assert (done.code, done.out) == (2, "")
+    assert "pip install skillyard-testkit" in done.err
+    assert core.run("python", "-c", "import skillyard_testkit").code == 1

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from skillyard import __version__
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
 
@@ -34,6 +35,7 @@ BESIDE = [
     "NOTICE",
 ]
 SOURCES = (".c", ".h")
+TESTKIT = "testkit"
 Build = Callable[..., Path]
 
 
@@ -48,11 +50,12 @@ def tracked(folder: str = ".") -> set[str]:
 def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     """Run one hook of the build backend over a copy of the tracked files; return the file."""
 
-    def run(hook: str, **environment: str) -> Path:
+    def run(hook: str, project: str = ".", **environment: str) -> Path:
         tree = tmp_path_factory.mktemp("tree")
-        for name in [*sorted(tracked("src")), *BESIDE]:
+        for name in [*sorted(tracked("src") | tracked(TESTKIT)), *BESIDE]:
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(REPOSITORY / name, tree / name)
+        tree /= project
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, hook],
             cwd=tree, env={**os.environ, **environment},
@@ -72,8 +75,9 @@ def pure(build: Build) -> Path:
 
 
 def names(wheel: Path) -> set[str]:
+    """Return the files of a wheel, those that describe it left out."""
     with zipfile.ZipFile(wheel) as archive:
-        return {name for name in archive.namelist() if name.startswith("skillyard/")}
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
 
 
 @requirement("packages:tracked-files")
@@ -88,6 +92,19 @@ def test_the_source_distribution_holds_every_tracked_file_below_src(build: Build
         members = {name.partition("/")[2] for name in archive.getnames()}
     assert tracked("src") - members == set()
     assert {name for name in members if name.startswith("tests")} == set()
+
+
+def test_the_testkit_is_a_wheel_of_its_own_for_this_very_version(build: Build) -> None:
+    wheel = build("build_wheel", TESTKIT)
+    files = tracked(f"{TESTKIT}/src")
+    assert names(wheel) == {name.removeprefix(f"{TESTKIT}/src/") for name in files}
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith("/METADATA")]
+        lines = archive.read(name).decode().splitlines()
+    assert f"Version: {__version__}" in lines
+    assert [line for line in lines if line.startswith("Requires-Dist:")] == [
+        f"Requires-Dist: skillyard=={__version__}"
+    ]
 
 
 @requirement("packages:tag")

@@ -18,7 +18,6 @@ _OTHERS = (
     "evals/",
     "remote/",
     "serving/",
-    "standin/",
     "store/ingest/",
     "store/node/",
 )

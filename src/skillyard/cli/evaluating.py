@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from skillyard.cli.console import Console
 from skillyard.cli.quick import Values
 from skillyard.cli.source import load
 from skillyard.cli.stopping import stopping
+from skillyard.errors import InvalidInput
 
 if TYPE_CHECKING:
     from skillyard.evals.layers.running import Evaluated
@@ -330,10 +332,15 @@ def suggest(values: Values, console: Console) -> int:
 
 
 def fake_llm(values: Values, console: Console) -> int:
-    """Serve until interrupted or terminated."""
+    """Serve until interrupted or terminated. Raises InvalidInput without the testkit."""
     import sys
 
-    from skillyard.standin.fake_llm.__main__ import serve
+    if find_spec("skillyard_testkit") is None:
+        raise InvalidInput(
+            "fake-llm is part of skillyard-testkit, which is not installed:"
+            " pip install skillyard-testkit"
+        )
+    from skillyard_testkit.fake_llm.__main__ import serve
 
     arguments = ["--behaviour", values.behaviour]
     if values.latency_ms is not None:

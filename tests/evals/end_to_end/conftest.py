@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.standin.fake_llm import FakeLlm
+from skillyard_testkit.fake_llm import FakeLlm
 from tests.evals.end_to_end.making import KEY, Done, Project, project
 
 Run = Callable[..., Done]

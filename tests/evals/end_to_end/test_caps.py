@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.standin.fake_llm import FakeLlm
+from skillyard_testkit.fake_llm import FakeLlm
 from tests.evals.end_to_end.conftest import Run
 from tests.evals.end_to_end.making import Project
 
@@ -23,7 +23,7 @@ def test_no_more_requests_than_allowed(
     done = run("size-impact", "--max-calls", str(cap), "--concurrency", str(concurrency))
     assert done.code == 3
     assert "--max-calls" in done.err
-    assert len(fake.record.seen) == cap
+    assert len(fake.log.calls) == cap
     envelope = made.envelope()
     meta = envelope["meta"]
     assert (meta["aborted"], meta["stop_reason"], meta["calls"]) == (True, "budget", cap)
@@ -33,7 +33,7 @@ def test_no_more_requests_than_allowed(
     assert skipped(envelope)["budget"]
     assert len(envelope["cases"]) == 14, "a case that was cut is written down as one"
     assert run("size-impact", "--resume", meta["run_id"], "--max-calls", "42").code == 0
-    assert len(fake.record.seen) == 42, "and nothing is paid twice"
+    assert len(fake.log.calls) == 42, "and nothing is paid twice"
     assert skipped(made.envelope()) == {"done": 14}
 
 
@@ -57,12 +57,12 @@ def test_money_is_never_passed(concurrency: int, run: Run, fake: FakeLlm, made: 
     assert 0 < envelope["meta"]["total_cost"] <= cap
     assert envelope["meta"]["stop_reason"] == "budget"
     assert skipped(envelope)["budget"]
-    assert 0 < len(fake.record.seen) - 42 < 42
+    assert 0 < len(fake.log.calls) - 42 < 42
 
 
 def test_a_cap_below_one_call_asks_nobody(run: Run, fake: FakeLlm, made: Project) -> None:
     assert run("size-impact", "--max-cost", "0.0001").code == 3
-    assert not fake.record.seen
+    assert not fake.log.calls
     assert skipped(made.envelope()) == {"budget": 14}
 
 
@@ -74,7 +74,7 @@ def test_a_price_that_nobody_knows_wants_a_cap_on_calls(
     assert refused.code == 2
     assert "nobodys-model" in refused.err
     assert "--max-calls" in refused.err
-    assert not fake.record.seen
+    assert not fake.log.calls
     assert not made.results.exists()
     assert run("size-impact", *given, "--max-calls", "20").code == 0
     meta = made.envelope()["meta"]
@@ -97,7 +97,7 @@ def test_routers_that_are_models_stop_too(
     layer: str, run: Run, fake: FakeLlm, made: Project
 ) -> None:
     assert run(layer, "--router", "model", "--max-calls", "3").code == 3
-    assert len(fake.record.seen) == 3
+    assert len(fake.log.calls) == 3
     envelope = made.envelope()
     assert skipped(envelope)["done"] == 3
     assert {*skipped(envelope)} == {"done", "budget"}
@@ -117,5 +117,5 @@ def test_wrong_use_is_said_before_anything_is_sent(
     assert done.code == 2
     assert done.err
     assert "Traceback" not in done.err
-    assert not fake.record.seen
+    assert not fake.log.calls
     assert not made.results.exists()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.standin.fake_llm import FakeLlm
+from skillyard_testkit.fake_llm import FakeLlm
 from tests.evals.end_to_end.conftest import Run
 from tests.evals.end_to_end.making import Project
 from tests.evals.end_to_end.test_replay import LAYERS
@@ -27,10 +27,10 @@ def planned(run: Run, layer: str, *given: str) -> dict[str, Any]:
 def test_the_plan_is_what_the_run_asks(layer: str, run: Run, fake: FakeLlm, made: Project) -> None:
     given = LAYERS[layer]
     plan = planned(run, layer, *given)
-    assert not fake.record.seen
+    assert not fake.log.calls
     assert not made.results.exists()
     assert run(layer, *given).code == 0
-    kinds = [seen.kind for seen in fake.record.seen]
+    kinds = [seen.kind for seen in fake.log.calls]
     judged = kinds.count("judge")
     assert plan["generations"] == count(len(kinds) - judged, 0)
     assert plan["judgements"] == count(judged, 0)
@@ -65,9 +65,9 @@ def test_the_plan_counts_what_is_kept(
     plan = planned(run, *asked, *given)
     assert plan["generations"]["to_make"] == generations
     assert plan["judgements"]["to_make"] == judgements
-    before = len(fake.record.seen)
+    before = len(fake.log.calls)
     assert run(*asked, *given).code == 0
-    assert len(fake.record.seen) - before == generations + judgements
+    assert len(fake.log.calls) - before == generations + judgements
 
 
 def test_costs_are_learned_from_what_is_kept(run: Run, fake: FakeLlm, made: Project) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from skillyard.standin.answers import Answer, Asked
-from skillyard.standin.fake_llm import FakeLlm
-from skillyard.standin.fake_llm.record import Record
+from skillyard_testkit.fake_llm import FakeLlm
+from skillyard_testkit.fake_llm.call_log import CallLog
+from skillyard_testkit.messages import Request, Response
 from tests.evals.end_to_end.conftest import Run
 from tests.evals.end_to_end.making import KEY, Project, project
 from tests.evals.end_to_end.test_replay import found
@@ -41,7 +41,7 @@ class Trap(FakeLlm):
         self.act: Callable[[], None] = lambda: None
         self._one = Lock()
 
-    def respond(self, asked: Asked) -> Answer:
+    def respond(self, asked: Request) -> Response:
         with self._one:
             self.came += 1
             if self.came == self.at:
@@ -53,7 +53,7 @@ class Trap(FakeLlm):
 
         A process that is killed may have sent half of one.
         """
-        bodies = (seen.body for seen in self.record.seen if seen.status == 200)
+        bodies = (seen.body for seen in self.log.calls if seen.status == 200)
         return Counter(json.dumps(body, sort_keys=True) for body in bodies)
 
 
@@ -121,7 +121,7 @@ def whole(tmp_path: Path, made: Project, trap: Trap, run: Run) -> dict[str, Any]
         assert run(LAYER, "--output-dir", str(elsewhere)).code == 0
         assert trap.came == REQUESTS
         trap.came = 0
-        trap.record = Record()
+        trap.log = CallLog()
         _WHOLE.update(figures(made.envelope(elsewhere)))
     return _WHOLE
 

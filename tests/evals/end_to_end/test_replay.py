@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from skillyard.standin.fake_llm import FakeLlm
+from skillyard_testkit.fake_llm import FakeLlm
 from tests.evals.end_to_end.conftest import Run
 from tests.evals.end_to_end.making import Done, Project
 
@@ -83,7 +83,7 @@ def test_a_copy_replays_to_the_same_results(
     first = made.envelope()
     assert first["meta"]["backend"] == "fake"
     assert first["meta"]["calls"] > 0
-    asked = len(fake.record.seen)
+    asked = len(fake.log.calls)
     elsewhere = moved(made, tmp_path / "elsewhere")
     no_network()
     done = command(elsewhere, capsys, layer, "--replay")
@@ -94,7 +94,7 @@ def test_a_copy_replays_to_the_same_results(
     assert (meta["calls"], meta["total_cost"]) == (0, 0.0)
     assert meta["cost_of_cached"] == pytest.approx(first["meta"]["total_cost"], abs=2e-6)
     assert meta["backend"] == "fake", "who answered does not change by being kept"
-    assert len(fake.record.seen) == asked
+    assert len(fake.log.calls) == asked
 
 
 def command(made: Project, capsys: pytest.CaptureFixture[str], *line: str) -> Done:
@@ -182,9 +182,9 @@ def test_a_replay_takes_the_settings_of_the_latest_run_of_its_layer(
 def test_failed_judgements_replay_as_they_were(
     run: Run, fake: FakeLlm, made: Project, no_network: Callable[[], None]
 ) -> None:
-    from skillyard.standin.fake_llm import faults
+    from skillyard_testkit.fake_llm import faults
 
-    fake.script.add(faults.NAMED["no-json"](), times=3, kind="judge")
+    fake.faults.add(faults.NAMED["no-json"](), times=3, kind="judge")
     assert run("effectiveness", "--concurrency", "1").code == 0
     no_network()
     assert run("effectiveness", "--replay").code == 0

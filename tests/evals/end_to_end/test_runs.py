@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.standin.fake_llm import FakeLlm
+from skillyard_testkit.fake_llm import FakeLlm
 from tests.cli.making import write
 from tests.evals.end_to_end.conftest import Run
 from tests.evals.end_to_end.making import Project
@@ -129,7 +129,7 @@ def test_an_answer_without_a_skill_is_shared_by_all(run: Run, fake: FakeLlm, mad
     plan = run("size-impact", "--dry-run", "--json").json
     assert plan["generations"]["planned"] == 3 * 2 + 1
     assert run("size-impact", "--concurrency", "8").code == 0
-    assert sum(seen.kind == "generation" for seen in fake.record.seen) == 7
+    assert sum(seen.kind == "generation" for seen in fake.log.calls) == 7
     bare = {case["generations"]["baseline"] for case in made.envelope()["cases"]
             if "baseline" in case["generations"]}  # fmt: skip
     assert len(bare) == 1
@@ -206,9 +206,9 @@ def test_models_have_to_be_named(run: Run, fake: FakeLlm, made: Project) -> None
 
 
 def test_a_run_without_a_usable_case_says_so(run: Run, fake: FakeLlm, made: Project) -> None:
-    from skillyard.standin.fake_llm import faults
+    from skillyard_testkit.fake_llm import faults
 
-    fake.script.add(faults.NAMED["refusal"](), times=None)
+    fake.faults.add(faults.NAMED["refusal"](), times=None)
     done = run("effectiveness")
     assert done.code == 4
     assert "no case has a result" in done.err
@@ -226,7 +226,7 @@ def test_more_judges_are_compared_with_the_first(run: Run, fake: FakeLlm, made: 
     (case,) = made.envelope()["cases"]
     assert len(case["judgements"]) == 4
     assert case["more_judges"]["claude-opus-5-5"]["scores"] == case["scores"]
-    judges = {seen.body["model"] for seen in fake.record.seen if seen.kind == "judge"}
+    judges = {seen.body["model"] for seen in fake.log.calls if seen.kind == "judge"}
     assert judges == {"claude-sonnet-5-5", "claude-opus-5-5"}
 
 
@@ -234,7 +234,7 @@ def test_entries_that_cannot_be_used_are_made_again_and_named(
     run: Run, fake: FakeLlm, made: Project
 ) -> None:
     assert run("effectiveness").code == 0
-    asked = len(fake.record.seen)
+    asked = len(fake.log.calls)
     first = told(made.envelope())
     generation, judgement = made.entries("generations")[0], made.entries("judgements")[-1]
     generation.write_bytes(generation.read_bytes()[:40])
@@ -245,7 +245,7 @@ def test_entries_that_cannot_be_used_are_made_again_and_named(
     assert done.code == 0
     for path in (generation, judgement):
         assert done.err.count(path.relative_to(made.results).as_posix()) == 1
-    assert len(fake.record.seen) - asked == 2
+    assert len(fake.log.calls) - asked == 2
     assert told(made.envelopes()[-1]) == first
     json.loads(generation.read_text("utf-8"))
 
@@ -257,7 +257,7 @@ def test_a_changed_text_is_judged_as_what_it_says(run: Run, fake: FakeLlm, made:
     entry = json.loads(path.read_text("utf-8"))
     path.write_text(json.dumps({**entry, "text": "Something else, edited by hand."}))
     assert run("effectiveness", "--skill", "coffee-roasting").code == 0
-    assert [seen.kind for seen in fake.record.seen][4:] == ["judge", "judge"]
+    assert [seen.kind for seen in fake.log.calls][4:] == ["judge", "judge"]
 
 
 def test_the_address_that_gets_the_key_is_not_taken_from_a_results_folder(
@@ -274,11 +274,11 @@ def test_the_address_that_gets_the_key_is_not_taken_from_a_results_folder(
         assert done.code == 2
         assert thief.url in done.err
         assert "--base-url" in done.err
-        assert not thief.record.seen
+        assert not thief.log.calls
         done = run(*given, "--resume", run_id, "--max-calls", "9", "--base-url", fake.url)
         assert done.code == 0
-        assert not thief.record.seen
-        assert len(fake.record.seen) == 4
+        assert not thief.log.calls
+        assert len(fake.log.calls) == 4
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="looks files up in /proc")

@@ -10,7 +10,7 @@ from skillyard.evals.criteria import DEFAULT_CRITERIA
 from skillyard.evals.judging.assignment import both_orders
 from skillyard.evals.judging.judge import invoke_judge
 from skillyard.evals.judging.remap import remap
-from skillyard.standin.fake_llm import FakeLlm
+from skillyard_testkit.fake_llm import FakeLlm
 from tests.evals.judging.making import mappings
 from tests.tables import for_each
 

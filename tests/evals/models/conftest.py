@@ -14,7 +14,7 @@ from skillyard.evals.models.anthropic_api import AnthropicModel
 from skillyard.evals.models.openai_api import OpenAIModel
 from skillyard.evals.models.opening import open_model
 from skillyard.evals.models.protocol import Request
-from skillyard.standin.fake_llm import FakeLlm
+from skillyard_testkit.fake_llm import FakeLlm
 
 KEY = "sk-test-4f9a2c7781d04e6b"
 KEYS = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
@@ -71,6 +71,6 @@ def running() -> Iterator[Callable[[str], Provider]]:
 def provider(request: pytest.FixtureRequest, running: Callable[[str], Provider]) -> Provider:
     """Each provider in turn: a test with it is part of the contract that both keep."""
     given = running(request.param)
-    given.fake.script.clear()
-    given.fake.record.clear()
+    given.fake.faults.clear()
+    given.fake.log.clear()
     return given

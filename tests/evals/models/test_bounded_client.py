@@ -10,8 +10,8 @@ import pytest
 from skillyard.evals.models.bounded_client import BodyTooLarge, bounded_client
 from skillyard.evals.models.opening import as_model
 from skillyard.evals.models.protocol import ModelFailed, Request
-from skillyard.standin.answers import Answer
-from skillyard.standin.fake_llm import FakeLlm, faults
+from skillyard_testkit.fake_llm import FakeLlm, faults
+from skillyard_testkit.messages import Response
 from tests.evals.models.conftest import KEY, TIMEOUT_S
 
 pytestmark = pytest.mark.skipif(find_spec("httpx2") is None, reason="httpx2 is not installed")
@@ -20,7 +20,7 @@ BODY = b'{"messages":[]}'
 
 
 def post(fake: FakeLlm, fault: faults.Fault, max_body: int, timeout_s: float = TIMEOUT_S) -> bytes:
-    fake.script.add(fault)
+    fake.faults.add(fault)
     body = {
         "model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": "Hello."}],
     }  # fmt: skip
@@ -34,20 +34,20 @@ def post(fake: FakeLlm, fault: faults.Fault, max_body: int, timeout_s: float = T
         return found
 
 
-def packed(size: int) -> Answer:
+def packed(size: int) -> Response:
     data = gzip.compress(b"x" * size)
-    return Answer(200, data, {"content-type": "text/plain", "content-encoding": "gzip"})
+    return Response(200, data, {"content-type": "text/plain", "content-encoding": "gzip"})
 
 
 def test_a_body_within_the_bound_comes_whole_and_unpacked(fake: FakeLlm) -> None:
-    assert post(fake, faults.said(Answer(200, b"x" * 1_000)), 1_000) == b"x" * 1_000
-    assert post(fake, faults.said(packed(1_000)), 1_000) == b"x" * 1_000
+    assert post(fake, faults.respond_with(Response(200, b"x" * 1_000)), 1_000) == b"x" * 1_000
+    assert post(fake, faults.respond_with(packed(1_000)), 1_000) == b"x" * 1_000
 
 
-@pytest.mark.parametrize("answer", [Answer(200, b"x" * 1_001), packed(50_000_000)])
-def test_a_longer_one_is_refused_also_when_it_was_packed(fake: FakeLlm, answer: Answer) -> None:
+@pytest.mark.parametrize("answer", [Response(200, b"x" * 1_001), packed(50_000_000)])
+def test_a_longer_one_is_refused_also_when_it_was_packed(fake: FakeLlm, answer: Response) -> None:
     with pytest.raises(BodyTooLarge, match="more than 1,000 bytes"):
-        post(fake, faults.said(answer), 1_000)
+        post(fake, faults.respond_with(answer), 1_000)
 
 
 def test_a_body_that_drips_ends_with_the_time_of_a_read(fake: FakeLlm) -> None:
@@ -58,7 +58,7 @@ def test_a_body_that_drips_ends_with_the_time_of_a_read(fake: FakeLlm) -> None:
 
 
 def test_a_redirect_stays_what_it_is(fake: FakeLlm) -> None:
-    fake.script.add(faults.redirect("/health"))
+    fake.faults.add(faults.redirect("/health"))
     with bounded_client() as client:
         response = client.post(
             f"{fake.url}/v1/messages",

@@ -16,7 +16,7 @@ from skillyard.evals.models.calling import CallEvent, Calls, Counts, Retry, RunS
 from skillyard.evals.models.ledger import Ledger
 from skillyard.evals.models.prices import Price, worst_cost
 from skillyard.evals.models.protocol import ModelFailed, Reply, Request, Usage
-from skillyard.standin.fake_llm import faults
+from skillyard_testkit.fake_llm import faults
 from tests.evals.models.conftest import TIMEOUT_S, Provider
 from tests.tables import for_each
 
@@ -403,7 +403,7 @@ def test_over_the_real_libraries_a_bad_minute_passes(provider: Provider) -> None
         return False
 
     calls = Calls(provider.model, wait=wait)
-    provider.fake.script.add(
+    provider.fake.faults.add(
         faults.overloaded(), faults.rate_limited("1"), faults.truncated(), faults.reset()
     )
     with pytest.raises(ModelFailed, match="connection"):
@@ -412,4 +412,4 @@ def test_over_the_real_libraries_a_bad_minute_passes(provider: Provider) -> None
     reply = calls.complete(provider.request(), TIMEOUT_S)
     assert reply.fake
     assert calls.counts.fake
-    assert len(provider.fake.record.seen) == 5
+    assert len(provider.fake.log.calls) == 5

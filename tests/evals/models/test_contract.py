@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from skillyard.evals.models.protocol import ModelFailed, Request, Usage
-from skillyard.standin.answers import json_answer, text_answer
-from skillyard.standin.fake_llm import faults
+from skillyard_testkit.fake_llm import faults
+from skillyard_testkit.messages import json_response, text_response
 from tests.evals.models.conftest import MODELS, TIMEOUT_S, Provider
 from tests.tables import for_each
 
@@ -23,12 +23,12 @@ SCHEMA = {
 
 
 def failure(provider: Provider, fault: faults.Fault, timeout_s: float = TIMEOUT_S) -> ModelFailed:
-    provider.fake.script.clear()
-    provider.fake.record.clear()
-    provider.fake.script.add(fault)
+    provider.fake.faults.clear()
+    provider.fake.log.clear()
+    provider.fake.faults.add(fault)
     with pytest.raises(ModelFailed) as caught:
         provider.model.complete(provider.request(), timeout_s)
-    assert len(provider.fake.record.seen) == 1, "one attempt, whatever happens"
+    assert len(provider.fake.log.calls) == 1, "one attempt, whatever happens"
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None, "the library's error holds the request and its key"
     return caught.value
@@ -50,9 +50,9 @@ def test_a_reply_carries_text_usage_and_what_was_sent(provider: Provider) -> Non
 def test_what_is_said_to_be_sent_is_what_is_sent(provider: Provider) -> None:
     request = provider.request(temperature=0.0, seed=7, schema=SCHEMA)
     sent = provider.model.sent(request)
-    assert provider.fake.record.seen == [], "saying it asks nobody"
+    assert provider.fake.log.calls == [], "saying it asks nobody"
     provider.model.complete(request, TIMEOUT_S)
-    body = dict(provider.fake.record.seen[0].body)
+    body = dict(provider.fake.log.calls[0].body)
     texts = {"model", "messages", "system"}
     assert {name: body[name] for name in body if name not in texts} == sent
 
@@ -61,14 +61,14 @@ def test_a_system_text_is_sent_and_an_empty_one_is_not(provider: Provider) -> No
     for system in ("Only French.", ""):
         request = Request(provider.request().model, system, "Hello there.")
         provider.model.complete(request, TIMEOUT_S)
-    first, second = (str(dict(seen.body)) for seen in provider.fake.record.seen)
+    first, second = (str(dict(seen.body)) for seen in provider.fake.log.calls)
     assert "Only French." in first
     assert "system" not in second
 
 
 def test_a_schema_holds_the_reply_to_it(provider: Provider) -> None:
     reply = provider.model.complete(provider.request(schema=SCHEMA), TIMEOUT_S)
-    assert provider.fake.record.seen[0].kind == "router"
+    assert provider.fake.log.calls[0].kind == "router"
     assert reply.text.startswith('{"skills": [')
 
 
@@ -76,7 +76,7 @@ def test_a_stand_in_is_known_by_its_header_and_nothing_else(
     provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert provider.model.complete(provider.request(), TIMEOUT_S).fake is True
-    monkeypatch.setattr("skillyard.standin.fake_llm.server._marked", lambda answer: answer)
+    monkeypatch.setattr("skillyard_testkit.fake_llm.server._mark_as_fake", lambda answer: answer)
     assert provider.model.complete(provider.request(), TIMEOUT_S).fake is False
 
 
@@ -92,7 +92,7 @@ def test_a_stand_in_is_known_by_its_header_and_nothing_else(
 def test_ends_have_one_name_with_every_provider(
     provider: Provider, fault: str, stop: str, empty: bool
 ) -> None:
-    provider.fake.script.add(faults.NAMED[fault]())
+    provider.fake.faults.add(faults.NAMED[fault]())
     reply = provider.model.complete(provider.request(), TIMEOUT_S)
     assert reply.stop_reason == stop
     assert (reply.text == "") is empty
@@ -100,14 +100,14 @@ def test_ends_have_one_name_with_every_provider(
 
 
 def test_an_unknown_end_keeps_the_providers_word_made_safe(provider: Provider) -> None:
-    provider.fake.script.add(faults.says("Hello.", stop="paused\x1b[2J by\nrule " + "x" * 80))
+    provider.fake.faults.add(faults.reply_with("Hello.", stop="paused\x1b[2J by\nrule " + "x" * 80))
     stop = provider.model.complete(provider.request(), TIMEOUT_S).stop_reason
     assert stop.startswith("paused\\x1b[2J by rule xxx")
     assert len(stop) <= 40
 
 
 def test_missing_usage_is_none_and_no_error(provider: Provider) -> None:
-    provider.fake.script.add(faults.without_usage())
+    provider.fake.faults.add(faults.without_usage())
     assert provider.model.complete(provider.request(), TIMEOUT_S).usage == Usage(None, None)
 
 
@@ -202,13 +202,13 @@ def test_answers_that_are_none(
     ids=repr,
 )
 def test_json_of_another_shape_is_a_bad_reply(provider: Provider, document: object) -> None:
-    failed = failure(provider, faults.said(json_answer(document)))
+    failed = failure(provider, faults.respond_with(json_response(document)))
     assert failed.kind == "bad_reply"
 
 
 @for_each("body", [b"", b"\x00\xff", b'{"a":' * 50_000, b"[" * 90_000, b"\xff\xfe{"])
 def test_a_body_that_is_no_json_is_a_bad_reply(provider: Provider, body: bytes) -> None:
-    failed = failure(provider, faults.said(text_answer(body, kind="application/json")))
+    failed = failure(provider, faults.respond_with(text_response(body, kind="application/json")))
     assert failed.kind == "bad_reply"
 
 
@@ -223,7 +223,7 @@ def test_counts_that_are_none_are_not_known(provider: Provider, count: object) -
         ],
         "usage": {**usage, "completion_tokens": count},
     }  # fmt: skip
-    provider.fake.script.add(faults.said(json_answer(body)))
+    provider.fake.faults.add(faults.respond_with(json_response(body)))
     reply = provider.model.complete(provider.request(), TIMEOUT_S)
     assert reply.text == "Hi."
     assert reply.usage == Usage(None, None)
@@ -272,13 +272,13 @@ def test_half_a_surrogate_pair_is_refused_before_it_is_sent(provider: Provider) 
     with pytest.raises(ModelFailed, match="half a surrogate pair") as caught:
         provider.model.complete(provider.request("a\ud800b"), TIMEOUT_S)
     assert caught.value.kind == "bad_request"
-    assert provider.fake.record.seen == []
+    assert provider.fake.log.calls == []
 
 
 def test_texts_arrive_as_they_were_given(provider: Provider) -> None:
     text = 'quote " back \\ slash \x00 nul \u2028 🏴󠁧󠁢󠁥󠁮󠁧󠁿 İ ' + "x" * 100_000
     provider.model.complete(provider.request(text), TIMEOUT_S)
-    assert provider.fake.record.seen[0].body["messages"][-1]["content"] == text
+    assert provider.fake.log.calls[0].body["messages"][-1]["content"] == text
 
 
 def test_one_model_serves_many_threads(provider: Provider) -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from skillyard.evals.models.failures import NO_MONEY, retry_after_s
 from skillyard.evals.models.protocol import ModelFailed
-from skillyard.standin.answers import json_answer
-from skillyard.standin.fake_llm import faults
+from skillyard_testkit.fake_llm import faults
+from skillyard_testkit.messages import json_response
 from tests.evals.models.conftest import TIMEOUT_S, Provider
 from tests.tables import for_each
 
@@ -30,8 +30,8 @@ JSON = st.recursive(
 
 
 def said(provider: Provider, body: object, status: int) -> ModelFailed:
-    provider.fake.script.clear()
-    provider.fake.script.add(faults.said(json_answer(body, status)))
+    provider.fake.faults.clear()
+    provider.fake.faults.add(faults.respond_with(json_response(body, status)))
     with pytest.raises(ModelFailed) as caught:
         provider.model.complete(provider.request(), TIMEOUT_S)
     return caught.value

@@ -15,15 +15,15 @@ from skillyard.evals.models.calling import CallEvent, Calls, Retry
 from skillyard.evals.models.failures import redacted
 from skillyard.evals.models.opening import open_model
 from skillyard.evals.models.protocol import ModelFailed
-from skillyard.standin.answers import json_answer, text_answer
-from skillyard.standin.fake_llm import FakeLlm, faults
+from skillyard_testkit.fake_llm import FakeLlm, faults
+from skillyard_testkit.messages import json_response, text_response
 from tests.evals.models.conftest import KEY, KEYS, TIMEOUT_S, Provider
 from tests.tables import for_each
 
 
 def test_the_key_reaches_the_provider(provider: Provider) -> None:
     provider.model.complete(provider.request(), TIMEOUT_S)
-    headers = provider.fake.record.seen[0].headers
+    headers = provider.fake.log.calls[0].headers
     assert KEY in headers.get("authorization", "") + headers.get("x-api-key", "")
 
 
@@ -35,10 +35,10 @@ ECHOES = [
     *echoing(lambda text: faults.status(401, text)),
     *echoing(lambda text: faults.status(400, text)),
     *echoing(lambda text: faults.status(500, text, retry_after="0")),
-    *echoing(lambda text: faults.said(text_answer(text, 400, kind="text/html"))),
-    *echoing(lambda text: faults.said(text_answer(text, 200, kind="text/html"))),
-    *echoing(lambda text: faults.said(json_answer({"error": text}, 429))),
-    *echoing(lambda text: faults.said(json_answer([text], 403))),
+    *echoing(lambda text: faults.respond_with(text_response(text, 400, kind="text/html"))),
+    *echoing(lambda text: faults.respond_with(text_response(text, 200, kind="text/html"))),
+    *echoing(lambda text: faults.respond_with(json_response({"error": text}, 429))),
+    *echoing(lambda text: faults.respond_with(json_response([text], 403))),
     *echoing(lambda text: faults.redirect(f"http://127.0.0.1:9/{text}".replace(" ", "+"))),
 ]
 
@@ -50,8 +50,8 @@ def test_a_server_that_repeats_the_key_does_not_make_us_say_it(
     """Errors, their chains, tracebacks, events, representations, pickles and every log."""
     caplog.set_level(logging.DEBUG)
     caplog.clear()
-    provider.fake.script.clear()
-    provider.fake.script.add(fault, times=None)
+    provider.fake.faults.clear()
+    provider.fake.faults.add(fault, times=None)
     events: list[CallEvent] = []
     calls = Calls(provider.model, retry=Retry(base_s=0.0), on_event=events.append)
     told = io.StringIO()
@@ -80,10 +80,10 @@ def test_the_libraries_log_no_key(provider: Provider, caplog: pytest.LogCaptureF
 
 def test_a_redirect_to_another_host_gets_no_key(provider: Provider) -> None:
     with FakeLlm() as thief:
-        provider.fake.script.add(faults.redirect(f"{thief.url}/v1/messages"))
+        provider.fake.faults.add(faults.redirect(f"{thief.url}/v1/messages"))
         with pytest.raises(ModelFailed, match="redirects"):
             provider.model.complete(provider.request(), TIMEOUT_S)
-        assert thief.record.seen == []
+        assert thief.log.calls == []
 
 
 @for_each(
@@ -121,7 +121,7 @@ def test_a_key_that_can_be_none_is_refused_and_not_repeated(key: str) -> None:
 def test_blanks_around_a_key_are_taken_off(opened: Callable[..., Provider]) -> None:
     provider = opened("openai", environment={"OPENAI_API_KEY": f" {KEY}\n"})
     provider.model.complete(provider.request(), TIMEOUT_S)
-    assert provider.fake.record.seen[0].headers["authorization"] == f"Bearer {KEY}"
+    assert provider.fake.log.calls[0].headers["authorization"] == f"Bearer {KEY}"
 
 
 @for_each(

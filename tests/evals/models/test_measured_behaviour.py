@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.standin.fake_llm import FakeLlm, faults
+from skillyard_testkit.fake_llm import FakeLlm, faults
 from tests.evals.models.conftest import KEY, MODELS
 
 anthropic = pytest.importorskip("anthropic")
@@ -44,11 +44,11 @@ def ask(request: pytest.FixtureRequest, fake: FakeLlm) -> Iterator[Ask]:
 
 
 def calls(fake: FakeLlm) -> int:
-    return len(fake.record.seen)
+    return len(fake.log.calls)
 
 
 def test_retry_after_is_waited_for(ask: Ask, fake: FakeLlm, waits: list[float]) -> None:
-    fake.script.add(faults.rate_limited("1"))
+    fake.faults.add(faults.rate_limited("1"))
     ask()
     assert (calls(fake), waits) == (2, [1.0])
 
@@ -57,17 +57,17 @@ def test_retry_after_is_waited_for(ask: Ask, fake: FakeLlm, waits: list[float]) 
 def test_server_errors_are_retried_twice(
     ask: Ask, fake: FakeLlm, waits: list[float], status: int
 ) -> None:
-    fake.script.add(faults.status(status))
+    fake.faults.add(faults.status(status))
     ask()
     assert calls(fake) == 2
-    fake.script.add(faults.status(status), times=3)
+    fake.faults.add(faults.status(status), times=3)
     with pytest.raises((anthropic.APIStatusError, openai.APIStatusError)) as caught:
         ask()
     assert (calls(fake), caught.value.status_code, len(waits)) == (5, status, 3)
 
 
 def test_a_spend_limit_is_retried_in_vain(ask: Ask, fake: FakeLlm, waits: list[float]) -> None:
-    fake.script.add(faults.spend_limit(), times=3)
+    fake.faults.add(faults.spend_limit(), times=3)
     with pytest.raises((anthropic.RateLimitError, openai.RateLimitError)):
         ask()
     assert calls(fake) == 3
@@ -79,7 +79,7 @@ def test_a_spend_limit_is_retried_in_vain(ask: Ask, fake: FakeLlm, waits: list[f
 def test_some_statuses_are_not_retried(
     ask: Ask, fake: FakeLlm, waits: list[float], status: int, name: str
 ) -> None:
-    fake.script.add(faults.status(status))
+    fake.faults.add(faults.status(status))
     with pytest.raises((getattr(anthropic, name), getattr(openai, name))):
         ask()
     assert (calls(fake), waits) == (1, [])
@@ -89,13 +89,13 @@ def test_some_statuses_are_not_retried(
 def test_broken_connections_are_retried(
     ask: Ask, fake: FakeLlm, waits: list[float], name: str
 ) -> None:
-    fake.script.add(faults.NAMED[name]())
+    fake.faults.add(faults.NAMED[name]())
     ask()
     assert calls(fake) == 2
 
 
 def test_broken_json_is_an_error_of_no_library(ask: Ask, fake: FakeLlm, waits: list[float]) -> None:
-    fake.script.add(faults.broken_json())
+    fake.faults.add(faults.broken_json())
     with pytest.raises(ValueError) as caught:  # noqa: PT011  its type is the point
         ask()
     assert not isinstance(caught.value, anthropic.AnthropicError | openai.OpenAIError)
@@ -103,24 +103,24 @@ def test_broken_json_is_an_error_of_no_library(ask: Ask, fake: FakeLlm, waits: l
 
 
 def test_a_page_is_returned_as_a_text(ask: Ask, fake: FakeLlm) -> None:
-    fake.script.add(faults.html())
+    fake.faults.add(faults.html())
     assert isinstance(ask(), str)
 
 
 def test_missing_usage_is_no_error(ask: Ask, fake: FakeLlm) -> None:
-    fake.script.add(faults.without_usage())
+    fake.faults.add(faults.without_usage())
     assert getattr(ask(), "usage", None) is None
 
 
 def test_a_slow_server_is_a_timeout(ask: Ask, fake: FakeLlm, waits: list[float]) -> None:
-    fake.script.add(faults.hang(), times=3)
+    fake.faults.add(faults.hang(), times=3)
     with pytest.raises((anthropic.APITimeoutError, openai.APITimeoutError)):
         ask(timeout=0.1)
     assert len(waits) == 2
 
 
 def test_a_refusal_is_a_good_answer_without_text(fake: FakeLlm) -> None:
-    fake.script.add(faults.says(stop="refusal"))
+    fake.faults.add(faults.reply_with(stop="refusal"))
     with anthropic.Anthropic(api_key=KEY, base_url=fake.url) as client:
         message = client.messages.create(
             model="claude-haiku-4-5", max_tokens=9, messages=[{"role": "user", "content": "Hi"}]
@@ -138,9 +138,9 @@ def test_temperature_is_no_argument_any_more(fake: FakeLlm) -> None:
 
 def test_the_api_version_and_the_key_that_are_sent(ask: Ask, fake: FakeLlm) -> None:
     ask()
-    headers = fake.record.seen[0].headers
+    headers = fake.log.calls[0].headers
     assert headers["authorization"] == f"Bearer {KEY}" or headers["x-api-key"] == KEY
-    if fake.record.seen[0].api == "anthropic":
+    if fake.log.calls[0].api == "anthropic":
         assert headers["anthropic-version"] == "2026-10-21"
 
 

@@ -12,7 +12,7 @@ import pytest
 from skillyard.errors import InvalidInput
 from skillyard.evals.models.opening import PROVIDERS, as_model, open_model
 from skillyard.evals.models.protocol import ModelFailed, Request, Usage
-from skillyard.standin.fake_llm import FakeLlm, faults
+from skillyard_testkit.fake_llm import FakeLlm, faults
 from tests.evals.models.conftest import KEY, KEYS, TIMEOUT_S, Provider
 from tests.tables import for_each
 
@@ -49,11 +49,11 @@ def test_a_librarys_client_is_taken_and_its_retries_are_switched_off(fake: FakeL
         (openai.OpenAI(api_key=KEY, base_url=fake.openai_url), "gpt-4.1"),
     ):
         wrapped = as_model(client)
-        before = len(fake.record.seen)
-        fake.script.add(faults.status(500, f"no {KEY}"))
+        before = len(fake.log.calls)
+        fake.faults.add(faults.status(500, f"no {KEY}"))
         with pytest.raises(ModelFailed) as caught:
             wrapped.complete(Request(model, "", "Hello."), TIMEOUT_S)
-        assert len(fake.record.seen) == before + 1
+        assert len(fake.log.calls) == before + 1
         assert KEY not in str(caught.value)
         assert wrapped.complete(Request(model, "", "Hello."), TIMEOUT_S).fake
         client.close()

@@ -112,7 +112,7 @@ def test_an_older_api_version_takes_temperature(opened: Callable[..., Provider])
         request = opened("anthropic").request(temperature=0.0)
         assert model.sent(request) == {"max_tokens": 16_000, "temperature": 0.0}
         assert model.complete(request, TIMEOUT_S).sent["temperature"] == 0.0
-    assert fake.record.seen[-1].body["temperature"] == 0.0
+    assert fake.log.calls[-1].body["temperature"] == 0.0
 
 
 @for_each("model", ["gpt-5-mini", "o4-mini", "gpt-4o", "gpt-4", "gpt-oss-120b", "x"])
@@ -120,10 +120,10 @@ def test_what_the_table_sends_is_taken_by_a_strict_server(
     running: Callable[[str], Provider], model: str
 ) -> None:
     provider = running("openai")
-    provider.fake.script.clear()
+    provider.fake.faults.clear()
     request = provider.request(temperature=0.0, seed=3, schema=SCHEMA)
     provider.model.complete(replace(request, model=model), TIMEOUT_S)
-    assert provider.fake.record.seen[-1].status == 200
+    assert provider.fake.log.calls[-1].status == 200
 
 
 def test_without_structured_output_no_schema_is_sent(opened: Callable[..., Provider]) -> None:

@@ -13,12 +13,12 @@ from skillyard.remote.sources.protocol import Source
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.settings import Settings
 from skillyard.remote.sources.transport import Host, Transport
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 
 T = TypeVar("T")
 
-GITHUB_TOKEN = "standin-github-token"
-SKILLS_SH_TOKEN = "standin-skills-sh-token"
+GITHUB_TOKEN = "testkit-github-token"
+SKILLS_SH_TOKEN = "testkit-skills-sh-token"
 
 EVERY = {"pdf-market", "pdf-ours", "pdf-site"}
 """What the upstreams of the fixture ``three`` have, by id."""
@@ -33,7 +33,7 @@ def skill_text(name: str, description: str = "", body: str = "Do it so.", **fiel
     return f"---\nname: {name}\ndescription: {description or name}\n{more}---\n\n{body}\n"
 
 
-def settings_of(up: Upstreams, **changes: Any) -> Settings:
+def settings_of(up: FakeServers, **changes: Any) -> Settings:
     """Return settings that name the stand-in's servers, and no curated list of our own."""
     settings = Settings(
         skills_sh_url=up.skills_sh,
@@ -143,7 +143,7 @@ def status_of(result: SearchResult, source: str) -> SourceStatus:
     return status
 
 
-def ask_three(up: Upstreams, **changes: Any) -> SearchResult:
+def ask_three(up: FakeServers, **changes: Any) -> SearchResult:
     """Return the answer for ``pdf`` of the marketplace, the repository and the site."""
     settings = settings_of(
         up, sites=(up.well_known,), repositories=("acme/skills",), **QUICK, **changes

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.remote.search.asking import skill_text
 
 
 @pytest.fixture
-def up() -> Iterator[Upstreams]:
-    with Upstreams() as running:
+def up() -> Iterator[FakeServers]:
+    with FakeServers() as running:
         yield running
 
 
 @pytest.fixture
-def three(up: Upstreams) -> Upstreams:
+def three(up: FakeServers) -> FakeServers:
     """One skill that the marketplace lists, one in a repository of ours, one on a site."""
     up.add_repository("market/skills", {"skills/pdf-market/SKILL.md": skill_text("pdf-market")})
     up.list_skill("market/skills", "pdf-market", installs=50)

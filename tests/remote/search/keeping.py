@@ -13,7 +13,7 @@ from skillyard.remote.search.gathering import Asked, Gathered
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.settings import Settings
 from skillyard.remote.sources.transport import Transport
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.remote.search.asking import settings_of, skill_text, transport_of
 from tests.remote.sources.clients import Clock
 from tests.remote.sources.test_responses_in_memory import aged
@@ -24,7 +24,7 @@ NAMES = [f"pdf-{number}" for number in range(4)]
 NESTED = "---\nname: pdf-0\ndescription: Pdf.\nmetadata:\n  tools: [a, b]\n---\n\nDo."
 
 
-def publish(up: Upstreams, body: str) -> None:
+def publish(up: FakeServers, body: str) -> None:
     """Give the repository four skills with that body, one of them with nested metadata."""
     files = {f"skills/{name}/SKILL.md": skill_text(name, body=body) for name in NAMES}
     files |= {f"skills/{name}/references/a.md": f"{body} {name}" for name in NAMES}
@@ -32,7 +32,7 @@ def publish(up: Upstreams, body: str) -> None:
     up.add_repository(REPOSITORY, files)
 
 
-def listed(up: Upstreams) -> None:
+def listed(up: FakeServers) -> None:
     """Let the marketplace list the skills of the repository."""
     publish(up, "Do it so.")
     for place, name in enumerate(NAMES):
@@ -52,7 +52,7 @@ class Counted(SearchService):
 class Keeping:
     """Services over one cache, on disk or in memory, and the clock that they go by."""
 
-    def __init__(self, up: Upstreams, folder: Path | None, **changes: Any) -> None:
+    def __init__(self, up: FakeServers, folder: Path | None, **changes: Any) -> None:
         self.up = up
         self.folder = folder
         self.clock = Clock()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from threading import Condition
 
-from skillyard.standin import Answer, Asked, Upstreams
-from skillyard.standin.site import Site
+from skillyard_testkit import FakeServers, Request, Response
+from skillyard_testkit.site import Site
 
 QUIET_S = 0.25
 
@@ -18,7 +18,7 @@ class Rounds:
     number of rounds is the number of round trips in sequence.
     """
 
-    def __init__(self, up: Upstreams) -> None:
+    def __init__(self, up: FakeServers) -> None:
         self.asked: list[list[str]] = []
         """Targets of each round."""
         self._open = False
@@ -26,7 +26,7 @@ class Rounds:
         self._changed = Condition()
         up.faults.add("*", "*", self._hold, times=None)
 
-    def _hold(self, site: Site, asked: Asked) -> Answer:
+    def _hold(self, site: Site, asked: Request) -> Response:
         with self._changed:
             if not self._open:
                 self.asked.append([])
@@ -41,4 +41,4 @@ class Rounds:
                     self._changed.notify_all()
                 else:
                     self._changed.wait(left)
-        return site.answer(asked)
+        return site.respond(asked)

@@ -12,7 +12,7 @@ import pytest
 from skillyard.remote.search import SearchResult, SearchService
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.settings import Settings
-from skillyard.standin import Request, Upstreams, faults
+from skillyard_testkit import FakeServers, RecordedRequest, faults
 from tests.remote.search.asking import (
     got,
     keys,
@@ -31,7 +31,7 @@ MOST_ROUNDS = 4
 
 
 @pytest.fixture
-def up(up: Upstreams) -> Upstreams:
+def up(up: FakeServers) -> FakeServers:
     """Five repositories of four skills, all of them on the marketplace."""
     for repository in REPOSITORIES:
         names = [f"pdf-{repository[6]}-{n}" for n in range(SKILLS_EACH)]
@@ -43,7 +43,7 @@ def up(up: Upstreams) -> Upstreams:
     return up
 
 
-def set_up(up: Upstreams, setup: str, folder: Path) -> Settings:
+def set_up(up: FakeServers, setup: str, folder: Path) -> Settings:
     """Return the settings of a set-up: which sources know the skills."""
     up.switches.downloads = setup == "snapshots"
     changes: dict[str, Any] = {}
@@ -65,11 +65,11 @@ def set_up(up: Upstreams, setup: str, folder: Path) -> Settings:
     return settings_of(up, **changes)
 
 
-def asked(up: Upstreams) -> Counter[tuple[str, str]]:
+def asked(up: FakeServers) -> Counter[tuple[str, str]]:
     return Counter((one.server, one.path) for one in up.requests)
 
 
-def trees(requests: list[Request]) -> Counter[str]:
+def trees(requests: list[RecordedRequest]) -> Counter[str]:
     """Return how often each repository's tree was asked for."""
     return Counter(
         "/".join(one.path.split("/")[2:4]) for one in requests if "/git/trees/" in one.path
@@ -89,7 +89,7 @@ class TestColdSearch:
          ("registered", False), ("everything", True)],
     )  # fmt: skip
     def test_each_tree_is_asked_for_once_and_nothing_twice(
-        self, up: Upstreams, tmp_path: Path, cache: ResponseCache, setup: str, references: bool
+        self, up: FakeServers, tmp_path: Path, cache: ResponseCache, setup: str, references: bool
     ) -> None:
         settings = set_up(up, setup, tmp_path)
         result = searched("pdf", 10, settings=settings, include_references=references, cache=cache)
@@ -103,7 +103,7 @@ class TestColdSearch:
 
     @pytest.mark.parametrize("setup", ["no snapshots", "everything"])
     def test_at_most_four_round_trips_in_sequence(
-        self, up: Upstreams, tmp_path: Path, cache: ResponseCache, setup: str
+        self, up: FakeServers, tmp_path: Path, cache: ResponseCache, setup: str
     ) -> None:
         settings = set_up(up, setup, tmp_path)
         rounds = Rounds(up)
@@ -112,13 +112,15 @@ class TestColdSearch:
         assert len(rounds.asked) <= MOST_ROUNDS, rounds.asked
 
 
-def test_a_tree_is_asked_for_once_where_nothing_is_kept_too(up: Upstreams, tmp_path: Path) -> None:
+def test_a_tree_is_asked_for_once_where_nothing_is_kept_too(
+    up: FakeServers, tmp_path: Path
+) -> None:
     settings = set_up(up, "listed by us", tmp_path)
     searched("pdf", 10, settings=settings, cache=False)
     assert set(trees(up.requests).values()) == {1}
 
 
-def test_with_snapshots_no_github_quota_is_spent(up: Upstreams, cache: ResponseCache) -> None:
+def test_with_snapshots_no_github_quota_is_spent(up: FakeServers, cache: ResponseCache) -> None:
     result = searched("pdf", 10, settings=settings_of(up), cache=cache)
     assert all(one.skill.body for one in result.skills)
     assert up.count("github_api") == 0
@@ -126,20 +128,20 @@ def test_with_snapshots_no_github_quota_is_spent(up: Upstreams, cache: ResponseC
     assert len(asked(up)) == 1 + 20  # one search, a snapshot for each candidate
 
 
-def test_with_snapshots_two_round_trips_are_enough(up: Upstreams, cache: ResponseCache) -> None:
+def test_with_snapshots_two_round_trips_are_enough(up: FakeServers, cache: ResponseCache) -> None:
     rounds = Rounds(up)
     searched("pdf", 10, settings=settings_of(up), cache=cache)
     assert len(rounds.asked) == 2
 
 
-def test_a_search_for_one_costs_less_than_a_quota(up: Upstreams, cache: ResponseCache) -> None:
+def test_a_search_for_one_costs_less_than_a_quota(up: FakeServers, cache: ResponseCache) -> None:
     up.switches.downloads = False
     searched("pdf", 1, settings=settings_of(up), cache=cache)
     assert up.count("github_api") <= 5  # Skyll: 34 for about 7 repositories
 
 
 def test_references_are_fetched_beside_the_file_not_after_it(
-    up: Upstreams, cache: ResponseCache
+    up: FakeServers, cache: ResponseCache
 ) -> None:
     up.switches.downloads = False
     rounds = Rounds(up)
@@ -150,7 +152,7 @@ def test_references_are_fetched_beside_the_file_not_after_it(
 
 
 def test_without_content_there_is_one_round(
-    up: Upstreams, tmp_path: Path, cache: ResponseCache
+    up: FakeServers, tmp_path: Path, cache: ResponseCache
 ) -> None:
     settings = set_up(up, "everything", tmp_path)
     rounds = Rounds(up)
@@ -161,7 +163,7 @@ def test_without_content_there_is_one_round(
 
 class TestMissing:
     def test_a_repository_that_is_gone_is_asked_for_once(
-        self, up: Upstreams, cache: ResponseCache
+        self, up: FakeServers, cache: ResponseCache
     ) -> None:
         for n in range(6):
             up.list_skill("gone/skills", f"pdf-gone-{n}", installs=99)
@@ -171,7 +173,7 @@ class TestMissing:
         assert len([one for one in result.skills if one.skill.body]) == 10
 
     def test_a_listed_repository_that_is_gone_is_asked_for_once(
-        self, up: Upstreams, cache: ResponseCache
+        self, up: FakeServers, cache: ResponseCache
     ) -> None:
         for n in range(6):
             up.list_skill("gone/skills", f"pdf-gone-{n}", installs=99)
@@ -180,7 +182,7 @@ class TestMissing:
         assert trees(up.requests)["gone/skills"] == 1
 
     def test_a_skill_that_its_repository_does_not_have_costs_no_guess(
-        self, up: Upstreams, cache: ResponseCache
+        self, up: FakeServers, cache: ResponseCache
     ) -> None:
         for n in range(6):
             up.list_skill("owner-0/skills", f"pdf-missing-{n}", installs=99)
@@ -191,7 +193,7 @@ class TestMissing:
         assert result.count == 10
 
     def test_a_broken_one_is_not_asked_again_for_each_of_its_skills(
-        self, up: Upstreams, cache: ResponseCache
+        self, up: FakeServers, cache: ResponseCache
     ) -> None:
         up.switches.downloads = False
         up.faults.add("github_api", "/repos/owner-0/*", faults.html(), times=None)
@@ -214,7 +216,7 @@ class TestWarmSearch:
 
         return asyncio.run(run())
 
-    def test_the_same_service_asks_nothing(self, up: Upstreams, tmp_path: Path) -> None:
+    def test_the_same_service_asks_nothing(self, up: FakeServers, tmp_path: Path) -> None:
         settings = set_up(up, "everything", tmp_path)
         first, second = self.ask(settings, tmp_path / "cache", self.NOW, times=2)
         assert keys(first) == keys(second)
@@ -222,7 +224,7 @@ class TestWarmSearch:
 
     @pytest.mark.parametrize("setup", ["snapshots", "everything"])
     def test_another_service_over_the_same_cache_asks_nothing(
-        self, up: Upstreams, tmp_path: Path, setup: str
+        self, up: FakeServers, tmp_path: Path, setup: str
     ) -> None:
         settings = set_up(up, setup, tmp_path)
         (first,) = self.ask(settings, tmp_path / "cache", self.NOW)
@@ -232,7 +234,9 @@ class TestWarmSearch:
         assert keys(first) == keys(second)
         assert [one.skill.body for one in first.skills] == [one.skill.body for one in second.skills]
 
-    def test_what_is_not_there_is_believed_for_a_while(self, up: Upstreams, tmp_path: Path) -> None:
+    def test_what_is_not_there_is_believed_for_a_while(
+        self, up: FakeServers, tmp_path: Path
+    ) -> None:
         for n in range(3):
             up.list_skill("gone/skills", f"pdf-gone-{n}", installs=99)
         settings = set_up(up, "no snapshots", tmp_path)
@@ -242,7 +246,7 @@ class TestWarmSearch:
         assert len(up.requests) == before
 
     def test_a_day_later_only_what_may_have_changed_is_asked_with_its_tag(
-        self, up: Upstreams, tmp_path: Path
+        self, up: FakeServers, tmp_path: Path
     ) -> None:
         settings = set_up(up, "everything", tmp_path)
         (first,) = self.ask(settings, tmp_path / "cache", self.NOW)
@@ -257,7 +261,7 @@ class TestWarmSearch:
         assert set(trees(again).values()) == {1}
         assert set(Counter((one.server, one.path) for one in again).values()) == {1}
 
-    def test_a_new_commit_is_seen_a_day_later(self, up: Upstreams, tmp_path: Path) -> None:
+    def test_a_new_commit_is_seen_a_day_later(self, up: FakeServers, tmp_path: Path) -> None:
         settings = set_up(up, "listed by us", tmp_path)
         self.ask(settings, tmp_path / "cache", self.NOW)
         name = "pdf-0-0"
@@ -276,7 +280,7 @@ class TestWarmSearch:
 
 class TestSideBySide:
     def test_different_searches_share_what_they_both_need(
-        self, up: Upstreams, tmp_path: Path
+        self, up: FakeServers, tmp_path: Path
     ) -> None:
         settings = set_up(up, "everything", tmp_path)
 

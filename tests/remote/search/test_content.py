@@ -12,7 +12,7 @@ from skillyard.remote.search.content import Content, pointer, read_package
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.settings import Settings
 from skillyard.skill import Skill
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.remote.search.asking import by_id, ids, searched, settings_of, skill_text
 from tests.remote.search.memory import Memory, hit
 from tests.tables import for_each
@@ -276,7 +276,7 @@ class TestThroughASearch:
             assert found[name].failure is None
 
     @pytest.mark.parametrize("what", ["Latin-1", "NUL in the body"])
-    def test_it_also_arrives_over_the_wire(self, what: str, up: Upstreams) -> None:
+    def test_it_also_arrives_over_the_wire(self, what: str, up: FakeServers) -> None:
         up.add_repository("acme/skills", {"skills/odd/SKILL.md": ODD[what]})
         up.list_skill("acme/skills", "odd")
         up.switches.downloads = False
@@ -284,7 +284,7 @@ class TestThroughASearch:
         assert LAST in plain(odd.skill.body)
         assert odd.failure is None
 
-    def test_a_file_of_2_mib_is_a_pointer_that_says_why(self, up: Upstreams) -> None:
+    def test_a_file_of_2_mib_is_a_pointer_that_says_why(self, up: FakeServers) -> None:
         files: dict[str, str | bytes] = {"skills/small/SKILL.md": GOOD}
         files["skills/large/SKILL.md"] = ODD["2 MiB"]
         up.add_repository("acme/skills", files)

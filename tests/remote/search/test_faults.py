@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from skillyard.remote.search import FoundSkill, SearchResult
-from skillyard.standin import Upstreams, faults
+from skillyard_testkit import FakeServers, faults
 from tests.remote.search.asking import (
     EVERY,
     ask_three,
@@ -32,7 +32,7 @@ class Wrong(NamedTuple):
     """One way to fail, and the codes that name it."""
 
     name: str
-    fault: Callable[[Upstreams], faults.Fault]
+    fault: Callable[[FakeServers], faults.Fault]
     codes: frozenset[str]
     retry_after_s: float | None = None
 
@@ -43,7 +43,7 @@ def _wrong(
     return Wrong(name, lambda up: fault, frozenset(codes), retry_after_s)
 
 
-def _off_the_list(up: Upstreams) -> faults.Fault:
+def _off_the_list(up: FakeServers) -> faults.Fault:
     return faults.redirect(f"{up.other}/moved")
 
 
@@ -63,7 +63,7 @@ def wrongs(*groups: list[Wrong]) -> list[Any]:
 
 
 @pytest.fixture
-def up(three: Upstreams) -> Upstreams:
+def up(three: FakeServers) -> FakeServers:
     return three
 
 
@@ -81,7 +81,7 @@ def check_only(result: SearchResult, source: str, wrong: Wrong, lost: str) -> No
     assert all(one.skill.body == "Do it so." for one in result.skills)
 
 
-def test_without_faults_all_three_are_there(up: Upstreams) -> None:
+def test_without_faults_all_three_are_there(up: FakeServers) -> None:
     result = ask_three(up)
     assert set(ids(result)) == EVERY
     assert all(one.skill.body == "Do it so." for one in result.skills)
@@ -89,21 +89,21 @@ def test_without_faults_all_three_are_there(up: Upstreams) -> None:
 
 
 @pytest.mark.parametrize("wrong", wrongs(WRONGS))
-def test_the_marketplace_fails(up: Upstreams, wrong: Wrong) -> None:
+def test_the_marketplace_fails(up: FakeServers, wrong: Wrong) -> None:
     up.faults.add("skills_sh", SEARCH, wrong.fault(up), times=None)
     check_only(ask_three(up), "skills.sh", wrong, "pdf-market")
     assert up.count("other") == 0
 
 
 @pytest.mark.parametrize("wrong", wrongs(WRONGS))
-def test_the_repository_cannot_be_listed(up: Upstreams, wrong: Wrong) -> None:
+def test_the_repository_cannot_be_listed(up: FakeServers, wrong: Wrong) -> None:
     up.faults.add("github_api", TREE, wrong.fault(up), times=None)
     check_only(ask_three(up), "github", wrong, "pdf-ours")
     assert up.count("other") == 0
 
 
 @pytest.mark.parametrize("wrong", wrongs(WRONGS))
-def test_the_sites_index_fails(up: Upstreams, wrong: Wrong) -> None:
+def test_the_sites_index_fails(up: FakeServers, wrong: Wrong) -> None:
     up.faults.add("well_known", INDEX, wrong.fault(up), times=None)
     check_only(ask_three(up), "well-known", wrong, "pdf-site")
     assert up.count("other") == 0
@@ -129,7 +129,7 @@ def check_pointer(result: SearchResult, skill_id: str, wrong: Wrong) -> FoundSki
     _wrong("HTML with 200", faults.html(), "bad_answer"),  # this host says text/plain of all text
     _wrong("LFS pointer", faults.lfs_pointer(), "not_found", "bad_answer", "refused"),
 ]))  # fmt: skip
-def test_the_file_cannot_be_had(up: Upstreams, wrong: Wrong) -> None:
+def test_the_file_cannot_be_had(up: FakeServers, wrong: Wrong) -> None:
     up.faults.add("github_raw", "/acme/*", wrong.fault(up), times=None)
     result = ask_three(up)
     check_pointer(result, "pdf-ours", wrong)
@@ -141,7 +141,7 @@ def test_the_file_cannot_be_had(up: Upstreams, wrong: Wrong) -> None:
     _wrong("404", faults.status(404), "not_found"),
     _wrong("another digest", faults.wrong_digest(), "bad_answer", "refused"),
 ]))  # fmt: skip
-def test_the_sites_file_cannot_be_had(up: Upstreams, wrong: Wrong) -> None:
+def test_the_sites_file_cannot_be_had(up: FakeServers, wrong: Wrong) -> None:
     up.faults.add("well_known", "*/SKILL.md", wrong.fault(up), times=None)
     check_pointer(ask_three(up), "pdf-site", wrong)
     assert up.count("other") == 0
@@ -149,7 +149,7 @@ def test_the_sites_file_cannot_be_had(up: Upstreams, wrong: Wrong) -> None:
 
 @pytest.mark.parametrize("wrong", wrongs(WRONGS, [_wrong("404", faults.status(404), "not_found")]))
 def test_without_its_snapshot_a_skill_comes_from_its_repository(
-    up: Upstreams, wrong: Wrong
+    up: FakeServers, wrong: Wrong
 ) -> None:
     up.faults.add("skills_sh", "/api/download/*", wrong.fault(up), times=None)
     result = ask_three(up)
@@ -161,7 +161,7 @@ def test_without_its_snapshot_a_skill_comes_from_its_repository(
 
 
 @pytest.mark.parametrize("wrong", wrongs(WRONGS))
-def test_without_snapshot_and_repository_it_is_a_pointer(up: Upstreams, wrong: Wrong) -> None:
+def test_without_snapshot_and_repository_it_is_a_pointer(up: FakeServers, wrong: Wrong) -> None:
     up.switches.downloads = False
     up.faults.add("github_api", "/repos/market/*", wrong.fault(up), times=None)
     check_pointer(ask_three(up), "pdf-market", wrong)
@@ -170,7 +170,7 @@ def test_without_snapshot_and_repository_it_is_a_pointer(up: Upstreams, wrong: W
 
 @pytest.mark.parametrize("fault", [faults.html(), faults.hang()], ids=["html", "hang"])
 def test_when_everything_fails_that_is_said_and_nothing_is_raised(
-    up: Upstreams, fault: faults.Fault
+    up: FakeServers, fault: faults.Fault
 ) -> None:
     up.faults.add("*", "*", fault, times=None)
     result = ask_three(up, enabled=("skills.sh", "github", "well-known"))

@@ -8,7 +8,7 @@ import pytest
 
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.settings import Settings
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.remote.search.asking import (
     by_id,
     ids,
@@ -134,7 +134,7 @@ class TestSameNames:
         )
         assert sorted(keys(result)) == ["acme/skills/pdf", "other/skills/pdf"]
 
-    def test_a_fork_with_the_same_text_is_there_beside_the_original(self, up: Upstreams) -> None:
+    def test_a_fork_with_the_same_text_is_there_beside_the_original(self, up: FakeServers) -> None:
         for owner in ("acme", "fork"):
             up.add_repository(f"{owner}/skills", {"skills/pdf/SKILL.md": skill_text("pdf")})
             up.list_skill(f"{owner}/skills", "pdf")
@@ -158,7 +158,7 @@ class TestSameNames:
 
 class TestReferences:
     @pytest.fixture
-    def library(self, up: Upstreams) -> Upstreams:
+    def library(self, up: FakeServers) -> FakeServers:
         files = {
             "skills/pdf/SKILL.md": skill_text("pdf"),
             "skills/pdf/references/forms.md": "Forms.",
@@ -172,7 +172,7 @@ class TestReferences:
         return up
 
     @pytest.mark.parametrize("downloads", [True, False])
-    def test_they_come_when_they_are_asked_for(self, library: Upstreams, downloads: bool) -> None:
+    def test_they_come_when_they_are_asked_for(self, library: FakeServers, downloads: bool) -> None:
         library.switches.downloads = downloads
         settings = settings_of(library, ranker="relevance")
         (one,) = searched("pdf", settings=settings, include_references=True).skills
@@ -185,7 +185,7 @@ class TestReferences:
 
     @pytest.mark.parametrize("downloads", [True, False])
     def test_without_being_asked_for_none_is_fetched_or_counted(
-        self, library: Upstreams, downloads: bool
+        self, library: FakeServers, downloads: bool
     ) -> None:
         library.switches.downloads = downloads
         (one,) = searched("pdf", settings=settings_of(library, ranker="relevance")).skills
@@ -196,7 +196,7 @@ class TestReferences:
 
     @pytest.mark.parametrize("downloads", [True, False])
     def test_their_number_is_bounded_and_what_is_left_out_is_said(
-        self, up: Upstreams, downloads: bool
+        self, up: FakeServers, downloads: bool
     ) -> None:
         files = {f"skills/pdf/references/{n:03}.md": "x" for n in range(150)}
         up.add_repository("acme/skills", files | {"skills/pdf/SKILL.md": skill_text("pdf")})
@@ -210,7 +210,7 @@ class TestReferences:
 
     @pytest.mark.parametrize("downloads", [True, False])
     def test_their_size_is_bounded_and_the_body_is_kept(
-        self, up: Upstreams, downloads: bool
+        self, up: FakeServers, downloads: bool
     ) -> None:
         files = {f"skills/pdf/references/{n}.md": "x" * 900_000 for n in range(8)}
         up.add_repository("acme/skills", files | {"skills/pdf/SKILL.md": skill_text("pdf")})

@@ -10,7 +10,7 @@ from skillyard.errors import InvalidInput, SkillNotFound
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.settings import Settings
-from skillyard.standin import Upstreams, faults
+from skillyard_testkit import FakeServers, faults
 from tests.remote.search.asking import found, got, settings_of, skill_text, with_service
 from tests.remote.search.memory import Memory, hit
 from tests.tables import for_each
@@ -19,7 +19,7 @@ BARE = Settings(shipped_registry=False)
 
 
 @pytest.fixture
-def up(up: Upstreams) -> Upstreams:
+def up(up: FakeServers) -> FakeServers:
     files = {
         "skills/pdf/SKILL.md": skill_text("pdf", "Extract tables", "The real one."),
         "skills/pdf/references/forms.md": "Forms.",
@@ -34,47 +34,47 @@ def up(up: Upstreams) -> Upstreams:
 
 class TestGet:
     @pytest.mark.parametrize("downloads", [True, False])
-    def test_a_skill_by_repository_and_id(self, up: Upstreams, downloads: bool) -> None:
+    def test_a_skill_by_repository_and_id(self, up: FakeServers, downloads: bool) -> None:
         up.switches.downloads = downloads
         one = got("acme/skills", "pdf", settings=settings_of(up))
         assert one.skill.body == "The real one."
         assert one.hit.key == "acme/skills/pdf"
         assert one.failure is None
 
-    def test_it_needs_no_search(self, up: Upstreams) -> None:
+    def test_it_needs_no_search(self, up: FakeServers) -> None:
         got("acme/skills", "pdf", settings=settings_of(up))
         assert up.count("skills_sh", "/api/search") == 0
 
     @pytest.mark.parametrize("downloads", [True, False])
-    def test_references_come_on_request(self, up: Upstreams, downloads: bool) -> None:
+    def test_references_come_on_request(self, up: FakeServers, downloads: bool) -> None:
         up.switches.downloads = downloads
         settings = settings_of(up)
         one = got("acme/skills", "pdf", settings=settings, references=True)
         assert [reference.path for reference in one.skill.references] == ["references/forms.md"]
         assert got("acme/skills", "pdf", settings=settings).skill.references == ()
 
-    def test_a_skill_that_nobody_lists(self, up: Upstreams) -> None:
+    def test_a_skill_that_nobody_lists(self, up: FakeServers) -> None:
         up.add_repository("new/skills", {"deep/down/kit/SKILL.md": skill_text("kit", body="Kit.")})
         assert got("new/skills", "kit", settings=settings_of(up)).skill.body == "Kit."
 
     @for_each("skill_id", ["skills", "pdf-", "SKILL.md", "рdf", "pdf\u200b", "references"])
     @for_each("downloads", [True, False])
     def test_another_id_never_gives_a_neighbour(
-        self, up: Upstreams, skill_id: str, downloads: bool
+        self, up: FakeServers, skill_id: str, downloads: bool
     ) -> None:
         up.switches.downloads = downloads
         with pytest.raises(SourceFailed) as failed:
             got("acme/skills", skill_id, settings=settings_of(up))
         assert failed.value.code == "not_found"
 
-    def test_a_repository_of_one_skill_does_not_answer_to_every_id(self, up: Upstreams) -> None:
+    def test_a_repository_of_one_skill_does_not_answer_to_every_id(self, up: FakeServers) -> None:
         with pytest.raises(SourceFailed) as failed:
             got("acme/single", "whatever", settings=settings_of(up))
         assert failed.value.code == "not_found"
         assert got("acme/single", "single", settings=settings_of(up)).skill.body == "Alone."
 
     @for_each("source", ["acme/nothing", "nobody/skills"])
-    def test_a_repository_that_is_not_there(self, up: Upstreams, source: str) -> None:
+    def test_a_repository_that_is_not_there(self, up: FakeServers, source: str) -> None:
         with pytest.raises(SourceFailed, match=source) as failed:
             got(source, "pdf", settings=settings_of(up))
         assert failed.value.code == "not_found"
@@ -85,7 +85,7 @@ class TestGet:
         ids=["primary", "html"],
     )
     def test_the_reason_is_the_remotes_own(
-        self, up: Upstreams, fault: faults.Fault, code: str, retry_after_s: float | None
+        self, up: FakeServers, fault: faults.Fault, code: str, retry_after_s: float | None
     ) -> None:
         up.switches.downloads = False
         up.faults.add("github_api", "*", fault, times=None)
@@ -104,7 +104,7 @@ class TestGet:
          ("", "pdf"), ("acme", "skills/pdf"), ("acme/skills", "a\0b"), ("acme/skills", "a" * 5000)],
     )  # fmt: skip
     def test_what_is_no_address_reaches_nobody(
-        self, up: Upstreams, source: str, skill_id: str
+        self, up: FakeServers, source: str, skill_id: str
     ) -> None:
         with pytest.raises((SourceFailed, InvalidInput)):
             got(source, skill_id, settings=settings_of(up))
@@ -113,7 +113,7 @@ class TestGet:
             assert "x" not in one.headers
         assert up.count("github_raw") == 0
 
-    def test_a_skill_of_a_site(self, up: Upstreams) -> None:
+    def test_a_skill_of_a_site(self, up: FakeServers) -> None:
         up.add_well_known("kit", {"SKILL.md": skill_text("kit", body="Kit.")})
         settings = settings_of(up, sites=(up.well_known,))
         domain = up.well_known.removeprefix("http://")
@@ -121,47 +121,47 @@ class TestGet:
 
 
 class TestFind:
-    def test_the_exact_name_goes_before_the_popular_one(self, up: Upstreams) -> None:
+    def test_the_exact_name_goes_before_the_popular_one(self, up: FakeServers) -> None:
         one = found("pdf", settings=settings_of(up))
         assert one.hit.id == "pdf"
         assert one.skill.body == "The real one."
 
-    def test_one_without_content_goes_before_a_neighbour_with_some(self, up: Upstreams) -> None:
+    def test_one_without_content_goes_before_a_neighbour_with_some(self, up: FakeServers) -> None:
         up.list_skill("gone/skills", "pdf-kit", installs=0)
         one = found("pdf-kit", settings=settings_of(up))
         assert one.hit.id == "pdf-kit"
         assert one.failure is not None
 
-    def test_a_name_that_differs_from_the_folder(self, up: Upstreams) -> None:
+    def test_a_name_that_differs_from_the_folder(self, up: FakeServers) -> None:
         hits = [hit("kit-1", name=""), hit("kit-2", name="")]
         texts = {"kit-1": skill_text("Pdf Wizard"), "kit-2": skill_text("Pdf Lizard")}
         assert found("Pdf Wizard", settings=BARE, sources=[Memory(hits, texts)]).hit.id == "kit-1"
         assert found("kit-2", settings=BARE, sources=[Memory(hits, texts)]).hit.id == "kit-2"
 
     @for_each("name", ["PDF", " pdf ", "Pdf"])
-    def test_case_and_outer_space_do_not_matter(self, up: Upstreams, name: str) -> None:
+    def test_case_and_outer_space_do_not_matter(self, up: FakeServers, name: str) -> None:
         assert found(name, settings=settings_of(up)).hit.id == "pdf"
 
     @for_each("name", ["pdf wizard", "pdf extraction toolkit", "pd", "pdf-tool", "tools", "tables"])
     def test_an_unknown_name_is_not_found_whatever_is_popular(
-        self, up: Upstreams, name: str
+        self, up: FakeServers, name: str
     ) -> None:
         with pytest.raises(SkillNotFound, match=name.split()[0]):
             found(name, settings=settings_of(up))
 
     @for_each("name", ["pdf-tool", "pdf tools kit", "pdf-toolz"])
-    def test_near_names_are_said(self, up: Upstreams, name: str) -> None:
+    def test_near_names_are_said(self, up: FakeServers, name: str) -> None:
         settings = settings_of(up, repositories=("acme/skills",))
         with pytest.raises(SkillNotFound) as lost:
             found(name, settings=settings)
         assert "pdf-tools" in str(lost.value)
 
-    def test_a_name_unlike_all_others_has_no_near_ones(self, up: Upstreams) -> None:
+    def test_a_name_unlike_all_others_has_no_near_ones(self, up: FakeServers) -> None:
         with pytest.raises(SkillNotFound) as lost:
             found("zzqx-unknown", settings=settings_of(up))
         assert "pdf" not in str(lost.value)
 
-    def test_a_look_alike_is_never_taken_for_the_name(self, up: Upstreams) -> None:
+    def test_a_look_alike_is_never_taken_for_the_name(self, up: FakeServers) -> None:
         up.list_skill("evil/skills", "рdf", name="рdf", installs=10**6)  # Cyrillic er
         up.list_skill("evil/skills", "pdf\u200b", name="pdf\u200b", installs=10**6)
         up.list_skill("evil/skills", "pdff", name="pdff", installs=10**6)
@@ -169,12 +169,12 @@ class TestFind:
         one = found("pdf", settings=settings_of(up))
         assert one.hit.key == "acme/skills/pdf"
 
-    def test_and_the_name_is_never_taken_for_a_look_alike(self, up: Upstreams) -> None:
+    def test_and_the_name_is_never_taken_for_a_look_alike(self, up: FakeServers) -> None:
         for name in ("рdf", "pdf\u200b", "p\u00addf"):
             with pytest.raises((SkillNotFound, InvalidInput)):
                 found(name, settings=settings_of(up))
 
-    def test_of_several_the_best_ranked_one(self, up: Upstreams) -> None:
+    def test_of_several_the_best_ranked_one(self, up: FakeServers) -> None:
         hits = [hit("pdf", "a/skills", install_count=5), hit("pdf", "b/skills", install_count=900),
                 hit("pdf", "c/skills", install_count=50)]  # fmt: skip
         for order in (hits, hits[::-1]):
@@ -196,39 +196,39 @@ class TestFind:
         assert one.hit.id == "pdf"
 
     @for_each("name", ["", "  ", "\n"])
-    def test_a_blank_name_is_refused(self, up: Upstreams, name: str) -> None:
+    def test_a_blank_name_is_refused(self, up: FakeServers, name: str) -> None:
         with pytest.raises(InvalidInput):
             found(name, settings=settings_of(up))
         assert up.requests == []
 
-    def test_references_come_on_request(self, up: Upstreams) -> None:
+    def test_references_come_on_request(self, up: FakeServers) -> None:
         one = found("pdf", settings=settings_of(up), references=True)
         assert [reference.path for reference in one.skill.references] == ["references/forms.md"]
 
 
 class TestFindByAddress:
     @for_each("name", ["acme/skills/pdf", " acme/skills/pdf "])
-    def test_three_parts_are_fetched_without_a_search(self, up: Upstreams, name: str) -> None:
+    def test_three_parts_are_fetched_without_a_search(self, up: FakeServers, name: str) -> None:
         one = found(name, settings=settings_of(up))
         assert one.hit.key == "acme/skills/pdf"
         assert one.skill.body == "The real one."
         assert up.count("skills_sh", "/api/search") == 0
 
     @for_each("name", ["acme/skills/unknown", "acme/nothing/pdf", "acme/single/pdf"])
-    def test_an_unknown_address_never_gives_another_skill(self, up: Upstreams, name: str) -> None:
+    def test_an_unknown_address_never_gives_another_skill(self, up: FakeServers, name: str) -> None:
         with pytest.raises((SkillNotFound, SourceFailed)) as lost:
             found(name, settings=settings_of(up))
         if isinstance(lost.value, SourceFailed):
             assert lost.value.code == "not_found"
 
-    def test_a_same_named_skill_of_another_owner_is_another_skill(self, up: Upstreams) -> None:
+    def test_a_same_named_skill_of_another_owner_is_another_skill(self, up: FakeServers) -> None:
         up.add_repository("evil/skills", {"skills/kit/SKILL.md": skill_text("kit", body="Evil.")})
         up.list_skill("evil/skills", "kit", installs=10**6)
         with pytest.raises((SkillNotFound, SourceFailed)):
             found("acme/skills/kit", settings=settings_of(up))
 
     @for_each("name", ["../../x", "acme/../pdf", "/etc/passwd", "a/b/../../c"])
-    def test_a_path_is_no_address(self, up: Upstreams, name: str) -> None:
+    def test_a_path_is_no_address(self, up: FakeServers, name: str) -> None:
         with pytest.raises((SkillNotFound, SourceFailed, InvalidInput)):
             found(name, settings=settings_of(up))
         for one in up.requests:
@@ -269,7 +269,7 @@ class TestFindWhenSourcesFail:
             found("pdf", settings=BARE, sources=[broken("a"), Memory([hit("kit")])])
 
 
-def test_one_service_answers_get_find_and_search_together(up: Upstreams) -> None:
+def test_one_service_answers_get_find_and_search_together(up: FakeServers) -> None:
     async def all_three(search: SearchService) -> list[str]:
         result = await search.search("pdf")
         return [

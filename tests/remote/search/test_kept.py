@@ -13,7 +13,7 @@ from skillyard.ranking.registry import resolve
 from skillyard.remote.search import SearchResult, SearchService
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.transport import Host
-from skillyard.standin import Upstreams, faults
+from skillyard_testkit import FakeServers, faults
 from tests.remote.search.keeping import (
     NAMES,
     REPOSITORY,
@@ -33,7 +33,7 @@ TREE_FRESH_S = 300
 
 
 @pytest.fixture(params=[False, True], ids=["no snapshots", "snapshots"])
-def up(up: Upstreams, request: pytest.FixtureRequest) -> Upstreams:
+def up(up: FakeServers, request: pytest.FixtureRequest) -> FakeServers:
     """A repository of four skills that the marketplace lists, too."""
     up.switches.downloads = bool(request.param)
     listed(up)
@@ -41,12 +41,12 @@ def up(up: Upstreams, request: pytest.FixtureRequest) -> Upstreams:
 
 
 @pytest.fixture
-def keeping(up: Upstreams, tmp_path: Path) -> Keeping:
+def keeping(up: FakeServers, tmp_path: Path) -> Keeping:
     """On disk what comes from the repository, in memory what comes as snapshots."""
     return Keeping(up, None if up.switches.downloads else tmp_path / "cache")
 
 
-def test_the_third_search_goes_through_no_source(up: Upstreams, keeping: Keeping) -> None:
+def test_the_third_search_goes_through_no_source(up: FakeServers, keeping: Keeping) -> None:
     async def thrice(search: Counted) -> tuple[list[str], int, int]:
         await search.search("pdf")
         assert len(search.kept.remembered) == 0  # it was written while it was gathered
@@ -80,7 +80,7 @@ STEP = st.tuples(
 )
 @given(steps=st.lists(STEP, min_size=2, max_size=6))
 def test_what_is_kept_says_what_a_new_search_says(
-    steps: list[tuple[dict[str, Any], str, float]], up: Upstreams, keeping: Keeping
+    steps: list[tuple[dict[str, Any], str, float]], up: FakeServers, keeping: Keeping
 ) -> None:
     async def compared(search: Counted) -> None:
         for number, (how, what, seconds) in enumerate(steps):
@@ -107,7 +107,7 @@ def test_what_is_kept_says_what_a_new_search_says(
 
 
 def test_it_is_kept_until_the_first_answer_is_no_longer_fresh(
-    up: Upstreams, keeping: Keeping
+    up: FakeServers, keeping: Keeping
 ) -> None:
     """The search's answer is believed for a minute, whatever was asked since."""
 
@@ -128,7 +128,7 @@ def test_it_is_kept_until_the_first_answer_is_no_longer_fresh(
 
 
 def test_that_something_is_not_there_is_believed_for_a_minute(
-    up: Upstreams, keeping: Keeping
+    up: FakeServers, keeping: Keeping
 ) -> None:
     up.switches.downloads = False
     place = f"/api/download/{REPOSITORY}/pdf-1"
@@ -149,7 +149,7 @@ def test_that_something_is_not_there_is_believed_for_a_minute(
     assert keeping.run(later) == [(0, 0), (1, 1)]
 
 
-def test_ages_grow_while_it_is_kept(up: Upstreams, keeping: Keeping) -> None:
+def test_ages_grow_while_it_is_kept(up: FakeServers, keeping: Keeping) -> None:
     up.switches.downloads = False
 
     async def later(search: Counted) -> tuple[list[set[float]], int]:
@@ -178,7 +178,7 @@ def test_a_clock_that_goes_back_makes_it_be_gathered_again(keeping: Keeping) -> 
     assert keeping.run(back) == 1
 
 
-def test_what_answers_offline_grows_older_and_stays(up: Upstreams, keeping: Keeping) -> None:
+def test_what_answers_offline_grows_older_and_stays(up: FakeServers, keeping: Keeping) -> None:
     up.switches.downloads = False
 
     async def offline(search: Counted) -> tuple[set[float], int]:
@@ -194,7 +194,7 @@ def test_what_answers_offline_grows_older_and_stays(up: Upstreams, keeping: Keep
 
 
 def test_what_was_kept_offline_is_not_given_when_remotes_can_be_asked(
-    up: Upstreams, keeping: Keeping
+    up: FakeServers, keeping: Keeping
 ) -> None:
     async def back(search: Counted) -> SearchResult:
         await keeping.warm(search)
@@ -210,7 +210,7 @@ def test_what_was_kept_offline_is_not_given_when_remotes_can_be_asked(
 
 
 def test_offline_nothing_is_given_that_the_cache_would_not_give(
-    up: Upstreams, tmp_path: Path
+    up: FakeServers, tmp_path: Path
 ) -> None:
     keeping = Keeping(up, tmp_path / "cache")
 
@@ -235,7 +235,7 @@ CLEARS = (
 @pytest.mark.parametrize("up", [False], indirect=True)
 @pytest.mark.parametrize("settled", [False, True])
 def test_it_is_seen_that_another_process_clears_the_cache(
-    up: Upstreams, tmp_path: Path, settled: bool
+    up: FakeServers, tmp_path: Path, settled: bool
 ) -> None:
     keeping = Keeping(up, tmp_path / "cache")
 
@@ -256,7 +256,7 @@ def test_it_is_seen_that_another_process_clears_the_cache(
 @pytest.mark.parametrize("up", [False], indirect=True)
 @pytest.mark.parametrize("settled", [False, True])
 def test_it_is_seen_that_another_one_asks_and_keeps_newer_answers(
-    up: Upstreams, tmp_path: Path, settled: bool
+    up: FakeServers, tmp_path: Path, settled: bool
 ) -> None:
     keeping, other = (Keeping(up, tmp_path / "cache") for _ in range(2))
     other.clock.turn(86_400)
@@ -276,7 +276,7 @@ def test_it_is_seen_that_another_one_asks_and_keeps_newer_answers(
 
 
 def test_what_is_written_while_it_is_gathered_is_not_taken_for_older(
-    up: Upstreams, keeping: Keeping, monkeypatch: pytest.MonkeyPatch
+    up: FakeServers, keeping: Keeping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A gathering that saw the cache in two states is given once."""
 
@@ -302,7 +302,7 @@ def test_what_is_written_while_it_is_gathered_is_not_taken_for_older(
     assert keeping.run(meanwhile) == 1
 
 
-def test_what_one_token_sees_is_not_given_for_another(up: Upstreams, keeping: Keeping) -> None:
+def test_what_one_token_sees_is_not_given_for_another(up: FakeServers, keeping: Keeping) -> None:
     async def other(search: Counted) -> int:
         await keeping.warm(search)
         asked = len(up.requests)
@@ -319,7 +319,7 @@ def test_what_one_token_sees_is_not_given_for_another(up: Upstreams, keeping: Ke
 @pytest.mark.parametrize("up", [False], indirect=True)
 @pytest.mark.parametrize("stale", [False, True], ids=["nothing kept", "answered from the cache"])
 def test_a_source_that_fails_is_asked_again_as_soon_as_it_may_be(
-    up: Upstreams, keeping: Keeping, stale: bool
+    up: FakeServers, keeping: Keeping, stale: bool
 ) -> None:
     async def failing(search: Counted) -> tuple[list[int], SearchResult]:
         if stale:
@@ -344,7 +344,7 @@ def test_a_source_that_fails_is_asked_again_as_soon_as_it_may_be(
     assert max(one.hit.install_count for one in healed.skills) == len(NAMES) - 1
 
 
-def test_an_answer_with_a_skill_that_failed_is_not_kept(up: Upstreams, keeping: Keeping) -> None:
+def test_an_answer_with_a_skill_that_failed_is_not_kept(up: FakeServers, keeping: Keeping) -> None:
     up.list_skill(REPOSITORY, "pdf-gone", installs=1)
 
     async def failing(search: Counted) -> tuple[SearchResult, int]:
@@ -358,7 +358,7 @@ def test_an_answer_with_a_skill_that_failed_is_not_kept(up: Upstreams, keeping: 
 
 
 def test_a_file_that_fails_within_a_skill_is_asked_for_again(
-    up: Upstreams, keeping: Keeping
+    up: FakeServers, keeping: Keeping
 ) -> None:
     up.switches.downloads = False
     up.faults.add("github_raw", "*/references/*", faults.status(500), times=None)

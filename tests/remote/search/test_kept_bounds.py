@@ -9,12 +9,12 @@ import pytest
 
 from skillyard.remote.search import SearchResult
 from skillyard.remote.search.gathering import KEPT_BYTES
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.remote.search.keeping import NAMES, Counted, Keeping, listed, said
 
 
 @pytest.fixture
-def up(up: Upstreams) -> Upstreams:
+def up(up: FakeServers) -> FakeServers:
     """A repository of four skills that the marketplace lists, too."""
     up.switches.downloads = False
     listed(up)
@@ -22,11 +22,11 @@ def up(up: Upstreams) -> Upstreams:
 
 
 @pytest.fixture
-def keeping(up: Upstreams, tmp_path: Path) -> Keeping:
+def keeping(up: FakeServers, tmp_path: Path) -> Keeping:
     return Keeping(up, tmp_path / "cache")
 
 
-def test_what_is_kept_takes_no_more_than_it_may(up: Upstreams, keeping: Keeping) -> None:
+def test_what_is_kept_takes_no_more_than_it_may(up: FakeServers, keeping: Keeping) -> None:
     async def several(search: Counted) -> None:
         await keeping.warm(search)
         assert search.kept.remembered.most_bytes == KEPT_BYTES
@@ -94,7 +94,7 @@ def spoil(result: SearchResult) -> None:
                 skill.metadata["tools"].append("spoilt")
 
 
-def test_many_searches_at_once_say_what_each_says_alone(up: Upstreams, keeping: Keeping) -> None:
+def test_many_searches_at_once_say_what_each_says_alone(up: FakeServers, keeping: Keeping) -> None:
     queries = ["pdf", "pdf 1", "pdf 2"] * 4
 
     async def together(search: Counted) -> tuple[list[str], list[str], int]:

@@ -24,7 +24,7 @@ from skillyard.remote.sources.protocol import Hit, Package, Source
 from skillyard.remote.sources.settings import Settings
 from skillyard.remote.sources.skills_sh import SkillsSh
 from skillyard.remote.sources.transport import Reply, Transport
-from skillyard.standin import Upstreams, faults
+from skillyard_testkit import FakeServers, faults
 from tests.remote.search.asking import settings_of, skill_text, transport_of
 from tests.remote.search.keeping import REPOSITORY, Counted, Keeping, listed, said
 from tests.remote.search.memory import Memory, hit
@@ -147,7 +147,7 @@ def test_somebody_elses_source_is_asked_every_time() -> None:
     assert (gathered, len(memory.asked), result.count) == (3, 3, 1)
 
 
-def test_a_source_that_asks_through_another_transport_is_asked_every_time(up: Upstreams) -> None:
+def test_a_source_that_asks_through_another_transport_is_asked_every_time(up: FakeServers) -> None:
     """It is of a kind that we know, and nobody notes how long its answers stand."""
     listed(up)
 
@@ -185,14 +185,14 @@ def test_a_source_of_a_package_is_asked_every_time(monkeypatch: pytest.MonkeyPat
     assert (gathered, result.skills[0].hit.id) == (3, "pdf-3")
 
 
-def test_one_of_them_that_is_not_known_is_enough(up: Upstreams) -> None:
+def test_one_of_them_that_is_not_known_is_enough(up: FakeServers) -> None:
     listed(up)
     sources: list[str | Source] = ["skills.sh", Memory([hit("pdf-1")])]
     gathered, _ = searched(thrice, sources, settings=settings_of(up))
     assert gathered == 3
 
 
-def test_every_kind_of_remote_source_is_kept(up: Upstreams, tmp_path: Path) -> None:
+def test_every_kind_of_remote_source_is_kept(up: FakeServers, tmp_path: Path) -> None:
     listed(up)
     up.add_well_known("pdf-site", {"SKILL.md": skill_text("pdf-site")})
     file = tmp_path / "registry.md"
@@ -241,7 +241,7 @@ def test_threads_may_share_a_service(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def keeping(up: Upstreams) -> Keeping:
+def keeping(up: FakeServers) -> Keeping:
     listed(up)
     return Keeping(up, None)
 
@@ -258,7 +258,7 @@ def asked(keeping: Keeping, use: Callable[[Transport, Noting], Awaitable[T]]) ->
 
 
 def test_both_views_of_a_transport_share_what_is_on_its_way(
-    up: Upstreams, keeping: Keeping
+    up: FakeServers, keeping: Keeping
 ) -> None:
     async def at_once(transport: Transport, noting: Noting) -> tuple[int, int, list[Reply]]:
         views = [transport, noting] * 3
@@ -286,7 +286,7 @@ def test_it_stands_as_long_as_the_part_that_stands_shortest(keeping: Keeping) ->
     assert asked(keeping, several) == (80.0, True, 10.0)
 
 
-def test_what_failed_or_is_too_old_does_not_stand(up: Upstreams, keeping: Keeping) -> None:
+def test_what_failed_or_is_too_old_does_not_stand(up: FakeServers, keeping: Keeping) -> None:
     async def failing(transport: Transport, noting: Noting) -> list[bool]:
         await noting.get("skills.sh", SEARCH)
         up.faults.add("skills_sh", "*", faults.status(500), times=None)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.remote.search import SearchResult, SearchService
-from skillyard.standin import Budget, Upstreams, faults
+from skillyard_testkit import FakeServers, RateLimit, faults
 from tests.remote.search.asking import (
     DEADLINE_S,
     QUICK,
@@ -22,11 +22,11 @@ from tests.remote.search.asking import (
 
 
 @pytest.fixture
-def up(three: Upstreams) -> Upstreams:
+def up(three: FakeServers) -> FakeServers:
     return three
 
 
-def test_a_truncated_tree_does_not_pass_for_a_whole_one(up: Upstreams) -> None:
+def test_a_truncated_tree_does_not_pass_for_a_whole_one(up: FakeServers) -> None:
     files = {f"skills/pdf-{n}/SKILL.md": skill_text(f"pdf-{n}") for n in range(6)}
     up.add_repository("acme/skills", files)
     up.faults.add("github_api", "/repos/acme/*", faults.truncated_tree(), times=None)
@@ -39,16 +39,16 @@ def test_a_truncated_tree_does_not_pass_for_a_whole_one(up: Upstreams) -> None:
 
 class TestQuota:
     @pytest.fixture
-    def spent(self, up: Upstreams) -> Upstreams:
+    def spent(self, up: FakeServers) -> FakeServers:
         """Five repositories, and a quota for two calls."""
         for n in range(5):
             up.add_repository(f"o{n}/skills", {f"skills/pdf-{n}/SKILL.md": skill_text(f"pdf-{n}")})
             up.list_skill(f"o{n}/skills", f"pdf-{n}")
         up.switches.downloads = False
-        up.switches.budgets["github_api"] = Budget(anonymous=2)
+        up.switches.rate_limits["github_api"] = RateLimit(anonymous=2)
         return up
 
-    def test_what_is_left_is_used_and_the_rest_is_named(self, spent: Upstreams) -> None:
+    def test_what_is_left_is_used_and_the_rest_is_named(self, spent: FakeServers) -> None:
         result = searched("pdf", settings=settings_of(spent))
         with_body = [one for one in result.skills if one.skill.body]
         assert len(with_body) == 2
@@ -60,7 +60,9 @@ class TestQuota:
             assert 0 < one.failure.retry_after_s <= 3600
             assert "rate" in one.to_dict()["fetch_error"] or "quota" in one.to_dict()["fetch_error"]
 
-    def test_nobody_is_asked_again_before_the_reset(self, spent: Upstreams, tmp_path: Path) -> None:
+    def test_nobody_is_asked_again_before_the_reset(
+        self, spent: FakeServers, tmp_path: Path
+    ) -> None:
         settings = settings_of(spent)
         now = [1_000_000_000.0 * 2]
         transport = transport_of(settings, tmp_path, clock=lambda: now[0])
@@ -79,7 +81,7 @@ class TestQuota:
 
 class TestStale:
     def test_what_was_found_before_is_found_while_everything_is_away(
-        self, up: Upstreams, tmp_path: Path
+        self, up: FakeServers, tmp_path: Path
     ) -> None:
         now = 2_000_000_000.0
         settings = settings_of(up, sites=(up.well_known,), repositories=("acme/skills",), **QUICK)
@@ -98,14 +100,14 @@ class TestStale:
         assert all(one.package and one.package.age_s >= 86_400 for one in stale.skills)
 
 
-def test_an_empty_repository_is_no_failure_of_the_others(up: Upstreams) -> None:
+def test_an_empty_repository_is_no_failure_of_the_others(up: FakeServers) -> None:
     up.add_repository("acme/empty")
     settings = settings_of(up, repositories=("acme/empty", "acme/skills"))
     result = searched("pdf", settings=settings, sources=["github"])
     assert ids(result) == ["pdf-ours"]
 
 
-def test_one_repository_of_several_that_fails_is_named(up: Upstreams) -> None:
+def test_one_repository_of_several_that_fails_is_named(up: FakeServers) -> None:
     up.faults.add("github_api", "/repos/broken/*", faults.status(500), times=None)
     settings = settings_of(up, repositories=("broken/skills", "acme/skills"))
     result = searched("pdf", settings=settings, sources=["github"])
@@ -114,7 +116,7 @@ def test_one_repository_of_several_that_fails_is_named(up: Upstreams) -> None:
     assert result.partial
 
 
-def test_one_site_of_several_that_fails_is_named(up: Upstreams) -> None:
+def test_one_site_of_several_that_fails_is_named(up: FakeServers) -> None:
     settings = settings_of(up, sites=(f"{up.other}/nothing", up.well_known))
     result = searched("pdf", settings=settings, sources=["well-known"])
     assert ids(result) == ["pdf-site"]
@@ -122,7 +124,7 @@ def test_one_site_of_several_that_fails_is_named(up: Upstreams) -> None:
     assert result.partial
 
 
-def test_offline_without_a_cache_everything_is_named(up: Upstreams) -> None:
+def test_offline_without_a_cache_everything_is_named(up: FakeServers) -> None:
     settings = settings_of(up, offline=True, sites=(up.well_known,), repositories=("acme/skills",))
     result = searched("pdf", settings=settings, sources=["skills.sh", "github", "well-known"])
     assert [status.code for status in result.sources] == ["offline"] * 3

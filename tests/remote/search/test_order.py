@@ -14,7 +14,7 @@ import pytest
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.settings import Settings
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.remote.search.asking import (
     ids,
     keys,
@@ -30,7 +30,7 @@ BARE = Settings(shipped_registry=False, ranker="relevance")
 
 
 @pytest.fixture
-def up(up: Upstreams) -> Upstreams:
+def up(up: FakeServers) -> FakeServers:
     """A skill with a reference, a pointer, and a skill of a site."""
     files = {"tools/deep/pdf/SKILL.md": skill_text("pdf"), "tools/deep/pdf/references/a.md": "A."}
     up.add_repository("acme/skills", files)
@@ -84,7 +84,7 @@ asyncio.run(main())
 
 class TestDeterminism:
     @pytest.fixture
-    def library(self, up: Upstreams) -> Upstreams:
+    def library(self, up: FakeServers) -> FakeServers:
         for n in range(4):
             names = [f"pdf-kit-{n}-{m}" for m in range(3)]
             files = {f"skills/{name}/SKILL.md": skill_text(name) for name in names}
@@ -93,7 +93,7 @@ class TestDeterminism:
                 up.list_skill(f"owner-{n}/skills", name)
         return up
 
-    def document(self, up: Upstreams, folder: Path | None = None) -> str:
+    def document(self, up: FakeServers, folder: Path | None = None) -> str:
         settings = self.settings(up)
         transport = transport_of(settings, folder, clock=lambda: 2_000_000_000.0)
         result = searched(
@@ -102,30 +102,30 @@ class TestDeterminism:
         assert result.count == 10
         return json.dumps(result.to_dict(include_raw=True, explain=True))
 
-    def settings(self, up: Upstreams) -> Settings:
+    def settings(self, up: FakeServers) -> Settings:
         return settings_of(
             up,
             sites=(up.well_known,),
             repositories=("owner-3/skills", "owner-0/skills", "acme/skills"),
         )
 
-    def test_two_searches_give_the_same_bytes(self, library: Upstreams) -> None:
+    def test_two_searches_give_the_same_bytes(self, library: FakeServers) -> None:
         assert self.document(library) == self.document(library)
 
     @pytest.mark.parametrize("slow", ["skills_sh", "github_api"])
-    def test_whichever_upstream_is_slow(self, library: Upstreams, slow: str) -> None:
+    def test_whichever_upstream_is_slow(self, library: FakeServers, slow: str) -> None:
         library.switches.downloads = False
         usual = self.document(library)
         library.switches.server_latency_s[slow] = 0.1
         assert self.document(library) == usual
 
-    def test_from_the_cache_as_from_the_network(self, library: Upstreams, tmp_path: Path) -> None:
+    def test_from_the_cache_as_from_the_network(self, library: FakeServers, tmp_path: Path) -> None:
         cold = self.document(library, tmp_path)
         before = len(library.requests)
         assert self.document(library, tmp_path) == cold
         assert len(library.requests) == before
 
-    def test_two_searches_side_by_side_give_the_same_bytes(self, library: Upstreams) -> None:
+    def test_two_searches_side_by_side_give_the_same_bytes(self, library: FakeServers) -> None:
         async def twice() -> list[str]:
             settings = self.settings(library)
             async with SearchService(settings=settings, cache=False) as search:
@@ -136,7 +136,7 @@ class TestDeterminism:
         assert first == second
 
     def test_two_processes_with_other_hash_seeds_give_the_same_bytes(
-        self, library: Upstreams
+        self, library: FakeServers
     ) -> None:
         settings = json.dumps(self.settings(library)._asdict())
         answers = []

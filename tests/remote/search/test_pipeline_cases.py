@@ -13,7 +13,7 @@ from skillyard.remote.search.merging import merged
 from skillyard.remote.sources.protocol import Hit
 from skillyard.remote.sources.registry_file import parse_registry
 from skillyard.remote.sources.settings import Settings
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.parity.rows import Case, load, rows
 from tests.remote.search.asking import by_id, ids, searched, settings_of, skill_text, status_of
 from tests.remote.search.memory import Memory, hit
@@ -173,7 +173,7 @@ def test_a_duplicate_is_one_record(case: Case, parity: Register) -> None:
 
 
 @pytest.mark.parametrize("case", of_area("resilience"))
-def test_one_malformed_skill_breaks_nothing(case: Case, up: Upstreams, parity: Register) -> None:
+def test_one_malformed_skill_breaks_nothing(case: Case, up: FakeServers, parity: Register) -> None:
     parity(SUITE, case["name"], case["ambiguous"])
     given = case["given"]
     up.add_repository(
@@ -208,7 +208,7 @@ def test_a_registry_file_is_read_as_documented(case: Case, parity: Register) -> 
 
 @pytest.mark.parametrize("case", of_area("registry_file", "text", "tree"))
 def test_the_registered_path_is_what_is_fetched(
-    case: Case, up: Upstreams, tmp_path: Path, parity: Register
+    case: Case, up: FakeServers, tmp_path: Path, parity: Register
 ) -> None:
     parity(SUITE, case["name"], case["ambiguous"])
     (entry,) = parse_registry(case["given"]["text"]).hits

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skillyard.remote.search import SearchResult
 from skillyard.remote.sources.settings import Settings
-from skillyard.standin import Upstreams, faults
+from skillyard_testkit import FakeServers, faults
 from tests.remote.search.asking import (
     by_id,
     searched,
@@ -20,8 +20,8 @@ from tests.remote.search.asking import (
     skill_text,
 )
 from tests.remote.search.memory import Memory, hit
-from tests.standin.asking import ask
 from tests.tables import for_each
+from tests.testkit.client import ask
 
 BARE = Settings(shipped_registry=False)
 
@@ -69,7 +69,7 @@ Body.
 
 
 @pytest.fixture
-def up(up: Upstreams) -> Upstreams:
+def up(up: FakeServers) -> FakeServers:
     """A skill that lies deep in its repository, a pointer, and a skill of a site."""
     files = {"tools/deep/pdf/SKILL.md": FILE, "tools/deep/pdf/references/forms.md": "Forms."}
     up.add_repository("acme/skills", files)
@@ -79,7 +79,7 @@ def up(up: Upstreams) -> Upstreams:
     return up
 
 
-def answered(up: Upstreams, **service: Any) -> SearchResult:
+def answered(up: FakeServers, **service: Any) -> SearchResult:
     settings = settings_of(up, sites=(up.well_known,), repositories=("acme/skills",))
     return searched("pdf", settings=settings, include_references=True, **service)
 
@@ -108,7 +108,7 @@ def check_shape(skill: dict[str, Any]) -> None:
 class TestShape:
     @pytest.mark.parametrize("downloads", [True, False])
     def test_every_skill_has_skylls_fields_with_their_types(
-        self, up: Upstreams, downloads: bool
+        self, up: FakeServers, downloads: bool
     ) -> None:
         up.switches.downloads = downloads
         document = answered(up).to_dict(include_raw=True, explain=True)
@@ -118,7 +118,7 @@ class TestShape:
             check_shape(skill)
         strict(document)
 
-    def test_the_values_of_a_skill_with_content(self, up: Upstreams) -> None:
+    def test_the_values_of_a_skill_with_content(self, up: FakeServers) -> None:
         skill = by_id(answered(up))["pdf"].to_dict(include_raw=True)
         assert skill["id"] == "pdf"
         assert skill["description"] == "Extract tables"
@@ -136,7 +136,7 @@ class TestShape:
         assert reference["path"] == "references/forms.md"
         assert reference["content"] == "Forms."
 
-    def test_the_values_of_a_pointer(self, up: Upstreams) -> None:
+    def test_the_values_of_a_pointer(self, up: FakeServers) -> None:
         skill = by_id(answered(up))["pdf-gone"].to_dict(include_raw=True)
         assert skill["content"] is None
         assert skill["raw_content"] is None
@@ -144,21 +144,21 @@ class TestShape:
         assert skill["install_count"] == 3
         assert skill["references"] == []
 
-    def test_a_fetch_error_is_one_short_line(self, up: Upstreams) -> None:
+    def test_a_fetch_error_is_one_short_line(self, up: FakeServers) -> None:
         up.faults.add("*", "/api/download/*", faults.html("x" * 5000), times=None)
         up.faults.add("github_api", "/repos/gone/*", faults.html("x" * 5000), times=None)
         error = by_id(answered(up))["pdf-gone"].to_dict()["fetch_error"]
         assert "\n" not in error
         assert len(error) < 500
 
-    def test_the_score_is_the_rankers(self, up: Upstreams) -> None:
+    def test_the_score_is_the_rankers(self, up: FakeServers) -> None:
         for one in answered(up).skills:
             assert one.to_dict()["relevance_score"] == pytest.approx(one.score)
 
     @for_each("content", [True, False])
     @for_each("raw", [True, False])
     def test_texts_come_as_they_are_asked_for(
-        self, up: Upstreams, content: bool, raw: bool
+        self, up: FakeServers, content: bool, raw: bool
     ) -> None:
         one = by_id(answered(up))["pdf"]
         skill = one.to_dict(include_content=content, include_raw=raw)
@@ -166,11 +166,11 @@ class TestShape:
         assert bool(skill["raw_content"]) == raw
         check_shape(skill)
 
-    def test_without_content_references_are_named_at_most(self, up: Upstreams) -> None:
+    def test_without_content_references_are_named_at_most(self, up: FakeServers) -> None:
         skill = by_id(answered(up))["pdf"].to_dict(include_content=False)
         assert "Body." not in strict(skill)
 
-    def test_the_whole_answer_hands_the_choice_on(self, up: Upstreams) -> None:
+    def test_the_whole_answer_hands_the_choice_on(self, up: FakeServers) -> None:
         result = answered(up)
         document = result.to_dict(include_content=False, include_raw=True, explain=True)
         assert document["skills"] == [
@@ -182,7 +182,7 @@ class TestShape:
 class TestRefs:
     @pytest.mark.parametrize("downloads", [True, False])
     def test_the_github_page_is_githubs_and_the_folder_the_true_one(
-        self, up: Upstreams, downloads: bool
+        self, up: FakeServers, downloads: bool
     ) -> None:
         up.switches.downloads = downloads
         github = by_id(answered(up))["pdf"].to_dict()["refs"]["github"]
@@ -195,29 +195,29 @@ class TestRefs:
             assert github.endswith("/tools/deep/pdf")
 
     @pytest.mark.parametrize("downloads", [True, False])
-    def test_the_raw_address_holds_the_file(self, up: Upstreams, downloads: bool) -> None:
+    def test_the_raw_address_holds_the_file(self, up: FakeServers, downloads: bool) -> None:
         up.switches.downloads = downloads
         raw = by_id(answered(up))["pdf"].to_dict()["refs"]["raw"]
         assert raw is None or ask(raw).body.decode() == FILE
         assert raw is not None or downloads
 
-    def test_a_references_raw_address_holds_it(self, up: Upstreams) -> None:
+    def test_a_references_raw_address_holds_it(self, up: FakeServers) -> None:
         up.switches.downloads = False
         (reference,) = by_id(answered(up))["pdf"].to_dict()["references"]
         assert reference["raw_url"]
         assert ask(reference["raw_url"]).body == b"Forms."
 
-    def test_the_marketplaces_page_is_named_for_what_it_lists(self, up: Upstreams) -> None:
+    def test_the_marketplaces_page_is_named_for_what_it_lists(self, up: FakeServers) -> None:
         skills = by_id(answered(up))
         assert skills["pdf"].to_dict()["refs"]["skills_sh"].endswith("/acme/skills/pdf")
         assert skills["pdf-site"].to_dict()["refs"]["skills_sh"] == ""
 
-    def test_a_skill_of_a_site_has_no_page_on_github(self, up: Upstreams) -> None:
+    def test_a_skill_of_a_site_has_no_page_on_github(self, up: FakeServers) -> None:
         refs = by_id(answered(up))["pdf-site"].to_dict()["refs"]
         assert refs["github"] == ""
         assert refs["raw"].endswith("/pdf-site/SKILL.md")
 
-    def test_a_name_with_signs_is_escaped(self, up: Upstreams) -> None:
+    def test_a_name_with_signs_is_escaped(self, up: FakeServers) -> None:
         files = {"skills/pdf kit#1/SKILL.md": skill_text("pdf-kit")}
         up.add_repository("odd/skills", files)
         up.list_skill("odd/skills", "pdf kit#1")
@@ -229,7 +229,7 @@ class TestRefs:
 
 
 class TestOurs:
-    def test_each_source_is_there_with_what_it_did(self, up: Upstreams) -> None:
+    def test_each_source_is_there_with_what_it_did(self, up: FakeServers) -> None:
         document = answered(up).to_dict()
         assert document["schema"] == "skillyard.search/1"
         assert document["ranker"] == "hybrid"
@@ -240,7 +240,7 @@ class TestOurs:
         assert by_name["github"]["found"] == 1
         assert by_name["well-known"]["found"] == 1
 
-    def test_a_failed_source_is_named_with_its_reason(self, up: Upstreams) -> None:
+    def test_a_failed_source_is_named_with_its_reason(self, up: FakeServers) -> None:
         up.faults.add("skills_sh", "/api/search", faults.status(429, retry_after=7), times=None)
         document = answered(up).to_dict()
         (failed,) = [one for one in document["sources"] if one["state"] == "failed"]
@@ -251,7 +251,7 @@ class TestOurs:
         assert document["partial"] is True
         strict(document)
 
-    def test_each_skill_says_who_knows_it_and_why_it_stands_there(self, up: Upstreams) -> None:
+    def test_each_skill_says_who_knows_it_and_why_it_stands_there(self, up: FakeServers) -> None:
         skill = by_id(answered(up))["pdf"].to_dict(explain=True)
         assert sorted(skill["found_by"]) == ["github", "skills.sh"]
         assert skill["curated"] is False
@@ -259,7 +259,7 @@ class TestOurs:
         assert skill["reason"]
         assert skill["explanation"]["value"] == pytest.approx(skill["relevance_score"])
 
-    def test_the_explanation_comes_only_when_asked_for(self, up: Upstreams) -> None:
+    def test_the_explanation_comes_only_when_asked_for(self, up: FakeServers) -> None:
         assert "explanation" not in by_id(answered(up))["pdf"].to_dict()
 
     def test_what_was_noticed_about_a_file_is_said(self) -> None:
@@ -298,11 +298,11 @@ class TestHostileValues:
         check_shape(one.to_dict(include_raw=True, explain=True))
         strict(result.to_dict(include_raw=True, explain=True))
 
-    def test_half_a_surrogate_pair_is_no_half_answer(self, up: Upstreams) -> None:
+    def test_half_a_surrogate_pair_is_no_half_answer(self, up: FakeServers) -> None:
         up.list_skill("acme/skills", "pdf-half", name="half \ud800 pair")
         strict(answered(up).to_dict(include_raw=True))
 
-    def test_no_count_breaks_the_document(self, up: Upstreams) -> None:
+    def test_no_count_breaks_the_document(self, up: FakeServers) -> None:
         counts = [float("inf"), float("nan"), 10**400, -1, "1e400"]
         for number, installs in enumerate(counts):
             up.list_skill("acme/skills", f"pdf-odd-{number}", installs=installs)

@@ -15,7 +15,7 @@ from skillyard.remote.search import SearchService
 from skillyard.remote.sources.protocol import Hit, Source, SourceFailed
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.settings import Settings
-from skillyard.standin import Upstreams, faults
+from skillyard_testkit import FakeServers, faults
 from tests.remote.search.asking import (
     ids,
     keys,
@@ -45,7 +45,7 @@ class TestOverFetch:
         searched("pdf", limit, settings=settings, sources=[source])
         assert source.asked == [("pdf", wanted)]
 
-    def test_the_marketplace_sees_that_number(self, up: Upstreams) -> None:
+    def test_the_marketplace_sees_that_number(self, up: FakeServers) -> None:
         searched("pdf", 10, settings=settings_of(up))
         (asked,) = [one.path for one in up.requests if one.server == "skills_sh"]
         assert "limit=20" in asked
@@ -86,7 +86,7 @@ class TestTrim:
             searched(query, settings=BARE, sources=[source])
         assert not source.asked
 
-    def test_a_query_of_a_megabyte_does_not_leave_this_machine_whole(self, up: Upstreams) -> None:
+    def test_a_query_of_a_megabyte_does_not_leave_this_machine_whole(self, up: FakeServers) -> None:
         try:
             searched("pdf " * 250_000, settings=settings_of(up))
         except InvalidInput:
@@ -94,7 +94,7 @@ class TestTrim:
         assert all(len(one.path) < 8_000 for one in up.requests)
 
     @for_each("query", ["a&limit=1#", "a\r\nX-Other: 1", "\0", "\ud800", "🦑"])
-    def test_no_query_breaks_out_of_its_parameter(self, up: Upstreams, query: str) -> None:
+    def test_no_query_breaks_out_of_its_parameter(self, up: FakeServers, query: str) -> None:
         up.list_skill("acme/skills", "pdf")
         result = searched(query, settings=settings_of(up))
         for one in up.requests:
@@ -214,7 +214,7 @@ class TestSources:
         assert [status.found for status in result.sources] == [2, 1]
         assert result.considered == 2
 
-    def test_those_of_the_settings_are_asked_by_name(self, up: Upstreams) -> None:
+    def test_those_of_the_settings_are_asked_by_name(self, up: FakeServers) -> None:
         up.list_skill("acme/skills", "pdf")
         up.add_well_known("pdf-site", {"SKILL.md": skill_text("pdf-site")})
         settings = settings_of(up, sites=(up.well_known,), repositories=("acme/skills",))
@@ -244,7 +244,7 @@ class TestSources:
 
 
 class TestManyAtOnce:
-    def test_equal_searches_ask_each_thing_once(self, up: Upstreams, tmp_path: Path) -> None:
+    def test_equal_searches_ask_each_thing_once(self, up: FakeServers, tmp_path: Path) -> None:
         files = {f"skills/pdf-{n}/SKILL.md": skill_text(f"pdf-{n}") for n in range(4)}
         up.add_repository("acme/skills", files)
         for n in range(4):
@@ -263,7 +263,7 @@ class TestManyAtOnce:
         asked = [(one.server, one.path) for one in up.requests]
         assert len(asked) == len(set(asked))
 
-    def test_a_search_that_is_given_up_leaves_nothing_behind(self, up: Upstreams) -> None:
+    def test_a_search_that_is_given_up_leaves_nothing_behind(self, up: FakeServers) -> None:
         up.faults.add("skills_sh", "*", faults.hang(), times=None)
 
         async def run() -> None:
@@ -278,7 +278,7 @@ class TestManyAtOnce:
 
         asyncio.run(run())
 
-    def test_one_that_is_given_up_does_not_cost_its_twin_the_answer(self, up: Upstreams) -> None:
+    def test_one_that_is_given_up_does_not_cost_its_twin_the_answer(self, up: FakeServers) -> None:
         up.list_skill("acme/skills", "pdf")
         up.switches.server_latency_s["skills_sh"] = 0.1
 
@@ -292,7 +292,7 @@ class TestManyAtOnce:
 
         assert with_service(twins, settings=settings_of(up)) == ["acme/skills/pdf"]
 
-    def test_services_of_one_loop_after_the_other_do_not_mind(self, up: Upstreams) -> None:
+    def test_services_of_one_loop_after_the_other_do_not_mind(self, up: FakeServers) -> None:
         up.list_skill("acme/skills", "pdf")
         for _ in range(3):
             result = searched("pdf", settings=settings_of(up), cache=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from skillyard.remote.sources.settings import Settings
-from skillyard.standin import Upstreams, faults
+from skillyard_testkit import FakeServers, faults
 from tests.remote.search.asking import (
     EVERY,
     GITHUB_TOKEN,
@@ -21,13 +21,13 @@ from tests.remote.search.asking import (
 
 
 @pytest.fixture
-def up(three: Upstreams) -> Upstreams:
+def up(three: FakeServers) -> FakeServers:
     return three
 
 
 class TestTokens:
     @pytest.fixture
-    def with_tokens(self, up: Upstreams) -> Iterator[Settings]:
+    def with_tokens(self, up: FakeServers) -> Iterator[Settings]:
         yield settings_of(
             up,
             sites=(up.well_known,),
@@ -41,7 +41,7 @@ class TestTokens:
             assert SKILLS_SH_TOKEN not in said or one.server == "skills_sh"
             assert one.server != "other" or "authorization" not in one.headers
 
-    def test_each_goes_to_its_own_host(self, up: Upstreams, with_tokens: Settings) -> None:
+    def test_each_goes_to_its_own_host(self, up: FakeServers, with_tokens: Settings) -> None:
         result = searched("pdf", settings=with_tokens)
         assert set(ids(result)) == EVERY
         authorised = {one.server for one in up.requests if "authorization" in one.headers}
@@ -55,7 +55,7 @@ class TestTokens:
          ("well_known", "github_api")],
     )  # fmt: skip
     def test_no_redirect_takes_it_elsewhere(
-        self, up: Upstreams, with_tokens: Settings, server: str, to: str
+        self, up: FakeServers, with_tokens: Settings, server: str, to: str
     ) -> None:
         up.switches.downloads = False
         up.faults.add(server, "*", faults.redirect(f"{up.url(to)}/sink", 302), times=1)
@@ -63,7 +63,7 @@ class TestTokens:
         assert result.skills
 
     def test_no_address_of_an_index_takes_it_elsewhere(
-        self, up: Upstreams, with_tokens: Settings
+        self, up: FakeServers, with_tokens: Settings
     ) -> None:
         place = f"{up.github_api}/SKILL.md"
         up.add_well_known("pdf-far", {"SKILL.md": skill_text("pdf-far")}, fields={"url": place})
@@ -71,7 +71,7 @@ class TestTokens:
         assert set(ids(result)) == EVERY | {"pdf-far"}
         assert by_id(result)["pdf-far"].skill.body is None
 
-    def test_no_token_is_in_the_answer(self, up: Upstreams, with_tokens: Settings) -> None:
+    def test_no_token_is_in_the_answer(self, up: FakeServers, with_tokens: Settings) -> None:
         up.faults.add("github_api", "*", faults.status(401), times=None)
         up.faults.add("skills_sh", "*", faults.status(401), times=None)
         text = repr(searched("pdf", settings=with_tokens).to_dict(include_raw=True, explain=True))

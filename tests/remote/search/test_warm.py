@@ -14,7 +14,7 @@ from skillyard.remote.search import SearchResult, SearchService
 from skillyard.remote.search import content as content_module
 from skillyard.remote.sources import github as github_module
 from skillyard.remote.sources.settings import Settings
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.remote.search.asking import by_id, settings_of, skill_text, transport_of
 from tests.remote.sources.clients import Clock
 
@@ -27,7 +27,7 @@ NESTED = (
 
 
 @pytest.fixture
-def up(up: Upstreams) -> Upstreams:
+def up(up: FakeServers) -> FakeServers:
     """A repository of six skills that the marketplace lists, too."""
     up.switches.downloads = False
     publish(up, "Do it so.")
@@ -36,7 +36,7 @@ def up(up: Upstreams) -> Upstreams:
     return up
 
 
-def publish(up: Upstreams, body: str) -> None:
+def publish(up: FakeServers, body: str) -> None:
     files = {f"skills/{name}/SKILL.md": skill_text(name, body=body) for name in NAMES}
     files |= {f"skills/{name}/references/a.md": f"{body} {name}" for name in NAMES}
     files["skills/pdf-0/SKILL.md"] = f"{NESTED} {body}"
@@ -46,7 +46,7 @@ def publish(up: Upstreams, body: str) -> None:
 class Asking:
     """A service with a clock of its own, for the length of a test."""
 
-    def __init__(self, up: Upstreams, folder: Path | None) -> None:
+    def __init__(self, up: FakeServers, folder: Path | None) -> None:
         self.clock = Clock()
         self.settings: Settings = settings_of(up, repositories=(REPOSITORY,))
         self.transport = transport_of(self.settings, folder, clock=self.clock)
@@ -61,7 +61,7 @@ class Asking:
 
 
 @pytest.fixture
-def asking(up: Upstreams, tmp_path: Path) -> Asking:
+def asking(up: FakeServers, tmp_path: Path) -> Asking:
     return Asking(up, tmp_path / "cache")
 
 
@@ -75,7 +75,7 @@ async def ask(search: SearchService, **how: Any) -> SearchResult:
 
 
 def test_nothing_is_parsed_twice(
-    asking: Asking, up: Upstreams, monkeypatch: pytest.MonkeyPatch
+    asking: Asking, up: FakeServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parsed: list[str] = []
 
@@ -127,7 +127,7 @@ def test_each_size_that_is_told_is_at_least_that_of_the_texts(asking: Asking) ->
     assert told > 2 * texts
 
 
-def test_skills_that_are_hidden_are_shown_and_say_so(up: Upstreams, asking: Asking) -> None:
+def test_skills_that_are_hidden_are_shown_and_say_so(up: FakeServers, asking: Asking) -> None:
     hidden = skill_text("pdf-1", **{"disable-model-invocation": "true"})
     up.add_repository(REPOSITORY, {"skills/pdf-1/SKILL.md": hidden})
 

@@ -18,14 +18,14 @@ from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.transport import Host, Reply, Transport
-from skillyard.standin import Answer, Asked, Upstreams
-from skillyard.standin.faults import Fault, said
-from skillyard.standin.site import Site
+from skillyard_testkit import FakeServers, Request, Response
+from skillyard_testkit.faults import Fault, respond_with
+from skillyard_testkit.site import Site
 from tests.shared_data import PACKAGES
 
 T = TypeVar("T")
-GITHUB_TOKEN = "standin-github-token"
-SKILLS_SH_TOKEN = "standin-skills-sh-token"
+GITHUB_TOKEN = "testkit-github-token"
+SKILLS_SH_TOKEN = "testkit-skills-sh-token"
 TREE = "/repos/demo/skills/git/trees/HEAD?recursive=1"
 FILE = "/demo/skills/HEAD/a.md"
 """Two requests that the repository of :func:`with_files` answers."""
@@ -53,7 +53,7 @@ def skill(name: str, description: str = "Does what it says.", body: str = "Step 
 class Network(NamedTuple):
     """The stand-in, one clock for both sides, and a folder in which answers are kept."""
 
-    up: Upstreams
+    up: FakeServers
     clock: Clock
     folder: Path
 
@@ -109,10 +109,10 @@ class Network(NamedTuple):
             self.get(host, path, how=how, **get)
         return caught.value
 
-    def answers(self, server: str, *answers: Answer, pattern: str = "*") -> None:
+    def answers(self, server: str, *answers: Response, pattern: str = "*") -> None:
         """Let a server say exactly these answers, one a request."""
         for answer in answers:
-            self.up.faults.add(server, pattern, said(answer))
+            self.up.faults.add(server, pattern, respond_with(answer))
 
 
 def is_json(headers: Mapping[str, str], body: bytes) -> None:
@@ -120,15 +120,15 @@ def is_json(headers: Mapping[str, str], body: bytes) -> None:
     json_of(headers, body, "the answer")
 
 
-def gzipped(body: bytes, **headers: str) -> Answer:
-    return Answer(200, gzip.compress(body), {"content-encoding": "gzip", **headers})
+def gzipped(body: bytes, **headers: str) -> Response:
+    return Response(200, gzip.compress(body), {"content-encoding": "gzip", **headers})
 
 
 def many(faults: Iterable[Fault]) -> Fault:
     """A fault that is another one each time."""
     rest = iter(faults)
 
-    def fault(site: Site, asked: Asked) -> Answer:
+    def fault(site: Site, asked: Request) -> Response:
         return next(rest)(site, asked)
 
     return fault

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.remote.sources.clients import Clock, Network
 
 
 @pytest.fixture
 def net(tmp_path: Path) -> Iterator[Network]:
     clock = Clock()
-    with Upstreams(clock=clock) as up:
+    with FakeServers(clock=clock) as up:
         yield Network(up, clock, tmp_path / "cache")

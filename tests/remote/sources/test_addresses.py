@@ -18,7 +18,7 @@ from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.remote.sources.addresses import is_public, public_addresses
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.transport import Host, Transport
-from skillyard.standin import Answer
+from skillyard_testkit import Response
 from tests.property.strategies import few, hostile_text
 from tests.remote.sources.clients import Dialled, Network, count_dialling, resolve
 from tests.tables import for_each
@@ -272,7 +272,7 @@ def test_no_spelling_of_this_machine_is_asked(net: Network, dialled: Dialled, sp
 
 
 def test_a_host_that_the_user_named_may_be_private(net: Network, dialled: Dialled) -> None:
-    net.answers("other", Answer(200, b"{}"))
+    net.answers("other", Response(200, b"{}"))
     assert net.get("mine", "/x", how={"more": {"mine": Host(net.up.other)}}).body == b"{}"
     assert [address[0] for address in dialled] == ["127.0.0.1"]  # dialling would be seen
 
@@ -320,7 +320,7 @@ def test_a_name_that_is_not_known_is_unreachable(
 def test_a_redirect_to_a_private_address_is_refused(
     net: Network, dialled: Dialled, target: str
 ) -> None:
-    net.answers("github_raw", Answer(302, headers={"location": target}))
+    net.answers("github_raw", Response(302, headers={"location": target}))
     assert net.failure("github-raw", "/a").code == "refused"
     here = net.up.github_raw.rpartition(":")[2]
     assert [address[1] for address in dialled] == [int(here)]

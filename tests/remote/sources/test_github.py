@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from skillyard.remote.sources.github import GitHub, GitHubSource, Tree, is_repository
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.transport import Transport
-from skillyard.standin import Answer, faults
-from skillyard.standin.faults import Fault
+from skillyard_testkit import Response, faults
+from skillyard_testkit.faults import Fault
 from tests.property.strategies import few
 from tests.remote.sources.clients import Network, count_dialling, skill
 from tests.tables import for_each
@@ -157,7 +157,7 @@ def test_what_a_remote_calls_a_commit_must_be_one(site: Network) -> None:
     for document in documents:
         site.answers(
             "github_api",
-            Answer(200, json.dumps(document).encode(), {"content-type": "application/json"}),
+            Response(200, json.dumps(document).encode(), {"content-type": "application/json"}),
         )
         with pytest.raises(SourceFailed) as caught:
             site.ask(lambda t: GitHub(t).commit("acme/kit", "main"), kept=False)
@@ -266,7 +266,7 @@ def test_there_are_not_too_many_references(site: Network) -> None:
     assert len(found.files) <= 65
     assert found.skipped
     assert site.up.count("github_raw") <= 70
-    assert site.up.most_at_once("github_raw") <= 32
+    assert site.up.max_in_flight("github_raw") <= 32
 
 
 def test_large_files_are_left_out_without_being_read(site: Network) -> None:
@@ -375,7 +375,7 @@ def test_an_odd_tree_is_a_bad_answer_or_an_empty_tree(site: Network, name: str) 
     site.up.faults.add(
         "github_api",
         "*",
-        faults.said(Answer(200, body, {"content-type": "application/json"})),
+        faults.respond_with(Response(200, body, {"content-type": "application/json"})),
         times=None,
     )
     assert failure(site, how={"kept": False}).code in ("bad_answer", "not_found")
@@ -401,7 +401,7 @@ def test_hostile_entries_cost_nothing_but_themselves(site: Network) -> None:
     site.up.faults.add(
         "github_api",
         "*/git/trees/*",
-        faults.said(Answer(200, body, {"content-type": "application/json"})),
+        faults.respond_with(Response(200, body, {"content-type": "application/json"})),
         times=None,
     )
     found = package(site, references=True)

@@ -22,7 +22,7 @@ from skillyard.remote.sources.registry_file import (
 )
 from skillyard.remote.sources.repository import skill_path
 from skillyard.remote.sources.transport import Transport
-from skillyard.standin import faults
+from skillyard_testkit import faults
 from tests.property.strategies import few, hostile_text, many
 from tests.remote.sources.clients import Network, python, skill
 from tests.shared_data import MISSING, cases

@@ -16,8 +16,8 @@ from skillyard.remote.search.content import read_package
 from skillyard.remote.sources.protocol import Hit, Package, Source, SourceFailed
 from skillyard.remote.sources.server import NAME_CHARACTERS, NO_OTHERS, ServerSource
 from skillyard.remote.sources.transport import Host, Transport
-from skillyard.standin import Answer
-from skillyard.standin.answers import json_answer
+from skillyard_testkit import Response
+from skillyard_testkit.messages import json_response
 from tests.property.strategies import few, hostile_text
 from tests.remote.sources.clients import GITHUB_TOKEN, SKILLS_SH_TOKEN, Network, sent
 from tests.serving.http.running import LIBRARY, Running, running
@@ -148,7 +148,7 @@ def test_offline_what_was_asked_answers_with_its_age(net: Network, served: Runni
 
 
 def test_a_server_is_asked_once_a_minute(net: Network) -> None:
-    net.answers("other", json_answer({"skills": []}), json_answer({"skills": []}))
+    net.answers("other", json_response({"skills": []}), json_response({"skills": []}))
     for seconds, requests in ((0, 1), (59, 1), (2, 2)):
         net.clock.turn(seconds)
         search(net, net.up.other, "pdf")
@@ -162,23 +162,23 @@ def item(**fields: Any) -> dict[str, Any]:
     return {"source": "acme/skills", "id": "pdf", "title": "pdf", "description": "PDF.", **fields}
 
 
-def listing(*items: Any) -> Answer:
-    return json_answer({"skills": list(items)})
+def listing(*items: Any) -> Response:
+    return json_response({"skills": list(items)})
 
 
-BAD: Mapping[str, tuple[Answer, str]] = {
-    "a page": (Answer(200, b"<html>", {"content-type": "text/html"}), "bad_answer"),
-    "null": (json_answer(None), "bad_answer"),
-    "a list": (json_answer([item()]), "bad_answer"),
-    "skills that are none": (json_answer({"skills": {"a": item()}}), "bad_answer"),
-    "no text": (Answer(200, b'{"skills": ["\xff\xfe"]}'), "bad_answer"),
-    "a deep answer": (Answer(200, b'{"skills":' + b"[" * 100_000), "bad_answer"),
-    "cut off": (Answer(200, b'{"skills": [{"id": "x", "sou'), "bad_answer"),
-    "too large": (Answer(200, b" " * (17 << 20)), "too_large"),
-    "404": (json_answer({}, 404), "not_found"),
-    "429": (json_answer({}, 429, retry_after="9"), "rate_limited"),
-    "500": (json_answer({}, 500), "status"),
-    "somewhere else": (Answer(302, headers={"location": "http://169.254.169.254/"}), "refused"),
+BAD: Mapping[str, tuple[Response, str]] = {
+    "a page": (Response(200, b"<html>", {"content-type": "text/html"}), "bad_answer"),
+    "null": (json_response(None), "bad_answer"),
+    "a list": (json_response([item()]), "bad_answer"),
+    "skills that are none": (json_response({"skills": {"a": item()}}), "bad_answer"),
+    "no text": (Response(200, b'{"skills": ["\xff\xfe"]}'), "bad_answer"),
+    "a deep answer": (Response(200, b'{"skills":' + b"[" * 100_000), "bad_answer"),
+    "cut off": (Response(200, b'{"skills": [{"id": "x", "sou'), "bad_answer"),
+    "too large": (Response(200, b" " * (17 << 20)), "too_large"),
+    "404": (json_response({}, 404), "not_found"),
+    "429": (json_response({}, 429, retry_after="9"), "rate_limited"),
+    "500": (json_response({}, 500), "status"),
+    "somewhere else": (Response(302, headers={"location": "http://169.254.169.254/"}), "refused"),
 }
 
 
@@ -193,7 +193,7 @@ def test_a_bad_answer_is_a_failure_with_its_name(net: Network, name: str) -> Non
 
 
 def test_a_hang_ends_at_the_deadline(net: Network) -> None:
-    net.answers("other", Answer(200, b"{", length=9, then="hang"))
+    net.answers("other", Response(200, b"{", length=9, then="hang"))
     assert failure(net, how={"deadline_s": 0.3}).code == "timeout"
 
 
@@ -240,7 +240,7 @@ def test_an_odd_field_is_read_as_far_as_it_goes(net: Network) -> None:
 
 def test_a_count_of_five_thousand_digits_does_not_cost_the_search(net: Network) -> None:
     body = json.dumps({"skills": [item(install_count=1)]}).replace(": 1}", ": " + "9" * 5_000 + "}")
-    net.answers("other", Answer(200, body.encode()))
+    net.answers("other", Response(200, body.encode()))
     assert search(net, net.up.other, "pdf")[0].install_count == 0
 
 
@@ -275,7 +275,7 @@ HOSTILE_PATHS = [
 def test_hostile_paths_of_references_are_left_out_and_named(net: Network) -> None:
     references = [{"path": path, "content": "evil"} for path in HOSTILE_PATHS]
     references.append({"path": "ok.md", "content": "fine"})
-    net.answers("other", json_answer({"raw_content": "# PDF\n", "references": references}))
+    net.answers("other", json_response({"raw_content": "# PDF\n", "references": references}))
     package = fetch(net, net.up.other, HIT, references=True)
     assert dict(package.files) == {"SKILL.md": b"# PDF\n", "ok.md": b"fine"}
     assert len(package.skipped) == len(HOSTILE_PATHS)
@@ -287,7 +287,7 @@ def test_hostile_paths_of_references_are_left_out_and_named(net: Network) -> Non
      {"content": "only the body"}],
 )  # fmt: skip
 def test_without_a_text_there_is_no_content(net: Network, answer: Any) -> None:
-    net.answers("other", json_answer(answer))
+    net.answers("other", json_response(answer))
     with pytest.raises(SourceFailed) as caught:
         fetch(net, net.up.other, HIT, how={"kept": False})
     assert caught.value.code == "not_found"
@@ -297,14 +297,14 @@ def test_without_a_text_there_is_no_content(net: Network, answer: Any) -> None:
     "references", [None, 7, "x", {}, [None, 7, "x", []], [{}], [{"path": 7, "content": None}]],
 )  # fmt: skip
 def test_odd_references_cost_nothing_but_themselves(net: Network, references: Any) -> None:
-    net.answers("other", json_answer({"raw_content": "# PDF\n", "references": references}))
+    net.answers("other", json_response({"raw_content": "# PDF\n", "references": references}))
     files = fetch(net, net.up.other, HIT, references=True, how={"kept": False}).files
     assert files["SKILL.md"] == b"# PDF\n"
     assert set(files) <= {"SKILL.md", "7"}
 
 
 def test_half_a_character_of_a_body_does_not_cost_the_skill(net: Network) -> None:
-    net.answers("other", json_answer({"raw_content": "# PDF \ud800\n"}))
+    net.answers("other", json_response({"raw_content": "# PDF \ud800\n"}))
     package = fetch(net, net.up.other, HIT)
     content = read_package(HIT, package)
     assert "# PDF" in content.raw
@@ -315,7 +315,7 @@ def test_half_a_character_of_a_body_does_not_cost_the_skill(net: Network) -> Non
 def test_a_source_that_a_server_made_up_stays_a_path_on_that_server(
     net: Network, source: str
 ) -> None:
-    net.answers("other", json_answer({"raw_content": "# PDF\n"}))
+    net.answers("other", json_response({"raw_content": "# PDF\n"}))
     try:
         fetch(net, net.up.other, HIT._replace(source=source))
     except SourceFailed:

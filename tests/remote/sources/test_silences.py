@@ -9,7 +9,7 @@ import pytest
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.silences import SILENT_S, Silences
 from skillyard.remote.sources.transport import AT_ONCE, Transport
-from skillyard.standin import Answer, faults
+from skillyard_testkit import Response, faults
 from tests.remote.sources.clients import Clock, Network
 
 HERE, THERE = "https://here.test:443", "https://there.test:443"
@@ -70,6 +70,6 @@ def test_what_waits_for_room_at_a_silent_host_does_not_wait_for_a_deadline_too(
 
 def test_one_that_hangs_among_others_costs_itself_alone(net: Network) -> None:
     net.up.faults.add("github_raw", "/demo/0", faults.hang(), times=None)
-    net.up.faults.add("github_raw", "*", faults.said(Answer(200, b"x")), times=None)
+    net.up.faults.add("github_raw", "*", faults.respond_with(Response(200, b"x")), times=None)
     ended = ask_many(net, 2 * AT_ONCE, 1.0)
     assert ended == ["timeout", *["answered"] * (2 * AT_ONCE - 1)]

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from skillyard.remote.sources.github import GitHub
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.skills_sh import SkillsSh, installs_of
-from skillyard.standin import Answer, faults
-from skillyard.standin.faults import Fault
+from skillyard_testkit import Response, faults
+from skillyard_testkit.faults import Fault
 from tests.property.strategies import few
 from tests.remote.sources.clients import SKILLS_SH_TOKEN, Network, skill, unless
 from tests.tables import for_each
@@ -47,8 +47,8 @@ def fetch(net: Network, of: Hit, *, how: dict[str, Any] | None = None, **more: A
 
 def said(net: Network, document: Any, pattern: str = "*") -> None:
     body = json.dumps(document).encode()
-    answer = Answer(200, body, {"content-type": "application/json; charset=utf-8"})
-    net.up.faults.add("skills_sh", pattern, faults.said(answer), times=None)
+    answer = Response(200, body, {"content-type": "application/json; charset=utf-8"})
+    net.up.faults.add("skills_sh", pattern, faults.respond_with(answer), times=None)
 
 
 def hit(source: str = "acme/kit", skill_id: str = "pdf") -> Hit:
@@ -181,7 +181,7 @@ def test_a_count_of_five_thousand_digits_does_not_cost_the_search(site: Network)
     good = '{"id": "a/b/s", "skillId": "s", "name": "s", "installs": 3, "source": "a/b"}'
     odd = good.replace("3", "9" * 5_000, 1).replace("a/b/s", "a/b/t").replace('"s"', '"t"')
     body = f'{{"skills": [{good}, {odd}]}}'.encode()
-    site.answers("skills_sh", Answer(200, body, {"content-type": "application/json"}))
+    site.answers("skills_sh", Response(200, body, {"content-type": "application/json"}))
     assert "s" in [one.id for one in search(site, "anything")]
 
 

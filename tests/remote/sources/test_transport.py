@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.transport import Host, Reply, Transport
-from skillyard.standin import Answer, Budget, Upstreams, faults
-from skillyard.standin.faults import Fault
+from skillyard_testkit import FakeServers, RateLimit, Response, faults
+from skillyard_testkit.faults import Fault
 from tests.property.strategies import few
 from tests.remote.sources.clients import (
     FILE,
@@ -140,7 +140,7 @@ def test_different_addresses_are_asked_each_and_not_all_at_once(site: Network) -
 
     assert len(site.ask(use)) == 100
     assert site.up.count("skills_sh") == 100
-    assert 2 <= site.up.most_at_once("skills_sh") <= 32
+    assert 2 <= site.up.max_in_flight("skills_sh") <= 32
 
 
 def test_a_host_that_hangs_does_not_hold_up_another(site: Network) -> None:
@@ -220,7 +220,7 @@ def test_without_freshness_the_remote_is_asked_every_time(site: Network) -> None
 
 
 def test_an_authorised_304_costs_nothing(site: Network) -> None:
-    site.up.switches.budgets["github_api"] = Budget(anonymous=1, authorised=1)
+    site.up.switches.rate_limits["github_api"] = RateLimit(anonymous=1, authorised=1)
     for _ in range(4):
         site.get("github-api", TREE, how={"tokens": True})
         site.clock.turn(1)
@@ -228,7 +228,7 @@ def test_an_authorised_304_costs_nothing(site: Network) -> None:
 
 
 def test_304_for_what_is_not_kept_is_no_answer(site: Network) -> None:
-    site.answers("github_raw", Answer(304))
+    site.answers("github_raw", Response(304))
     assert site.failure("github-raw", FILE).code in ("bad_answer", "status")
     assert site.get("github-raw", FILE).body == b"first"
 
@@ -304,7 +304,7 @@ def test_a_failure_is_named_never_kept_and_what_was_kept_answers_instead(
 
 def test_a_server_that_is_gone_is_unreachable_and_what_is_kept_answers(tmp_path: Path) -> None:
     clock = Clock()
-    with Upstreams(clock=clock) as up:
+    with FakeServers(clock=clock) as up:
         net = Network(up, clock, tmp_path / "cache")
         up.add_repository("demo/skills", {"a.md": "first"})
         net.get("github-raw", FILE)
@@ -413,7 +413,7 @@ def test_offline_sends_nothing_and_says_so(site: Network) -> None:
 @pytest.fixture(scope="module")
 def lasting() -> Any:
     clock = Clock()
-    with Upstreams(clock=clock) as up:
+    with FakeServers(clock=clock) as up:
         yield up, clock
 
 
@@ -427,7 +427,7 @@ def lasting() -> Any:
     )
 )
 def test_whatever_happens_content_is_what_the_remote_once_said(
-    lasting: tuple[Upstreams, Clock], steps: list[str], tmp_path_factory: pytest.TempPathFactory
+    lasting: tuple[FakeServers, Clock], steps: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     up, clock = lasting
     net = Network(up, clock, tmp_path_factory.mktemp("kept"))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from skillyard.remote.sources.transport import Reply, Transport
-from skillyard.standin import Answer, faults
+from skillyard_testkit import Response, faults
 from tests.remote.sources.clients import (
     FILE,
     TREE,
@@ -33,13 +33,13 @@ def site(net: Network) -> Network:
 
 
 def test_a_body_may_have_as_many_bytes_as_asked_for_and_no_more(site: Network) -> None:
-    site.answers("github_raw", Answer(200, b"x" * 1_000), Answer(200, b"x" * 1_001))
+    site.answers("github_raw", Response(200, b"x" * 1_000), Response(200, b"x" * 1_001))
     assert len(site.get("github-raw", FILE, most_bytes=1_000).body) == 1_000
     assert site.failure("github-raw", "/b", most_bytes=1_000).code == "too_large"
 
 
 def test_a_mebibyte_is_the_limit_when_none_is_said(site: Network) -> None:
-    site.answers("github_raw", Answer(200, b"x" * 2**20), Answer(200, b"x" * (2**20 + 1)))
+    site.answers("github_raw", Response(200, b"x" * 2**20), Response(200, b"x" * (2**20 + 1)))
     assert len(site.get("github-raw", FILE).body) == 2**20
     assert site.failure("github-raw", "/b").code == "too_large"
 
@@ -51,7 +51,7 @@ def test_the_limit_is_on_what_is_unpacked(site: Network) -> None:
 
 
 def test_what_promises_too_much_is_not_read(site: Network) -> None:
-    site.answers("github_raw", Answer(200, b"x", length=10**12, then="hang"))
+    site.answers("github_raw", Response(200, b"x", length=10**12, then="hang"))
     assert site.failure("github-raw", FILE, how={"deadline_s": 5}).code == "too_large"
 
 
@@ -68,7 +68,7 @@ BAD_PACKING = {
 @pytest.mark.parametrize("name", BAD_PACKING)
 def test_a_body_that_is_packed_badly_is_refused(site: Network, name: str) -> None:
     coding, body = BAD_PACKING[name]
-    site.answers("github_raw", Answer(200, body, {"content-encoding": coding}))
+    site.answers("github_raw", Response(200, body, {"content-encoding": coding}))
     assert site.failure("github-raw", FILE, fresh_s=60).code == "bad_answer"
     assert site.get("github-raw", FILE, fresh_s=60).body == b"first"
 
@@ -81,7 +81,7 @@ def test_a_body_that_is_packed_well_is_unpacked(site: Network, coding: str) -> N
         raw = zlib.compressobj(wbits=-15)
         coding, body = "deflate", raw.compress(b"hello") + raw.flush()
     headers = {"content-encoding": coding} if coding else {}
-    site.answers("github_raw", Answer(200, body, headers))
+    site.answers("github_raw", Response(200, body, headers))
     reply = unless(("bad_answer",), lambda: site.get("github-raw", FILE))
     if reply is None:  # a client may refuse what it did not ask for, never misread it
         assert coding.lower() not in sent(site)[0].get("accept-encoding", "")
@@ -91,7 +91,7 @@ def test_a_body_that_is_packed_well_is_unpacked(site: Network, coding: str) -> N
 
 def test_a_bomb_within_a_bomb_is_refused(site: Network) -> None:
     twice = gzip.compress(gzip.compress(b" " * (8 * 2**20)))
-    site.answers("github_raw", Answer(200, twice, {"content-encoding": "gzip, gzip"}))
+    site.answers("github_raw", Response(200, twice, {"content-encoding": "gzip, gzip"}))
     assert site.failure("github-raw", FILE).code in ("bad_answer", "too_large")
 
 
@@ -108,7 +108,7 @@ def test_what_follows_the_end_of_a_gzip_stream_is_refused(site: Network, more: s
     body = gzip.compress(b"hello") + MORE[more]
     tracemalloc.start()
     try:
-        site.answers("github_raw", Answer(200, body, {"content-encoding": "gzip"}))
+        site.answers("github_raw", Response(200, body, {"content-encoding": "gzip"}))
         before = tracemalloc.get_traced_memory()[0]
         assert site.failure("github-raw", FILE).code in ("bad_answer", "too_large")
         assert tracemalloc.get_traced_memory()[1] - before < 8 * 2**20
@@ -121,7 +121,7 @@ def test_a_stream_that_unpacks_to_nothing_ends(site: Network) -> None:
     """Empty blocks: five bytes in, none out, as many as anybody likes to send."""
     packer = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
     endless = packer.flush(zlib.Z_FULL_FLUSH) + b"\x00\x00\x00\xff\xff" * 2_000_000
-    site.answers("github_raw", Answer(200, endless, {"content-encoding": "gzip"}))
+    site.answers("github_raw", Response(200, endless, {"content-encoding": "gzip"}))
     assert site.failure("github-raw", FILE).code == "too_large"
 
 
@@ -137,7 +137,7 @@ def test_a_body_after_which_more_comes_does_not_become_the_next_answer(site: Net
 
 @pytest.mark.parametrize("code", [204, 206, 305])
 def test_a_status_that_is_no_answer_is_a_failure(site: Network, code: int) -> None:
-    site.answers("github_raw", Answer(code, b"" if code == 204 else b"half"))
+    site.answers("github_raw", Response(code, b"" if code == 204 else b"half"))
     assert site.failure("github-raw", FILE, fresh_s=60).code in ("status", "bad_answer", "refused")
     assert site.get("github-raw", FILE, fresh_s=60).body == b"first"
 
@@ -148,7 +148,7 @@ def test_a_status_that_is_no_answer_is_a_failure(site: Network, code: int) -> No
     ids=["empty", "no word", "not UTF-8", "deep", "cut", "a page"],
 )
 def test_what_is_no_json_is_a_bad_answer(site: Network, body: bytes) -> None:
-    site.answers("github_api", Answer(200, body, {"content-type": "application/json"}))
+    site.answers("github_api", Response(200, body, {"content-type": "application/json"}))
     assert site.failure("github-api", TREE, check=is_json).code == "bad_answer"
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.transport import Reply, Transport
-from skillyard.standin import Answer, Budget, faults
+from skillyard_testkit import RateLimit, Response, faults
 from tests.remote.sources.clients import (
     FILE,
     TREE,
@@ -30,7 +30,7 @@ def site(net: Network) -> Network:
 
 
 def test_a_spent_quota_is_not_asked_again_before_it_comes_back(site: Network) -> None:
-    site.up.switches.budgets["github_api"] = Budget(anonymous=2, window_s=600)
+    site.up.switches.rate_limits["github_api"] = RateLimit(anonymous=2, window_s=600)
 
     async def use(transport: Transport) -> None:
         for number in range(2):
@@ -67,7 +67,7 @@ def test_a_refused_quota_is_remembered_too(site: Network) -> None:
 
 
 def test_while_a_quota_is_spent_what_is_kept_answers_without_a_request(site: Network) -> None:
-    site.up.switches.budgets["github_api"] = Budget(anonymous=1, window_s=600)
+    site.up.switches.rate_limits["github_api"] = RateLimit(anonymous=1, window_s=600)
 
     async def use(transport: Transport) -> Reply:
         await transport.get("github-api", TREE)
@@ -82,7 +82,7 @@ def test_while_a_quota_is_spent_what_is_kept_answers_without_a_request(site: Net
 def test_a_quota_of_one_host_with_many_at_once_is_overshot_by_those_in_flight_only(
     site: Network,
 ) -> None:
-    site.up.switches.budgets["github_api"] = Budget(anonymous=5, window_s=600)
+    site.up.switches.rate_limits["github_api"] = RateLimit(anonymous=5, window_s=600)
 
     async def use(transport: Transport) -> list[object]:
         asked = [transport.get("github-api", f"{TREE}&n={n}") for n in range(60)]
@@ -94,8 +94,8 @@ def test_a_quota_of_one_host_with_many_at_once_is_overshot_by_those_in_flight_on
     assert site.up.count("github_api") <= 40
 
 
-def retry_after(text: str, code: int = 429) -> Answer:
-    return Answer(code, b"{}", {"retry-after": text})
+def retry_after(text: str, code: int = 429) -> Response:
+    return Response(code, b"{}", {"retry-after": text})
 
 
 @contextmanager
@@ -163,14 +163,14 @@ def test_the_secondary_limit_holds_for_what_it_says_or_a_minute(site: Network) -
 
 def test_a_reset_that_counts_from_now_is_understood(site: Network) -> None:
     headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "45"}
-    site.answers("github_api", Answer(429, b"{}", headers))
+    site.answers("github_api", Response(429, b"{}", headers))
     assert asked_again_after(site, [44, 2]) == [1, 1, 2]
 
 
 @pytest.mark.parametrize("reset", ["soon", "-1", "inf", "9" * 400])
 def test_a_reset_that_makes_no_sense_shuts_nothing_out_for_ever(site: Network, reset: str) -> None:
     headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": reset}
-    site.answers("github_api", Answer(200, b"{}", headers), Answer(429, b"{}", headers))
+    site.answers("github_api", Response(200, b"{}", headers), Response(429, b"{}", headers))
 
     async def use(transport: Transport) -> Reply:
         for _ in range(2):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.transport import Host, Reply, Transport, origin_of
-from skillyard.standin import Answer, faults
+from skillyard_testkit import Response, faults
 from tests.property.strategies import few
 from tests.remote.sources.clients import (
     FILE,
@@ -45,7 +45,7 @@ def site(net: Network) -> Network:
 def test_a_redirect_on_the_same_host_is_followed(site: Network, code: int, form: str) -> None:
     target = {"whole": f"{site.up.github_raw}/demo/skills/HEAD/b.md",
               "absolute path": "/demo/skills/HEAD/b.md", "relative": "b.md"}[form]  # fmt: skip
-    site.answers("github_raw", Answer(code, headers={"location": target}), pattern="*/a.md")
+    site.answers("github_raw", Response(code, headers={"location": target}), pattern="*/a.md")
     assert site.get("github-raw", FILE).body == b"b"
 
 
@@ -106,7 +106,7 @@ def test_an_odd_redirect_is_a_named_failure_and_reaches_nobody(site: Network, na
     target = ODD_TARGETS[name]
     other, raw = site.up.other.removeprefix("http://"), site.up.github_raw.removeprefix("http://")
     location = {} if target is None else {"location": target.format(other=other, raw=raw)}
-    site.answers("github_raw", Answer(302, headers=location))
+    site.answers("github_raw", Response(302, headers=location))
     reply = unless(
         ("refused", "bad_answer", "unreachable", "status"),
         lambda: site.get("github-raw", FILE, how={"tokens": True, "kept": False}),
@@ -121,7 +121,7 @@ def hops(net: Network, count: int) -> None:
         last = number == count - 1
         target = FILE if last else f"/hop/{number + 1}"
         net.answers(
-            "github_raw", Answer(302, headers={"location": target}), pattern=f"/hop/{number}"
+            "github_raw", Response(302, headers={"location": target}), pattern=f"/hop/{number}"
         )
 
 
@@ -204,7 +204,7 @@ def test_credentials_that_lie_around_are_not_taken(
 
 def test_a_cookie_is_not_kept_or_sent(site: Network) -> None:
     async def use(transport: Transport) -> Reply:
-        site.answers("github_raw", Answer(200, b"x", {"set-cookie": "session=1; Path=/"}))
+        site.answers("github_raw", Response(200, b"x", {"set-cookie": "session=1; Path=/"}))
         await transport.get("github-raw", FILE)
         return await transport.get("github-raw", FILE)
 

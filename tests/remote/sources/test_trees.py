@@ -76,4 +76,4 @@ def test_a_host_says_how_many_requests_it_takes_at_once(net: Network, most: int)
         await gather(*(files.file("demo/many", "HEAD", f"{n}.md") for n in range(12)))
 
     net.ask(all_of_them, more={"github-raw": github})
-    assert net.up.most_at_once("github_raw") == most
+    assert net.up.max_in_flight("github_raw") == most

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.transport import Host, Transport
 from skillyard.remote.sources.well_known import SCHEMA, WellKnown, _unpacked, digest_of
-from skillyard.standin import Answer, faults
-from skillyard.standin.faults import Fault
+from skillyard_testkit import Response, faults
+from skillyard_testkit.faults import Fault
 from tests.property.strategies import few
 from tests.remote.sources.clients import (
     Network,
@@ -79,8 +79,8 @@ def failure(net: Network, of: Hit, **more: Any) -> SourceFailed:
 def index(net: Network, document: Any, where: str = NEW) -> None:
     """Let the site say exactly this index."""
     body = document if isinstance(document, bytes) else json.dumps(document).encode()
-    answer = Answer(200, body, {"content-type": "application/json"})
-    net.up.faults.add("well_known", f"{where}index.json", faults.said(answer), times=None)
+    answer = Response(200, body, {"content-type": "application/json"})
+    net.up.faults.add("well_known", f"{where}index.json", faults.respond_with(answer), times=None)
 
 
 def entry(**fields: Any) -> dict[str, Any]:
@@ -278,8 +278,10 @@ def test_odd_files_of_the_older_index_lead_nowhere(site: Network, name: str) -> 
 
 def test_the_index_below_a_path_comes_before_the_one_at_the_root(site: Network) -> None:
     body = json.dumps(document(entry(name="below", url=f"{NEW}pdf/SKILL.md"))).encode()
-    answer = Answer(200, body, {"content-type": "application/json"})
-    site.up.faults.add("well_known", f"/docs{NEW}index.json", faults.said(answer), times=None)
+    answer = Response(200, body, {"content-type": "application/json"})
+    site.up.faults.add(
+        "well_known", f"/docs{NEW}index.json", faults.respond_with(answer), times=None
+    )
     assert [hit.id for hit in listed(site, "/docs")] == ["below"]
 
 

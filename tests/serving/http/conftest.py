@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from skillyard.remote.sources.settings import Settings
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.serving.http.running import Running, running
 
 
@@ -19,15 +19,15 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 @pytest.fixture
-def up(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstreams]:
+def up(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServers]:
     """The stand-ins; what they answer is kept nowhere but in this test's folder."""
     monkeypatch.setenv("SKILLYARD_CACHE", f"{tmp_path}/cache")
-    with Upstreams() as upstreams:
+    with FakeServers() as upstreams:
         yield upstreams
 
 
 @pytest.fixture
-def settings(up: Upstreams) -> Settings:
+def settings(up: FakeServers) -> Settings:
     return Settings(
         enabled=("skills.sh", "github", "well-known"),
         skills_sh_url=up.skills_sh,

@@ -9,7 +9,7 @@ import pytest
 
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.http.routes.table import ROUTES
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.requirements import requirement
 from tests.serving.http.running import Running, raw, request, running
 from tests.serving.http.shapes import conforms
@@ -103,7 +103,7 @@ def fetching(tmp_path: Path, settings: Settings) -> Iterator[Running]:
         yield server
 
 
-def test_an_image_of_a_foreign_page_fetches_nothing(fetching: Running, up: Upstreams) -> None:
+def test_an_image_of_a_foreign_page_fetches_nothing(fetching: Running, up: FakeServers) -> None:
     target = "/page/skills/acme/skills/pdf-forms"
     before = len(up.requests)
     assert status(fetching, target, FOREIGN["an image"]) == 403

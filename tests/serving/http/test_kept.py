@@ -12,7 +12,7 @@ from skillyard.remote.sources.protocol import Hit
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.runtime.options import ServiceLimits
 from skillyard.serving.runtime.outcomes import Watched
-from skillyard.standin import Upstreams
+from skillyard_testkit import FakeServers
 from tests.parity.trees import write_tree
 from tests.remote.search.keeping import listed
 from tests.remote.sources.test_responses_in_memory import aged
@@ -23,7 +23,7 @@ PDF = "/search?q=pdf&limit=5"
 
 
 @pytest.fixture
-def up(up: Upstreams) -> Upstreams:
+def up(up: FakeServers) -> FakeServers:
     """A repository of four skills that the marketplace lists, and a site with one."""
     listed(up)
     up.add_well_known("pdf-site", {"SKILL.md": document("pdf-site", "PDF tables.")}, "skill-md")
@@ -60,7 +60,7 @@ def settled(folder: Path) -> None:
 
 
 def test_remotes_are_gathered_from_once(
-    up: Upstreams, settings: Settings, tmp_path: Path, asked: list[str]
+    up: FakeServers, settings: Settings, tmp_path: Path, asked: list[str]
 ) -> None:
     with running(tmp_path / "skills", settings=settings) as server:
         answers(server, PDF)
@@ -77,7 +77,7 @@ def test_remotes_are_gathered_from_once(
 
 
 def test_requests_that_ask_for_other_things_share_nothing(
-    up: Upstreams, settings: Settings, tmp_path: Path, asked: list[str]
+    up: FakeServers, settings: Settings, tmp_path: Path, asked: list[str]
 ) -> None:
     paths = (PDF, f"{PDF}&source=local", f"{PDF}&source=github", f"{PDF}&include_references=true")
     with running(tmp_path / "skills", settings=settings) as server:

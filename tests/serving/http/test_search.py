@@ -7,7 +7,7 @@ from typing import Any
 
 from skillyard.context.budget import estimate_tokens
 from skillyard.remote.sources.settings import Settings
-from skillyard.standin import Upstreams, faults
+from skillyard_testkit import FakeServers, faults
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
 from tests.serving.http.running import LIBRARY, Running, running
@@ -150,7 +150,7 @@ def test_skylls_limits_hold(served: Running) -> None:
 
 
 def test_local_and_remote_skills_are_found_together(
-    tmp_path: Path, up: Upstreams, settings: Settings
+    tmp_path: Path, up: FakeServers, settings: Settings
 ) -> None:
     fill(up)
     with running(tmp_path / "skills", settings=settings) as server:
@@ -163,7 +163,7 @@ def test_local_and_remote_skills_are_found_together(
         assert [source["name"] for source in only["sources"]] == ["skills.sh"]
 
 
-def fill(up: Upstreams) -> None:
+def fill(up: FakeServers) -> None:
     up.add_repository(
         "acme/skills",
         {
@@ -176,7 +176,7 @@ def fill(up: Upstreams) -> None:
 
 
 def test_one_source_that_fails_is_named_and_the_others_answer(
-    tmp_path: Path, up: Upstreams, settings: Settings
+    tmp_path: Path, up: FakeServers, settings: Settings
 ) -> None:
     fill(up)
     up.faults.add("skills_sh", "*", faults.status(500), times=None)
@@ -194,7 +194,7 @@ def test_one_source_that_fails_is_named_and_the_others_answer(
 
 
 def test_only_when_every_source_fails_it_is_a_502_with_each_reason(
-    tmp_path: Path, up: Upstreams, settings: Settings
+    tmp_path: Path, up: FakeServers, settings: Settings
 ) -> None:
     up.faults.add("*", "*", faults.rate_limited(429, 30), times=None)
     with running(tmp_path / "skills", settings=settings) as server:
@@ -209,7 +209,7 @@ def test_only_when_every_source_fails_it_is_a_502_with_each_reason(
 
 
 def test_a_service_of_its_own_catalog_asks_nobody(
-    tmp_path: Path, up: Upstreams, settings: Settings
+    tmp_path: Path, up: FakeServers, settings: Settings
 ) -> None:
     fill(up)
     with running(tmp_path / "skills", settings=settings, local_only=True) as server:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from skillyard.remote.sources.settings import Settings
-from skillyard.standin import Upstreams, faults
+from skillyard_testkit import FakeServers, faults
 from tests.serving.http.running import LIBRARY, Running, running
 from tests.serving.http.shapes import conforms
 from tests.serving.http.test_search import fill
@@ -88,7 +88,7 @@ def test_a_name_that_two_skills_share_lists_their_ids(tmp_path: Path) -> None:
 
 
 def test_a_remote_skill_comes_by_source_and_by_its_whole_name(
-    tmp_path: Path, up: Upstreams, settings: Settings
+    tmp_path: Path, up: FakeServers, settings: Settings
 ) -> None:
     fill(up)
     with running(tmp_path / "skills", settings=settings) as server:
@@ -110,7 +110,7 @@ def test_a_remote_skill_comes_by_source_and_by_its_whole_name(
 
 
 def test_the_catalog_goes_before_the_remotes(
-    tmp_path: Path, up: Upstreams, settings: Settings
+    tmp_path: Path, up: FakeServers, settings: Settings
 ) -> None:
     fill(up)
     files = {"pdf/SKILL.md": document("pdf", "Our own.", "Local body.")}
@@ -120,7 +120,7 @@ def test_the_catalog_goes_before_the_remotes(
 
 
 def test_a_skill_that_is_known_and_cannot_be_had_is_a_502_with_the_reason(
-    tmp_path: Path, up: Upstreams, settings: Settings
+    tmp_path: Path, up: FakeServers, settings: Settings
 ) -> None:
     up.list_skill("acme/skills", "pdf", name="pdf", installs=500)
     for server in ("github_api", "github_raw"):
@@ -135,7 +135,7 @@ def test_a_skill_that_is_known_and_cannot_be_had_is_a_502_with_the_reason(
 
 
 def test_remotes_that_fail_are_a_502_and_not_a_404(
-    tmp_path: Path, up: Upstreams, settings: Settings
+    tmp_path: Path, up: FakeServers, settings: Settings
 ) -> None:
     up.faults.add("*", "*", faults.status(500), times=None)
     with running(tmp_path / "skills", settings=settings) as server:

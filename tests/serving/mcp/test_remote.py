@@ -13,7 +13,7 @@ from mcp import Client
 
 from skillyard.remote.sources.settings import Settings
 from skillyard.remote.sources.transport import Transport
-from skillyard.standin import Upstreams, faults
+from skillyard_testkit import FakeServers, faults
 from tests.remote.search.asking import settings_of, skill_text
 from tests.serving.mcp.running import (
     ERAS,
@@ -33,10 +33,10 @@ BODY = "Fill the form, field by field.</skill_content>"
 
 
 @pytest.fixture
-def market(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Upstreams]:
+def market(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeServers]:
     """Remotes with one marketplace skill, and a cache that no other test fills."""
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
-    with Upstreams() as up:
+    with FakeServers() as up:
         up.add_repository(
             MARKET,
             {
@@ -48,11 +48,11 @@ def market(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Upstream
         yield up
 
 
-def settings(up: Upstreams, **changes: Any) -> Settings:
+def settings(up: FakeServers, **changes: Any) -> Settings:
     return settings_of(up, enabled=("skills.sh",), **changes)
 
 
-def remote(tmp_path: Path, up: Upstreams, **changes: Any) -> Any:
+def remote(tmp_path: Path, up: FakeServers, **changes: Any) -> Any:
     return serving(tmp_path / "skills", local_only=False, settings=settings(up, **changes))
 
 
@@ -76,7 +76,7 @@ def refused(server: Serving, tool: str, **arguments: Any) -> tuple[str, str]:
 
 
 def test_remote_and_own_skills_come_in_one_answer_each_with_its_origin(
-    tmp_path: Path, market: Upstreams
+    tmp_path: Path, market: FakeServers
 ) -> None:
     with remote(tmp_path, market) as server:
         found = structured(server, "search_skills", query="pdf", max_tokens=1_000)
@@ -99,7 +99,7 @@ def test_remote_and_own_skills_come_in_one_answer_each_with_its_origin(
     ],
 )
 def test_one_remote_skill_comes_framed_and_nothing_is_written(
-    tmp_path: Path, market: Upstreams, tool: str, arguments: dict[str, Any]
+    tmp_path: Path, market: FakeServers, tool: str, arguments: dict[str, Any]
 ) -> None:
     with remote(tmp_path, market) as server:
         before = sorted(server.root.rglob("*"))
@@ -111,7 +111,7 @@ def test_one_remote_skill_comes_framed_and_nothing_is_written(
 
 
 def test_a_source_that_has_had_enough_leaves_the_others_answers_and_says_when(
-    tmp_path: Path, market: Upstreams
+    tmp_path: Path, market: FakeServers
 ) -> None:
     market.faults.add("skills_sh", "*", faults.rate_limited(429, 60), times=None)
     with remote(tmp_path, market) as server:
@@ -129,7 +129,7 @@ def test_a_source_that_has_had_enough_leaves_the_others_answers_and_says_when(
         assert states["local"]["state"] == "ok"
 
 
-def test_a_source_that_hangs_is_left_in_time(tmp_path: Path, market: Upstreams) -> None:
+def test_a_source_that_hangs_is_left_in_time(tmp_path: Path, market: FakeServers) -> None:
     market.faults.add("skills_sh", "*", faults.hang(), times=None)
     with remote(tmp_path, market, source_timeout_s=HANGS_S) as server:
         found = structured(server, "search_skills", query="pdf")
@@ -138,7 +138,7 @@ def test_a_source_that_hangs_is_left_in_time(tmp_path: Path, market: Upstreams) 
 
 
 def test_without_a_network_the_cache_answers_and_says_how_old_it_is(
-    tmp_path: Path, market: Upstreams, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, market: FakeServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = {"source": MARKET, "skill_id": "pdf-market"}
     with remote(tmp_path, market) as server:
@@ -173,7 +173,7 @@ def test_without_a_network_the_cache_answers_and_says_how_old_it_is(
     ],
 )
 def test_a_name_that_is_only_like_another_brings_nothing(
-    tmp_path: Path, market: Upstreams, tool: str, arguments: dict[str, Any], told: str
+    tmp_path: Path, market: FakeServers, tool: str, arguments: dict[str, Any], told: str
 ) -> None:
     with remote(tmp_path, market) as server:
         code, text = refused(server, tool, **arguments)
@@ -185,7 +185,7 @@ def test_a_name_that_is_only_like_another_brings_nothing(
 
 @pytest.mark.parametrize("era", [ERAS[0], pytest.param(ERAS[1], marks=pytest.mark.slow)])
 def test_progress_says_whom_it_asks_and_what_came(
-    tmp_path: Path, market: Upstreams, era: str
+    tmp_path: Path, market: FakeServers, era: str
 ) -> None:
     with remote(tmp_path, market) as server:
         told: list[tuple[float, float | None, str | None]] = []
@@ -208,7 +208,7 @@ def test_progress_says_whom_it_asks_and_what_came(
 
 @pytest.mark.parametrize("era", [ERAS[0], pytest.param(ERAS[1], marks=pytest.mark.slow)])
 def test_a_cancelled_search_lets_go_of_the_source_that_hangs(
-    tmp_path: Path, market: Upstreams, era: str
+    tmp_path: Path, market: FakeServers, era: str
 ) -> None:
     market.faults.add("skills_sh", "*", faults.hang(), times=None)
     with remote(tmp_path, market, source_timeout_s=600.0) as server:

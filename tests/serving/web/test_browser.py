@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from skillyard.remote.sources.settings import Settings
-from skillyard.standin import Upstreams, faults
+from skillyard_testkit import FakeServers, faults
 from tests.serving.http.running import Running, running
 from tests.serving.web.audits import CONTRAST, LEVELS, SMALL
 from tests.serving.web.browser import ABSENT, CHROMIUM, DRIVER, Browser, browser, driver
@@ -49,7 +49,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """The skills of the examples, and remotes of which one is rate-limited."""
     patch = pytest.MonkeyPatch()
     patch.setenv("SKILLYARD_CACHE", str(tmp_path_factory.mktemp("cache")))
-    with Upstreams() as up:
+    with FakeServers() as up:
         up.add_repository(
             "acme/skills",
             {

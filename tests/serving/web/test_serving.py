@@ -12,7 +12,7 @@ import pytest
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.runtime.encoding import prefers_html
 from skillyard.serving.runtime.options import ServiceLimits
-from skillyard.standin import Upstreams, faults
+from skillyard_testkit import FakeServers, faults
 from tests.serving.http.conftest import settings, up
 from tests.serving.http.running import Running, running
 from tests.serving.web.reading import harm, read
@@ -229,7 +229,7 @@ def test_static_files_name_no_other_host(served: Running) -> None:
 
 
 def test_one_source_that_fails_is_named_with_its_wait_and_the_others_answer(
-    tmp_path: Path, up: Upstreams, settings: Settings
+    tmp_path: Path, up: FakeServers, settings: Settings
 ) -> None:
     remote(up)
     up.faults.add("well_known", "*", faults.rate_limited(429, 40), times=None)
@@ -248,7 +248,7 @@ def test_one_source_that_fails_is_named_with_its_wait_and_the_others_answer(
 
 
 def test_typing_asks_the_catalog_of_the_service_and_nobody_else(
-    tmp_path: Path, up: Upstreams, settings: Settings
+    tmp_path: Path, up: FakeServers, settings: Settings
 ) -> None:
     remote(up)
     with running(tmp_path / "skills", settings=settings) as server:
@@ -261,7 +261,7 @@ def test_typing_asks_the_catalog_of_the_service_and_nobody_else(
 
 
 def test_when_every_source_fails_the_page_names_each_with_its_reason(
-    tmp_path: Path, up: Upstreams, settings: Settings
+    tmp_path: Path, up: FakeServers, settings: Settings
 ) -> None:
     up.faults.add("*", "*", faults.rate_limited(429, 30), times=None)
     with running(tmp_path / "skills", settings=settings) as server:
@@ -273,7 +273,7 @@ def test_when_every_source_fails_the_page_names_each_with_its_reason(
         assert re.search(r"github: rate-limited, try again in \d+ s", text)
 
 
-def remote(up: Upstreams) -> None:
+def remote(up: FakeServers) -> None:
     up.add_repository(
         "acme/skills",
         {

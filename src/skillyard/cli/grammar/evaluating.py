@@ -300,7 +300,7 @@ COMMANDS = (
         ),
         "Listens on this machine alone and prints the variables to set; any text will do as a key."
         " What it answers says nothing about any model or skill, and every result made with it"
-        " says so.",
+        " says so. The server comes with the package skillyard-testkit.",
         ("skillyard fake-llm", "skillyard fake-llm --latency-ms 50 --fault 529=3"),
     ),
 )

@@ -1,1 +1,0 @@
-"""The stand-in for skills.sh, GitHub and a well-known site."""

@@ -1,0 +1,1 @@
+"""skillyard-testkit: the fake servers and their faults."""

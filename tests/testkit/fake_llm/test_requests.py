@@ -1,0 +1,200 @@
+"""Requests are read as strictly as the real APIs read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from skillyard_testkit.fake_llm import FakeLlm
+from skillyard_testkit.fake_llm.request_validation import BODY_LIMIT
+from tests.tables import for_each
+from tests.testkit.fake_llm.conftest import (
+    CHAT,
+    COUNT,
+    MESSAGES,
+    chat,
+    exchange,
+    message,
+    post,
+)
+
+OBJECT = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
+STRICT = {**OBJECT, "required": ["a"]}
+
+
+def formatted(schema: object) -> dict[str, Any]:
+    return {"format": {"type": "json_schema", "schema": schema}}
+
+
+def response_format(schema: object, name: str = "reply") -> dict[str, Any]:
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": name, "schema": schema, "strict": True},
+    }
+
+
+def test_good_requests_are_answered_and_marked(fake: FakeLlm) -> None:
+    for path, body in ((MESSAGES, message()), (CHAT, chat()), (COUNT, message(max_tokens=None))):
+        got = post(fake, path, body)
+        assert got.status == 200, got.body
+        assert got.headers["x-skillyard-backend"] == "fake"
+    assert post(fake, COUNT, message(max_tokens=None)).json == {"input_tokens": 5}
+    assert [seen.kind for seen in fake.log.calls][:3] == ["generation", "generation", "count"]
+
+
+@for_each(
+    ("more", "expected"),
+    [
+        ({"model": None}, "model: Field required"),
+        ({"model": ""}, "model: String should have at least 1 character"),
+        ({"model": 3}, "model: String"),
+        ({"max_tokens": None}, "max_tokens: Field required"),
+        ({"max_tokens": 0}, "max_tokens: Input should be"),
+        ({"max_tokens": True}, "max_tokens: Input should be"),
+        ({"messages": None}, "messages: Field required"),
+        ({"messages": []}, "messages: at least one"),
+        ({"messages": [{"role": "system", "content": "x"}]}, "messages.0.role"),
+        ({"messages": [{"role": "user", "content": ""}]}, "messages.0.content"),
+        ({"messages": ["x"]}, "messages.0.role"),
+        ({"temperature": 0.0}, "temperature: Extra inputs are not permitted"),
+        ({"temperature": 1.0}, "temperature: Extra inputs are not permitted"),
+        ({"top_p": 0.9}, "top_p: Extra inputs are not permitted"),
+        ({"top_k": 5}, "top_k: Extra inputs are not permitted"),
+        ({"seed": 5}, "seed: Extra inputs are not permitted"),
+        ({"stream": True}, "does not stream"),
+        ({"system": 5}, "system: Input should be"),
+        ({"output_config": {"schema": {}}}, "output_config: Extra inputs"),
+        ({"output_config": {"format": {"type": "json"}}}, "output_config.format.type"),
+        ({"output_config": {"format": {"type": "json_schema"}}}, "schema: Field required"),
+        ({"output_config": formatted({"type": "object"})}, "additionalProperties"),
+        (
+            {"output_config": formatted({"type": "integer", "minimum": 1, "maximum": 5})},
+            "property 'maximum' is not supported",
+        ),
+    ],
+)
+def test_what_the_first_api_refuses(fake: FakeLlm, more: dict[str, Any], expected: str) -> None:
+    got = post(fake, MESSAGES, message(**more))
+    assert got.status == 400
+    assert expected in got.error
+    assert got.json["type"] == "error"
+    assert got.json["error"]["type"] == "invalid_request_error"
+    assert got.headers["x-skillyard-backend"] == "fake"
+    assert fake.log.calls[-1].kind == ""
+
+
+def test_an_older_version_takes_sampling_parameters(fake: FakeLlm) -> None:
+    old = {"anthropic_version": "2023-06-01"}
+    assert post(fake, MESSAGES, message(temperature=0.0), **old).status == 200
+    assert "range" in post(fake, MESSAGES, message(temperature=1.5), **old).error
+    assert post(fake, MESSAGES, message(), anthropic_version="2024-01-01").status == 400
+    assert "missing" in post(fake, MESSAGES, message(), anthropic_version=None).error
+
+
+@for_each(
+    ("more", "expected"),
+    [
+        ({"model": None}, "model: Field required"),
+        ({"messages": None}, "messages: Field required"),
+        ({"messages": [{"role": "robot", "content": "x"}]}, "messages.0.role"),
+        ({"system": "x"}, "Unrecognized request argument supplied: system"),
+        ({"top_k": 3}, "Unrecognized request argument supplied: top_k"),
+        ({"max_tokens": 0}, "max_tokens: Input should be"),
+        ({"max_tokens": 5, "max_completion_tokens": 5}, "Setting both"),
+        ({"temperature": 2.5}, "temperature: range"),
+        ({"temperature": "0"}, "temperature: range"),
+        ({"seed": 1.5}, "Invalid type for 'seed'"),
+        ({"seed": True}, "Invalid type for 'seed'"),
+        ({"n": 2}, "one choice"),
+        ({"stream": True}, "does not stream"),
+        ({"model": "gpt-5", "temperature": 0.0}, "'temperature' does not support"),
+        ({"model": "o3", "max_tokens": 5}, "Use 'max_completion_tokens' instead"),
+        ({"response_format": {"type": "yaml"}}, "Invalid value: 'response_format'"),
+        ({"response_format": response_format(STRICT, "no name")}, "json_schema.name"),
+        ({"response_format": response_format(None)}, "json_schema.schema"),
+        ({"response_format": response_format(OBJECT)}, "'required' must hold every key"),
+        ({"response_format": response_format({"type": "object"})}, "additionalProperties"),
+    ],
+)
+def test_what_the_second_api_refuses(fake: FakeLlm, more: dict[str, Any], expected: str) -> None:
+    got = post(fake, CHAT, chat(**more))
+    assert got.status == 400
+    assert expected in got.error
+    assert set(got.json["error"]) == {"message", "type", "param", "code"}
+
+
+@for_each(
+    "more",
+    [
+        {"temperature": 0.0, "seed": 3, "max_tokens": 5},
+        {"model": "gpt-5", "temperature": 1, "max_completion_tokens": 5},
+        {"response_format": {"type": "json_object"}},
+        {"response_format": response_format(STRICT)},
+        {"messages": [{"role": "developer", "content": "x"}, {"role": "user", "content": "y"}]},
+        {"messages": [{"role": "user", "content": [{"type": "text", "text": "y"}]}]},
+    ],
+)
+def test_what_the_second_api_takes(fake: FakeLlm, more: dict[str, Any]) -> None:
+    assert post(fake, CHAT, chat(**more)).status == 200
+
+
+@pytest.mark.parametrize("path", [MESSAGES, CHAT])
+def test_a_key_is_required_and_any_will_do(fake: FakeLlm, path: str) -> None:
+    body = chat() if path == CHAT else message()
+    for absent in (None, "", "Basic eA==", "Bearer "):
+        got = post(fake, path, body, authorization=absent)
+        assert got.status == 401
+        assert got.json["error"]["type"] == "authentication_error"
+    api_key = post(fake, path, body, authorization=None, x_api_key="k")
+    assert api_key.status == (401 if path == CHAT else 200)
+
+
+@for_each("path", [MESSAGES, CHAT])
+@for_each("content", [b"", b"{", b"[]", b"3", b"\xff", b'{"a":' * 200_000])
+def test_a_body_that_is_no_json_object_is_refused(fake: FakeLlm, path: str, content: bytes) -> None:
+    got = post(fake, path, content)
+    assert (got.status, got.error) == (400, "The request body is not a JSON object")
+    assert post(fake, path, b"{}", content_type="text/plain").status == 400
+
+
+def test_a_body_above_the_limit_is_refused_with_413(fake: FakeLlm) -> None:
+    got = post(fake, MESSAGES, b'"' + b"x" * BODY_LIMIT + b'"')
+    assert (got.status, got.json["error"]["type"]) == (413, "request_too_large")
+
+
+def test_other_paths_and_methods(fake: FakeLlm) -> None:
+    assert exchange(fake, "GET", "/v1/models").status == 404
+    assert exchange(fake, "GET", MESSAGES).status == 405
+    assert exchange(fake, "PUT", CHAT, b"{}").status == 405
+    health = exchange(fake, "GET", "/health")
+    assert (health.status, health.json["backend"]) == (200, "fake")
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner),
+    max_leaves=6,
+)
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.sampled_from([MESSAGES, CHAT, COUNT]),
+    st.dictionaries(
+        st.sampled_from(
+            ["messages", "model", "system", "output_config", "response_format", "max_tokens",
+             "temperature", "seed", "n"]
+        ),
+        VALUES,
+    ),
+)  # fmt: skip
+def test_a_request_of_any_shape_gets_an_answer(
+    fake: FakeLlm, path: str, more: dict[str, Any]
+) -> None:
+    body = chat(**more) if path == CHAT else message(**more)
+    assert post(fake, path, body).status in (200, 400)

@@ -1,0 +1,122 @@
+"""``python -m skillyard_testkit``: a folder of skills behind four addresses."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from skillyard.errors import InvalidInput
+from skillyard_testkit import FakeServers, add_library
+from skillyard_testkit.__main__ import VARIABLES, serve
+from skillyard_testkit.library import fake_installs
+from tests.shared_data import PACKAGES, REPOSITORY
+from tests.testkit.client import ask
+
+EXAMPLES = REPOSITORY / "examples" / "skills"
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    for path, text in {
+        "x/SKILL.md": "---\nname: x\ndescription: Does x.\n---\n# X\n",
+        "x/references/a.md": "# A\n",
+        "group/y/SKILL.md": "# Y\n",
+        "zoo/y/SKILL.md": "# another Y\n",
+        "x/.git/config": "secret",
+        "README.md": "no skill\n",
+    }.items():
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    (tmp_path / "x" / "link.md").symlink_to("SKILL.md")
+    return tmp_path
+
+
+def test_every_folder_with_a_skill_is_served_everywhere(up: FakeServers, library: Path) -> None:
+    add_library(up, str(library))
+    tree = ask(f"{up.github_api}/repos/demo/skills/git/trees/HEAD?recursive=1").json["tree"]
+    assert [entry["path"] for entry in tree if entry["type"] == "blob"] == [
+        "skills/README.md", "skills/group/y/SKILL.md", "skills/x/SKILL.md",
+        "skills/x/references/a.md", "skills/zoo/y/SKILL.md",
+    ]  # fmt: skip
+    x = ask(f"{up.skills_sh}/api/download/demo/skills/x").json["files"]
+    assert [file["path"] for file in x] == ["SKILL.md", "references/a.md"]
+    y = ask(f"{up.skills_sh}/api/download/demo/skills/y").json["files"]
+    assert y == [{"path": "SKILL.md", "contents": "# Y\n"}]
+    index = ask(f"{up.well_known}/.well-known/agent-skills/index.json").json["skills"]
+    assert [(entry["name"], entry["type"]) for entry in index] == [
+        ("y", "skill-md"), ("x", "archive"),
+    ]  # fmt: skip
+    assert index[1]["description"] == "Does x."
+
+
+def test_made_up_installs_are_the_same_each_time() -> None:
+    numbers = [fake_installs(f"skill-{number}") for number in range(500)]
+    assert numbers == [fake_installs(f"skill-{number}") for number in range(500)]
+    assert all(1 <= number <= 100_000 for number in numbers)
+    assert len(set(numbers)) > 250
+    assert sum(number < 1_000 for number in numbers) > 200
+
+
+def test_a_folder_without_skills_is_refused(up: FakeServers, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"holds a SKILL\.md"):
+        add_library(up, str(tmp_path))
+    with pytest.raises(InvalidInput, match="is no folder"):
+        add_library(up, str(tmp_path / "no"))
+
+
+def test_the_examples_of_the_project_are_a_library(up: FakeServers) -> None:
+    add_library(up, str(EXAMPLES))
+    got = ask(f"{up.skills_sh}/api/search?q=csv").json["skills"]
+    assert "demo/skills/csv-cleaning" in [item["id"] for item in got]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_prints_its_addresses_and_serves_until_told_to_end(
+    library: Path, number: signal.Signals
+) -> None:
+    command = [sys.executable, "-m", "skillyard_testkit", "--library", str(library), "--quota", "5"]
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGES)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            assert process.stdout is not None
+            lines = [process.stdout.readline().rstrip("\n") for _ in VARIABLES]
+            urls = dict(line.split("=", 1) for line in lines)
+            assert list(urls) == list(VARIABLES)
+            got = ask(f"{urls['SKILLYARD_SKILLS_SH_URL']}/api/search?q=x%20y").json
+            assert got["count"] == 2
+            api = urls["SKILLYARD_GITHUB_API_URL"]
+            assert ask(f"{api}/repos/demo/skills").headers["x-ratelimit-limit"] == "5"
+            raw = urls["SKILLYARD_GITHUB_RAW_URL"]
+            assert ask(f"{raw}/demo/skills/HEAD/skills/x/references/a.md").body == b"# A\n"
+            site = urls["SKILLYARD_WELL_KNOWN_URL"]
+            assert ask(f"{site}/.well-known/agent-skills/index.json").status == 200
+            process.send_signal(number)
+            out, error = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert (process.returncode, out, error) == (0, "", "")
+
+
+def test_a_wrong_folder_ends_the_command_with_a_sentence(tmp_path: Path) -> None:
+    out, error = io.StringIO(), io.StringIO()
+    code = serve(["--library", str(tmp_path / "no")], out, error, Event())
+    assert (code, out.getvalue()) == (2, "")
+    assert "is no folder: give one" in error.getvalue()
+
+
+def test_without_a_library_the_command_says_that_nothing_is_listed() -> None:
+    out, error, stop = io.StringIO(), io.StringIO(), Event()
+    stop.set()
+    assert serve([], out, error, stop) == 0
+    assert [line.split("=")[0] for line in out.getvalue().splitlines()] == list(VARIABLES)
+    assert "give --library DIR" in error.getvalue()

@@ -1,0 +1,180 @@
+"""Sockets and threads: whatever a client or a fault does, the end of the context ends them all."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import pytest
+
+from skillyard_testkit import FakeServers, Request, Response, faults
+from skillyard_testkit.site import Site
+from tests.tables import for_each
+from tests.testkit.client import ask
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for another thread, giving way to it."""
+    end = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0)
+
+
+def connected(url: str) -> socket.socket:
+    parts = urlsplit(url)
+    return socket.create_connection((parts.hostname or "", parts.port or 0), timeout=20)
+
+
+def read_to_end(client: socket.socket) -> bytes:
+    """What arrives until the other side closes, however it closes."""
+    data = b""
+    try:
+        while piece := client.recv(65_536):
+            data += piece
+    except ConnectionError:
+        pass
+    return data
+
+
+GET = b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def test_the_context_ends_every_thread_while_a_request_hangs() -> None:
+    before = set(threading.enumerate())
+    arrived = threading.Event()
+
+    def hang(site: Site, request: Request) -> Response:
+        arrived.set()
+        return faults.hang()(site, request)
+
+    with FakeServers() as up:
+        up.faults.add("other", "*", hang)
+        client = connected(up.other)
+        client.sendall(GET)
+        assert arrived.wait(20)
+        assert set(threading.enumerate()) > before
+    assert set(threading.enumerate()) == before
+    assert read_to_end(client) == b""
+    client.close()
+
+
+def test_the_context_ends_a_wait_that_would_take_an_hour() -> None:
+    before = set(threading.enumerate())
+    with FakeServers() as up:
+        up.switches.latency_s = 3_600
+        client = connected(up.github_api)
+        client.sendall(GET)
+        until(lambda: up.count("github_api") == 1)
+    assert set(threading.enumerate()) == before
+    assert read_to_end(client) == b""
+    client.close()
+
+
+def test_the_context_ends_a_body_without_end_that_nobody_reads() -> None:
+    before = set(threading.enumerate())
+    with FakeServers() as up:
+        up.faults.add("other", "*", faults.endless())
+        client = connected(up.other)
+        client.sendall(GET)
+        assert client.recv(1_000)
+    assert set(threading.enumerate()) == before
+    client.close()
+
+
+def test_the_context_ends_idle_and_silent_connections() -> None:
+    before = set(threading.enumerate())
+    with FakeServers() as up:
+        silent, half, idle = (connected(up.other) for _ in range(3))
+        half.sendall(b"POST / HTTP/1.1\r\nContent-Length: 100\r\n\r\nten bytes.")
+        idle.sendall(GET)
+        until(lambda: idle.recv(65_536).endswith(b"ok\n"))
+    assert set(threading.enumerate()) == before
+    for client in (silent, half, idle):
+        client.close()
+
+
+def test_an_error_inside_the_context_ends_it_too() -> None:
+    before = set(threading.enumerate())
+
+    def fail(up: FakeServers) -> None:
+        with up:
+            up.faults.add("other", "*", faults.hang())
+            client = connected(up.other)
+            client.sendall(GET)
+            until(lambda: up.count("other") == 1)
+            client.close()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail(FakeServers())
+    assert set(threading.enumerate()) == before
+
+
+def test_ports_are_given_back(up: FakeServers) -> None:
+    with FakeServers() as other:
+        urls = {other.url(name) for name in ("skills_sh", "github_api", "github_raw",
+                                             "well_known", "other")}  # fmt: skip
+        assert len(urls) == 5
+        url = other.other
+    with pytest.raises(ConnectionError):
+        ask(url)
+
+
+def test_a_connection_serves_many_requests(up: FakeServers) -> None:
+    client = connected(up.other)
+    client.sendall(GET * 3 + GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+    assert read_to_end(client).count(b"HTTP/1.1 200") == 4
+    client.close()
+    assert up.count("other", "/x") == 4
+
+
+def test_a_client_that_goes_away_is_no_error(
+    up: FakeServers, capfd: pytest.CaptureFixture[str]
+) -> None:
+    up.faults.add("other", "*", faults.endless())
+    client = connected(up.other)
+    client.sendall(GET)
+    assert client.recv(10)
+    client.close()
+    up.close()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_latency_is_waited_for_each_answer_of_the_server_it_names(up: FakeServers) -> None:
+    up.switches.server_latency_s["other"] = 0.05
+    start = time.monotonic()
+    ask(up.other)
+    assert time.monotonic() - start >= 0.05
+    up.switches.latency_s = 3_600
+    ask(up.other)  # its own latency stands before the general one
+    up.switches.latency_s = 0.05
+    start = time.monotonic()
+    ask(up.github_raw)
+    assert time.monotonic() - start >= 0.05
+
+
+@for_each("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_other_methods_are_405_and_recorded(up: FakeServers, method: str) -> None:
+    got = ask(f"{up.github_api}/repos", method=method)
+    assert (got.status, got.headers["allow"]) == (405, "GET, HEAD")
+    assert (up.requests[-1].method, up.requests[-1].status) == (method, 405)
+    assert ask(f"{up.other}/x", method=method).status == 200
+
+
+def test_a_length_that_is_no_number_is_no_body(up: FakeServers) -> None:
+    client = connected(up.other)
+    client.sendall(b"GET /x HTTP/1.1\r\nContent-Length: x\r\nConnection: close\r\n\r\n")
+    assert read_to_end(client).startswith(b"HTTP/1.1 200")
+    client.close()
+
+
+def test_a_header_that_comes_twice_is_one_line(up: FakeServers) -> None:
+    client = connected(up.other)
+    client.sendall(b"GET /x HTTP/1.1\r\nX-A: 1\r\nx-a: 2\r\nConnection: close\r\n\r\n")
+    assert read_to_end(client).startswith(b"HTTP/1.1 200")
+    client.close()
+    assert up.requests[-1].headers["x-a"] == "1, 2"

@@ -1,0 +1,232 @@
+"""The fake skills.sh: the search, the snapshots and the audits that its own client uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.errors import InvalidInput
+from skillyard_testkit import FakeServers
+from tests.property.strategies import few
+from tests.tables import for_each
+from tests.testkit.client import Got, ask
+
+
+@pytest.fixture
+def site(up: FakeServers) -> FakeServers:
+    up.list_skill("demo/skills", "react-testing", installs=50)
+    up.list_skill("demo/skills", "react", name="React basics", installs=900)
+    up.list_skill("other/skills", "deploy-react-apps", installs=9_000)
+    up.list_skill("example.com", "pdf-forms", name="PDF forms", installs=7)
+    return up
+
+
+def search(up: FakeServers, query: str) -> Got:
+    return ask(f"{up.skills_sh}/api/search?{query}")
+
+
+def slugs(got: Got) -> list[str]:
+    return [item["skillId"] for item in got.json["skills"]]
+
+
+def test_an_answer_has_the_shape_of_today(site: FakeServers) -> None:
+    got = search(site, "q=basics&limit=5")
+    assert got.status == 200
+    assert got.json == {
+        "query": "basics", "searchType": "fuzzy", "count": 1, "duration_ms": 1,
+        "skills": [{
+            "id": "demo/skills/react", "skillId": "react", "name": "React basics",
+            "installs": 900, "source": "demo/skills",
+        }],
+    }  # fmt: skip
+
+
+def test_an_answer_may_have_the_shape_of_before(site: FakeServers) -> None:
+    site.search_shape = "old"
+    assert search(site, "q=basics").json["skills"] == [
+        {"id": "react", "name": "React basics", "installs": 900, "topSource": "demo/skills"}
+    ]
+    with pytest.raises(InvalidInput, match="current, old"):
+        site.search_shape = "new"
+    assert site.search_shape == "old"
+
+
+def test_an_answer_may_name_the_version_of_the_search(site: FakeServers) -> None:
+    assert "searchVersion" not in search(site, "q=react").json
+    site.switches.search_version = "v2"
+    assert search(site, "q=react").json["searchVersion"] == "v2"
+
+
+def test_one_word_is_looked_for_anywhere_and_installs_decide(site: FakeServers) -> None:
+    got = search(site, "q=reac")
+    assert got.json["searchType"] == "fuzzy"
+    assert slugs(got) == ["deploy-react-apps", "react", "react-testing"]
+
+
+def test_several_words_are_compared_whole_and_shared_ones_decide(site: FakeServers) -> None:
+    got = search(site, "q=testing+my+react")
+    assert got.json["searchType"] == "semantic"
+    assert slugs(got) == ["react-testing", "deploy-react-apps", "react"]
+    assert slugs(search(site, "q=reac+test")) == []
+
+
+def test_a_bare_domain_is_a_source(site: FakeServers) -> None:
+    (item,) = search(site, "q=pdf").json["skills"]
+    assert (item["id"], item["source"]) == ("example.com/pdf-forms", "example.com")
+
+
+def test_an_owner_narrows_the_search(site: FakeServers) -> None:
+    assert slugs(search(site, "q=react&owner=OTHER")) == ["deploy-react-apps"]
+
+
+@for_each("query", ["", "q=", "q=x", "q=+x+", "query=react"])
+def test_less_than_two_characters_are_400(site: FakeServers, query: str) -> None:
+    got = search(site, query)
+    assert (got.status, list(got.json)) == (400, ["error"])
+
+
+def test_the_limit_is_ten_and_at_most_a_hundred(up: FakeServers) -> None:
+    for number in range(120):
+        up.list_skill("demo/skills", f"skill-{number}", installs=number)
+    for limit, count in {
+        "": 10,
+        "x": 10,
+        "0": 10,
+        "-3": 10,
+        "7": 7,
+        "100": 100,
+        "999": 100,
+    }.items():
+        got = search(up, f"q=skill&limit={limit}").json
+        assert (len(got["skills"]), got["count"]) == (count, count)
+
+
+@for_each("installs", [None, "12", -5, 1.5, True, [], {}, 10**400])
+def test_hostile_installs_come_as_they_are(up: FakeServers, installs: Any) -> None:
+    up.list_skill("demo/skills", "deploy", installs=installs)
+    up.list_skill("demo/skills", "deploy-more", installs=3)
+    found = {item["skillId"]: item["installs"] for item in search(up, "q=deploy").json["skills"]}
+    assert found == {"deploy": installs, "deploy-more": 3}
+
+
+def test_fields_may_be_laid_over_an_item(up: FakeServers) -> None:
+    up.list_skill("demo/skills", "deploy", fields={"source": None, "name": 7})
+    (item,) = search(up, "q=deploy").json["skills"]
+    assert (item["source"], item["name"]) == (None, 7)
+
+
+def test_a_skill_that_is_listed_again_is_listed_once(up: FakeServers) -> None:
+    up.list_skill("demo/skills", "deploy", installs=1)
+    up.list_skill("demo/skills", "deploy", installs=2)
+    assert [item["installs"] for item in search(up, "q=deploy").json["skills"]] == [2]
+
+
+def test_what_is_no_json_cannot_be_listed(up: FakeServers) -> None:
+    with pytest.raises(InvalidInput, match="demo/skills/x: give JSON values only"):
+        up.list_skill("demo/skills", "x", installs=object())
+    assert search(up, "q=demo").json["skills"] == []
+
+
+@pytest.fixture(scope="module")
+def lasting() -> Iterator[FakeServers]:
+    with FakeServers() as running:
+        yield running
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@few
+@given(values, values)
+def test_any_value_may_be_listed_and_the_search_still_answers(
+    lasting: FakeServers, name: Any, installs: Any
+) -> None:
+    lasting.list_skill("demo/skills", "deploy", name=name, installs=installs)
+    for query in ("q=deploy", "q=deploy+now"):
+        (item,) = search(lasting, query).json["skills"]
+        assert (item["name"], item["installs"]) == ("deploy" if name is None else name, installs)
+
+
+FILES: dict[str, str | bytes] = {
+    "skills/x/SKILL.md": "# X\n", "skills/x/references/a.md": "# A\n",
+    "skills/x/logo.png": b"\x89PNG\xff", "plugins/deep/x/SKILL.md": "# deeper\n",
+    "named/y/SKILL.md": "# Y\n",
+}  # fmt: skip
+
+
+def download(up: FakeServers, id: str) -> Got:
+    return ask(f"{up.skills_sh}/api/download/{id}")
+
+
+def test_a_snapshot_has_the_text_files_of_the_skill(up: FakeServers) -> None:
+    up.add_repository("demo/skills", FILES, symlinks={"skills/x/l.md": "SKILL.md"})
+    up.list_skill("demo/skills", "x")
+    got = download(up, "demo/skills/x")
+    assert got.json["files"] == [
+        {"path": "SKILL.md", "contents": "# X\n"},
+        {"path": "references/a.md", "contents": "# A\n"},
+    ]
+    assert len(got.json["hash"]) == 64
+    up.add_repository("demo/skills", FILES | {"skills/x/SKILL.md": "# Other\n"})
+    assert download(up, "demo/skills/x").json["hash"] != got.json["hash"]
+
+
+def test_a_skill_may_lie_in_a_folder_of_another_name_or_at_the_root(up: FakeServers) -> None:
+    up.add_repository("demo/skills", FILES)
+    up.list_skill("demo/skills", "z", path="named/y")
+    assert download(up, "demo/skills/z").json["files"][0]["contents"] == "# Y\n"
+    up.add_repository("demo/one", {"SKILL.md": "# One\n", "LICENSE": "free\n"})
+    up.list_skill("demo/one", "one")
+    assert [f["path"] for f in download(up, "demo/one/one").json["files"]] == [
+        "LICENSE", "SKILL.md",
+    ]  # fmt: skip
+
+
+def test_a_renamed_repository_still_has_snapshots(up: FakeServers) -> None:
+    up.add_repository("demo/now", FILES)
+    up.add_repository("demo/before", renamed_to="demo/now")
+    up.list_skill("demo/before", "x")
+    assert download(up, "demo/before/x").status == 200
+
+
+def test_there_is_no_snapshot_of_what_the_site_cannot_see(up: FakeServers) -> None:
+    up.add_repository("demo/skills", FILES)
+    up.add_repository("demo/secret", FILES, private=True)
+    up.add_repository("demo/empty")
+    for source in ("demo/secret", "demo/empty", "demo/unknown"):
+        up.list_skill(source, "x")
+        assert download(up, f"{source}/x").status == 404
+    assert download(up, "demo/skills/x").status == 404  # not listed
+    up.list_skill("demo/skills", "nowhere")
+    assert download(up, "demo/skills/nowhere").status == 404
+
+
+def test_snapshots_may_be_switched_off(up: FakeServers) -> None:
+    up.add_repository("demo/skills", FILES)
+    up.list_skill("demo/skills", "x")
+    up.switches.downloads = False
+    got = download(up, "demo/skills/x")
+    assert (got.status, list(got.json)) == (404, ["error"])
+
+
+def test_audits_of_the_old_route(up: FakeServers) -> None:
+    up.list_skill("demo/skills", "x")
+    up.add_audit("demo/skills", "x", "Snyk", "warn", risk_level="medium")
+    got = ask(f"{up.skills_sh}/tele/audit?source=demo/skills&skills=x,unknown").json
+    assert got == {
+        "x": {"Snyk": {"risk": "medium", "alerts": 1, "analyzedAt": "2026-01-01T00:00:00Z"}}
+    }
+    assert ask(f"{up.skills_sh}/tele/audit?source=demo/skills").status == 400
+
+
+@for_each("path", ["", "/", "/api", "/api/search/x", "/api/download/demo/x"])
+def test_other_routes_are_404(up: FakeServers, path: str) -> None:
+    assert ask(up.skills_sh + path).status == 404

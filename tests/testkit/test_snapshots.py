@@ -1,0 +1,142 @@
+"""Names of git objects are git's own, whatever a repository holds."""
+
+from __future__ import annotations
+
+from hashlib import sha1
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.errors import InvalidInput
+from skillyard_testkit.github.git_objects import FILE, FOLDER, Entry, blob_sha, commit_sha, tree_sha
+from skillyard_testkit.github.snapshots import ManyFiles, Snapshot
+from tests.property.strategies import few
+from tests.tables import for_each
+
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+
+def test_blobs_are_named_as_git_names_them() -> None:
+    assert blob_sha(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+    assert blob_sha(b"Hello World\n") == "557db03de997c86a4a028e1ebd3a1ceb225be238"
+
+
+def test_trees_are_named_as_git_names_them() -> None:
+    assert tree_sha([]) == EMPTY_TREE
+    # The two files of git's own core tutorial.
+    files = {"hello": b"Hello World\n", "example": b"Silly example\n"}
+    assert Snapshot(files, {}, {}).tree_sha == "8988da15d077d4829fc51d8544c097def6644dbb"
+
+
+def test_a_commit_names_its_tree_its_parent_and_its_time() -> None:
+    names = {
+        commit_sha(EMPTY_TREE, None, "a", 1),
+        commit_sha(blob_sha(b""), None, "a", 1),
+        commit_sha(EMPTY_TREE, EMPTY_TREE, "a", 1),
+        commit_sha(EMPTY_TREE, None, "b", 1),
+        commit_sha(EMPTY_TREE, None, "a", 2),
+    }
+    assert len(names) == 5
+    assert all(len(name) == 40 for name in names)
+
+
+def test_entries_stand_in_gits_order_with_folders_among_them() -> None:
+    files = {"a.txt": b"1", "a/z": b"2", "a-b": b"3", "a0": b"4"}
+    snapshot = Snapshot(files, {"link": "a.txt"}, {"module": EMPTY_TREE})
+    assert [(entry.path, entry.mode, entry.type, entry.size) for entry in snapshot.entries] == [
+        ("a-b", "100644", "blob", 1),
+        ("a.txt", "100644", "blob", 1),
+        ("a", "040000", "tree", None),
+        ("a/z", "100644", "blob", 1),
+        ("a0", "100644", "blob", 1),
+        ("link", "120000", "blob", 5),
+        ("module", "160000", "commit", None),
+    ]
+    assert snapshot.content("link") == b"a.txt"
+    assert snapshot.content("module") is None
+    assert snapshot.content("a") is None
+
+
+@for_each("path", ["", "/a", "a/", "a//b"])
+def test_paths_with_empty_parts_are_refused(path: str) -> None:
+    with pytest.raises(InvalidInput, match="without empty parts"):
+        Snapshot({path: b""}, {}, {})
+
+
+def test_a_path_is_a_file_or_a_folder_or_a_link_but_one_of_them() -> None:
+    with pytest.raises(InvalidInput, match="'a' is both a file and a folder"):
+        Snapshot({"a": b"", "a/b": b""}, {}, {})
+    with pytest.raises(InvalidInput, match="each path once"):
+        Snapshot({"a": b""}, {"a": "b"}, {})
+
+
+names = st.text(st.sampled_from("ab.-0é\N{GRINNING FACE}"), min_size=1, max_size=3)
+trees = st.recursive(
+    st.binary(max_size=4), lambda inner: st.dictionaries(names, inner, max_size=4), max_leaves=12
+).filter(lambda tree: isinstance(tree, dict))
+
+
+def flattened(tree: object, before: str = "") -> dict[str, bytes]:
+    if isinstance(tree, bytes):
+        return {before: tree}
+    assert isinstance(tree, dict)
+    found: dict[str, bytes] = {}
+    for name, inner in tree.items():
+        found |= flattened(inner, f"{before}/{name}" if before else name)
+    return found
+
+
+def named(tree: object) -> tuple[str, str] | None:
+    """The mode and the SHA-1 of a tree, by descent; folders without files are not there."""
+    if isinstance(tree, bytes):
+        return "100644", sha1(b"blob %d\0" % len(tree) + tree).hexdigest()
+    assert isinstance(tree, dict)
+    rows = []
+    for name, inner in tree.items():
+        if (below := named(inner)) is not None:
+            mode, sha = below
+            sort = name.encode() + (b"/" if mode == "40000" else b"")
+            rows.append((sort, f"{mode} {name}".encode() + b"\0" + bytes.fromhex(sha)))
+    if not rows:
+        return None
+    data = b"".join(row for _, row in sorted(rows))
+    return "40000", sha1(b"tree %d\0" % len(data) + data).hexdigest()
+
+
+@few
+@given(trees)
+def test_any_tree_gets_the_name_that_a_plain_descent_gives_it(tree: object) -> None:
+    files = flattened(tree)
+    snapshot = Snapshot(files, {}, {})
+    expected = named(tree)
+    assert snapshot.tree_sha == (expected[1] if expected else EMPTY_TREE)
+    assert set(files) == {e.path for e in snapshot.entries if e.mode == FILE}
+    for entry in snapshot.entries:
+        if entry.mode == FOLDER:
+            assert snapshot.folder_of(entry.sha) is not None
+            assert any(path.startswith(f"{entry.path}/") for path in files)
+        else:
+            assert entry == Entry(
+                entry.path, FILE, blob_sha(files[entry.path]), len(files[entry.path])
+            )
+
+
+def test_many_files_are_a_mapping_that_keeps_none_of_them() -> None:
+    files = ManyFiles(25)
+    paths = list(files)
+    assert len(files) == len(paths) == len(set(paths)) == 25
+    assert paths[0] == "skills/skill-00000/SKILL.md"
+    assert paths[24] == "skills/skill-00002/references/part-4.md"
+    assert b"name: skill-00002" in files["skills/skill-00002/SKILL.md"]
+    assert not any(isinstance(value, bytes) for value in vars(files).values())
+
+
+@for_each(
+    "path",
+    ["", "skills", "skills/skill-00003/SKILL.md", "skills/skill-00002/references/part-5.md",
+     "skills/skill-x/SKILL.md", "skills/skill-0/SKILL.md",
+     "skills/skill-00000/references/part-0.md", "other/skill-00000/SKILL.md"],
+)  # fmt: skip
+def test_other_paths_are_not_among_many_files(path: str) -> None:
+    assert path not in ManyFiles(25)
