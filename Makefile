@@ -29,7 +29,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters wheel audit sbom test-installed test-wheel deploy-check hosts pages clients lint types bench quality conformance soak fuzz docs docs-check format coverage lock clean
+.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters wheel audit sbom test-installed test-wheel deploy-check hosts pages clients lint types bench quality conformance soak fuzz docs docs-check site pictures format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -126,6 +126,13 @@ docs: $(DEV) ## Rewrite the generated pages of docs/reference
 docs-check: $(DEV) ## Run the examples in the documentation
 	@$(BIN)/python -m pytest --all tests/docs $(ARGS)
 
+site: ## Build the documentation site into build/site and check its links (an environment of its own)
+	@PYTHON='$(PYTHON)' tools/venv .venv-site site
+	@.venv-site/bin/python tools/site/build.py $(ARGS)
+
+pictures: $(DEV) ## Make the pictures of README.md again from real runs (needs chromium)
+	@$(BIN)/python tools/pictures/make.py
+
 format: $(DEV) ## Format the code and apply the safe fixes
 	@$(BIN)/python -m ruff check --fix --exit-zero --quiet .
 	@$(BIN)/python -m ruff format .
@@ -157,6 +164,7 @@ lock: ## Recompute the pinned requirement files (UPGRADE=1 for the newest releas
 	$(UV) pyproject.toml --extra cli --extra serve --extra remote --extra fast --extra watch \
 		--extra postgres --constraint requirements/dev.txt \
 		--output-file requirements/container.txt
+	$(UV) --group site --output-file requirements/site.txt
 	$(UV) --group deploy --output-file requirements/deploy.txt
 	$(UV) pyproject.toml --group eval-lowest \
 		--output-file requirements/eval-lowest.txt

@@ -45,7 +45,8 @@ class Block(NamedTuple):
 
 def pages() -> list[Path]:
     """Return every page: the README files and all of ``docs/``."""
-    folders = (REPOSITORY, REPOSITORY / "examples", REPOSITORY / "testkit")
+    examples = REPOSITORY / "examples"
+    folders = (REPOSITORY, examples, examples / "plugin", REPOSITORY / "testkit")
     found = [folder / "README.md" for folder in folders]
     return [*found, *sorted((REPOSITORY / "docs").rglob("*.md"))]
 

@@ -189,7 +189,7 @@ def test_the_readme_counts_what_is_there(
     positives = [case for case in activation if case.should_activate]
     skills = {name for case in positives for name in case.expected_skills}
     assert f"{len(activation)} requests: {len(positives)} for {len(skills)} skills" in text
-    assert f"{len(activation) - len(positives)} for which nothing should be activated" in text
+    assert f"{len(activation) - len(positives)} that should activate no skill" in text
     expected = sum(case.expected_skill is not None for case in confusion)
-    assert f"three or four skills that are easily taken for each other, {expected} requests" in text
-    assert f"| {len(confusion) - expected} requests near to a group" in text
+    assert f"three or four similar skills, {expected} requests" in text
+    assert f"| {len(confusion) - expected} requests that are close to a group" in text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TypeVar
 
 from skillyard.errors import SkillYamlError
 from skillyard.evals.cases.records import Located, Notes, Record, from_json, from_yaml
@@ -14,7 +13,6 @@ from skillyard.limits import DEFAULT_LIMITS
 
 __all__ = ["json_items", "json_lines", "json_root", "yaml_record"]
 
-Case = TypeVar("Case")
 
 _YAML_LIMITS = DEFAULT_LIMITS._replace(yaml_nodes=50_000)
 """As for frontmatter, but for files of many prompts."""

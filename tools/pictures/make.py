@@ -1,0 +1,175 @@
+"""Make the pictures of README.md from real runs over the example library.
+
+    python tools/pictures/make.py
+
+``docs/pictures/terminal.svg`` shows the output of the command line, drawn by rich.
+``docs/pictures/page.png`` is a screenshot of the web page in Chromium. Both are committed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import os
+import pty
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlencode
+
+from rich.console import Console
+from rich.text import Text
+
+ROOT = Path(__file__).resolve().parents[2]
+PICTURES = ROOT / "docs" / "pictures"
+COLUMNS = 100
+COMMANDS = (
+    ("select", "our docker image is 1.8 GB and runs as root", "--limit", "2"),
+    ("select", "who won the world cup in 1994", "--limit", "2"),
+)
+REQUEST = "our docker image is 1.8 GB and runs as root"
+# rich's own template loads a font from another host; this one uses the reader's.
+SVG = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">
+<style>
+.{unique_id}-matrix {{
+    font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace;
+    font-size: {char_height}px; line-height: {line_height}px;
+}}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/>
+</clipPath>
+{lines}
+</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+
+
+def main() -> int:
+    """Make both pictures; return the exit status."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        print("pictures: Chromium is not installed (Debian: chromium)", file=sys.stderr)
+        return 1
+    PICTURES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        environment = isolated_environment(folder)
+        draw_terminal(PICTURES / "terminal.svg", environment)
+        with _service(environment) as address:
+            _screenshot(browser, address, PICTURES / "page.png", folder)
+    for picture in sorted(PICTURES.iterdir()):
+        print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size:,} bytes")
+    return 0
+
+
+def isolated_environment(folder: str) -> dict[str, str]:
+    """Return an environment without the user's settings and caches."""
+    return {
+        **os.environ,
+        "HOME": folder,
+        "SKILLYARD_CACHE": f"{folder}/cache",
+        "SKILLYARD_HTTP_TOKEN": "",
+        "TERM": "xterm-256color",
+        "COLUMNS": str(COLUMNS),
+    }
+
+
+def draw_terminal(path: Path, environment: dict[str, str]) -> None:
+    """Write what the commands print on a terminal as an SVG."""
+    console = Console(
+        record=True,
+        width=COLUMNS,
+        file=io.StringIO(),
+        force_terminal=True,
+        color_system="truecolor",
+    )
+    for number, words in enumerate(COMMANDS):
+        if number:
+            console.print()
+        shown = " ".join(f'"{word}"' if " " in word else word for word in words)
+        console.print(Text(f"$ skillyard {shown}", style="bold"))
+        console.print(Text.from_ansi(_terminal_output(words, environment)))
+    path.write_text(
+        console.export_svg(title="skillyard", code_format=SVG, unique_id="skillyard"),
+        encoding="utf-8",
+    )
+
+
+def _terminal_output(words: tuple[str, ...], environment: dict[str, str]) -> str:
+    """Return what a command prints on a terminal, with its colours."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    command = [sys.executable, "-m", "skillyard", *words]
+    folder = ROOT / "examples" / "skills"
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdin=slave, stdout=slave, stderr=slave
+    ):
+        os.close(slave)
+        return b"".join(_reads(master)).decode().replace("\r\n", "\n").rstrip("\n")
+
+
+def _reads(descriptor: int) -> Iterator[bytes]:
+    """Yield what is written to a terminal until its last writer has closed it."""
+    try:
+        while data := os.read(descriptor, 65_536):
+            yield data
+    except OSError:  # Linux reports the end of a terminal as an error
+        pass
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _service(environment: dict[str, str]) -> Iterator[str]:
+    """Run the HTTP service over the example library; yield its address."""
+    command = ["serve", "--http", "examples/skills", "--local-only", "--port", "0"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "skillyard", *command],
+        cwd=ROOT,
+        env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        try:
+            assert running.stderr is not None
+            yield str(json.loads(running.stderr.readline())["url"])
+        finally:
+            running.kill()
+
+
+def _screenshot(browser: str, address: str, path: Path, folder: str) -> None:
+    """Write a picture of the page that answers the request."""
+    options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1000,760"]
+    subprocess.run(
+        [
+            browser,
+            *options,
+            f"--user-data-dir={folder}/chromium",
+            f"--screenshot={path}",
+            f"{address}/?{urlencode({'q': REQUEST})}",
+        ],
+        check=True,
+        stderr=subprocess.DEVNULL,
+        timeout=120,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
