@@ -324,8 +324,14 @@ def _fields(value: type) -> Iterator[tuple[str, str]]:
         said = after.value if isinstance(after, ast.Expr) else None
         if isinstance(field, ast.Assign | ast.AnnAssign) and isinstance(said, ast.Constant):
             name = field.targets[0] if isinstance(field, ast.Assign) else field.target
-            default = f"={ast.unparse(field.value)}" if field.value is not None else ""
-            yield ast.unparse(name) + default, _plain(inspect.cleandoc(str(said.value)))
+            text = _plain(inspect.cleandoc(str(said.value)))
+            yield ast.unparse(name) + _assigned(field.value), text
+
+
+def _assigned(value: ast.expr | None) -> str:
+    """Return what an attribute is set to; nothing for an entry of the table of Skill's fields."""
+    declared = isinstance(value, ast.Call) and ast.unparse(value.func) == "_use"
+    return "" if value is None or declared else f"={ast.unparse(value)}"
 
 
 def _methods(value: type) -> Iterator[tuple[str, str]]:

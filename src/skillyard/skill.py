@@ -89,10 +89,12 @@ class SkillField(NamedTuple):
     """None too where it is required, or worked out when it is not given."""
     card: bool
     """An index holds it, and an answer shows it without reading the skill's file."""
+    key: str
+    """Its key in frontmatter; empty where it does not come from there."""
     wire: bool
-    """The service sends it under this name. The fields of Skyll's shape go under Skyll's names."""
+    """JSON documents have it under this name. The members of Skyll's shape keep Skyll's names."""
     page: str
-    """Its label where a skill is shown to people; empty where it is not listed there."""
+    """Its label on the web page and the terminal; empty where it has no row of its own there."""
     content: bool
     """A change of it changes the hash and the id of a skill that comes from no file."""
     around: bool
@@ -123,15 +125,16 @@ def _use(
     *,
     required: bool = False,
     card: bool = False,
+    key: str = "",
     wire: bool = False,
     page: str = "",
     content: bool = False,
     around: bool = False,
 ) -> Any:
     """Return a field of :class:`Skill`; the arguments are those of :class:`SkillField`."""
-    uses = {"card": card, "wire": wire, "page": page, "content": content, "around": around}
+    uses = {"check": check, "card": card, "key": key, "wire": wire, "page": page}
     given = {} if required else {"default": default}
-    return field(metadata={"check": check, **uses}, **given)
+    return field(metadata={**uses, "content": content, "around": around}, **given)
 
 
 # What each field may hold. Each returns the value itself where nothing has to change.
@@ -246,37 +249,43 @@ class Skill:
     a skill is made from :data:`SKILL_FIELDS`.
     """
 
-    name: str = _use(_text, required=True, card=True, content=True)
-    description: str = _use(_text, required=True, card=True, content=True)
+    name: str = _use(_text, required=True, key="name", card=True, content=True)
+    description: str = _use(_text, required=True, key="description", card=True, content=True)
     body: str | None = _use(_maybe_text, required=True, content=True)
     path: Converted[str | os.PathLike[str], str] = _use(_path, "", card=True, around=True)
     _: KW_ONLY
     id: Converted[str | None, str] = _use(_maybe_text, card=True)
-    slug: Converted[str | None, str] = _use(_maybe_text, card=True)
-    title: str | None = _use(_maybe_text, card=True, content=True)
-    version: str | None = _use(_maybe_text, page="Version")
-    license: str | None = _use(_maybe_text, wire=True, page="License")
-    compatibility: str | None = _use(_maybe_text, wire=True, page="Compatibility")
-    hint: str | None = _use(_maybe_text, wire=True)
-    tags: Texts = _use(_texts, (), card=True, wire=True, page="Tags", content=True)
-    keywords: Texts = _use(_texts, (), wire=True, content=True)
-    triggers: Converted[Triggers | Mapping[str, Iterable[str]] | Iterable[str] | None, Triggers] = (
-        _use(_triggers, NO_TRIGGERS, wire=True, content=True)
+    slug: Converted[str | None, str] = _use(_maybe_text, key="id", card=True)
+    title: str | None = _use(_maybe_text, key="title", card=True, content=True)
+    version: str | None = _use(_maybe_text, key="version", page="Version")
+    license: str | None = _use(_maybe_text, key="license", wire=True, page="License")
+    compatibility: str | None = _use(
+        _maybe_text, key="compatibility", wire=True, page="Compatibility"
     )
-    trigger: bool = _use(_flag, False, card=True, wire=True)
+    hint: str | None = _use(_maybe_text, key="hint", wire=True)
+    tags: Texts = _use(_texts, (), key="tags", card=True, wire=True, page="Tags", content=True)
+    keywords: Texts = _use(_texts, (), key="keywords", wire=True, content=True)
+    triggers: Converted[Triggers | Mapping[str, Iterable[str]] | Iterable[str] | None, Triggers] = (
+        _use(_triggers, NO_TRIGGERS, key="triggers", wire=True, content=True)
+    )
+    trigger: bool = _use(_flag, False, key="trigger", card=True, wire=True)
     """True: hidden from automatic choice, reached only by ``@name`` or by name."""
-    priority: int = _use(_integer, 0, card=True, wire=True, content=True)
-    inputs: Texts = _use(_texts, (), wire=True)
-    outputs: Texts = _use(_texts, (), wire=True)
-    safety_notes: Texts = _use(_texts, (), wire=True, page="Safety notes")
-    allowed_tools: Texts = _use(_texts, (), card=True, page="Allowed tools", content=True)
-    declared_references: Texts = _use(_texts, (), wire=True)
+    priority: int = _use(_integer, 0, key="priority", card=True, wire=True, content=True)
+    inputs: Texts = _use(_texts, (), key="inputs", wire=True)
+    outputs: Texts = _use(_texts, (), key="outputs", wire=True)
+    safety_notes: Texts = _use(_texts, (), key="safety_notes", wire=True, page="Safety notes")
+    allowed_tools: Texts = _use(
+        _texts, (), key="allowed-tools", card=True, page="Allowed tools", content=True
+    )
+    declared_references: Texts = _use(_texts, (), key="references", wire=True)
     """The frontmatter list ``references`` (adk's sense): external files that the skill needs."""
     references: Converted[Iterable[Reference | str | Mapping[str, Any]], tuple[Reference, ...]] = (
         _use(_references, ())
     )
     """Documents found beside the skill (Skyll's sense)."""
-    metadata: Converted[Mapping[str, Any] | None, Mapping[str, Any]] = _use(_metadata)
+    metadata: Converted[Mapping[str, Any] | None, Mapping[str, Any]] = _use(
+        _metadata, key="metadata"
+    )
     source: str | None = _use(_maybe_text, card=True)
     """Where a remote skill comes from, as ``owner/repo`` or a host."""
     origin: str | None = _use(_maybe_text, card=True, wire=True)
@@ -291,8 +300,10 @@ class Skill:
     """``project`` for a root that was named, ``user`` for the user's own agent folders."""
     frontmatter: str | None = _use(_maybe_text)
     """The frontmatter block as it stands in the file, without its fences."""
-    user_invocable: bool = _use(_flag, True, card=True, wire=True)
-    disable_model_invocation: bool = _use(_flag, False, card=True, wire=True)
+    user_invocable: bool = _use(_flag, True, key="user-invocable", card=True, wire=True)
+    disable_model_invocation: bool = _use(
+        _flag, False, key="disable-model-invocation", card=True, wire=True
+    )
 
     def __post_init__(self) -> None:
         for name, check in _CHECKS:

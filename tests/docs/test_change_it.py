@@ -90,9 +90,8 @@ def test_a_field_of_a_skill_takes_two_files_and_is_in_files_indexes_and_stores(
     ]
 
 
-@pytest.mark.xfail(reason="the service's documents list their fields by hand", strict=False)
 def test_a_field_of_a_skill_is_shown_by_the_service_and_the_commands(tmp_path: Path) -> None:
     make("A field of Skill", tmp_path)
     assert see("field_in_documents.py", tmp_path).split() == [
-        *("list", "show", "check", "GET/skill", "client", "page")
+        *("list", "show", "terminal", "check", "GET/skill", "client", "page")
     ]

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from skillyard.cli.blocks import Block, Column, Span, Table, Text, line
+from skillyard.skill import SKILL_FIELDS
 from skillyard.text import clean_line, plural
 
 if TYPE_CHECKING:
     from skillyard.errors import Diagnostic
     from skillyard.resources import Resource
+    from skillyard.skill import Skill, SkillField
     from skillyard.usecases import Card, Heading, Listing, Shown
 
 __all__ = ["listing", "shown"]
@@ -119,16 +121,19 @@ def _facts(card: Card) -> list[list[Span | str]]:
         "trigger keywords": ", ".join(skill.triggers.keywords),
         "trigger phrases": ", ".join(skill.triggers.phrases),
         "priority": str(skill.priority) if skill.priority else "",
-        "version": skill.version,
-        "license": skill.license,
-        "compatibility": skill.compatibility,
-        "allowed tools": ", ".join(skill.allowed_tools),
-        "safety notes": "; ".join(skill.safety_notes),
+        **{each.page.lower(): _fact(skill, each) for each in SKILL_FIELDS.values() if each.page},
         "hidden": f"yes: call it by @{skill.name}" if skill.hidden else "",
         "shadowed by": card.shadowed_by,
         "remarks": f"{card.remarks:,}: skillyard check says which" if card.remarks else "",
     }
     return [[label, value] for label, value in facts.items() if value]
+
+
+def _fact(skill: Skill, each: SkillField) -> str:
+    value = getattr(skill, each.name)
+    if isinstance(value, tuple):
+        return ("; " if each.name == "safety_notes" else ", ").join(value)
+    return str(value or "")
 
 
 def _outline(outline: Sequence[Heading], titled: bool) -> Iterator[Block]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from types import NoneType
 from typing import Any, NamedTuple
 
 from skillyard.arguments import check_arguments
@@ -20,9 +21,17 @@ from skillyard.formats.frontmatter import Fenced, decode, split, unify_lines
 from skillyard.formats.nodes import Node, Scalar
 from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.limits import DEFAULT_LIMITS, Limits
-from skillyard.skill import Reference, Skill, Triggers, document_id
+from skillyard.skill import SKILL_FIELDS, Reference, Skill, Triggers, document_id
 
-__all__ = ["Document", "Parsed", "parse_document", "parse_skill", "split_tools"]
+__all__ = [
+    "LIST_KEYS",
+    "TEXT_KEYS",
+    "Document",
+    "Parsed",
+    "parse_document",
+    "parse_skill",
+    "split_tools",
+]
 
 
 class Document(NamedTuple):
@@ -140,33 +149,29 @@ def _repaired(error: SkillYamlError, line: int) -> Diagnostic:
 def _skill(fields: Fields, fenced: Fenced, document: Document, digest: str) -> Skill:
     name = fields.name()
     description = fields.description()
-    slug = fields.text("id") if "id" in fields else None
     known: dict[str, Any] = {
         field: value
-        for field in ("title", "version", "license", "compatibility", "hint")
-        if field in fields and (value := fields.text(field)) is not None
+        for field, key in TEXT_KEYS.items()
+        if key in fields and (value := fields.text(key)) is not None
     }
     if "hint" not in known and "argument-hint" in fields:
         known["hint"] = fields.text("argument-hint")
-    for field in ("tags", "keywords", "inputs", "outputs", "safety_notes"):
-        if field in fields:
-            known[field] = fields.texts(field, split=_one if field in _ONE_TEXT else None)
-    if "references" in fields:
-        known["declared_references"] = fields.texts("references")
+    for field, key in LIST_KEYS.items():
+        if key in fields:
+            known[field] = fields.texts(key, split=_one if key in _ONE_TEXT else None)
     tools = _allowed_tools(fields)
     if tools:
         known["allowed_tools"] = tools
     triggers = _triggers(fields)
     if triggers is not None:
         known["triggers"] = triggers
-    if "trigger" in fields:
-        known["trigger"] = bool(fields.flag("trigger"))
-    if "priority" in fields:
-        known["priority"] = fields.integer("priority") or 0
-    if "user-invocable" in fields:
-        known["user_invocable"] = fields.flag("user-invocable") is not False
-    if "disable-model-invocation" in fields:
-        known["disable_model_invocation"] = bool(fields.flag("disable-model-invocation"))
+    for field, key in _FLAG_KEYS.items():
+        if key in fields and (flag := fields.flag(key)) is not None:
+            known[field] = flag
+    for field, key in _INTEGER_KEYS.items():
+        if key in fields and (number := fields.integer(key)) is not None:
+            known[field] = number
+    slug = known.pop("slug", None)
     return Skill(
         name=name,
         description=description,
@@ -185,6 +190,23 @@ def _skill(fields: Fields, fenced: Fenced, document: Document, digest: str) -> S
     )
 
 
+def _keys_of(kind: type) -> dict[str, str]:
+    """Return the frontmatter keys of the fields whose default has a type, by field name."""
+    return {
+        each.name: each.key
+        for each in SKILL_FIELDS.values()
+        if each.key and type(each.default) is kind and each.name not in _READ_APART
+    }
+
+
+_READ_APART = frozenset(["name", "description", "allowed_tools", "triggers", "metadata"])
+"""The fields whose value in frontmatter has a form of its own."""
+TEXT_KEYS = _keys_of(NoneType)
+"""Field name -> frontmatter key, for the fields that hold one text."""
+LIST_KEYS = _keys_of(tuple)
+"""Field name -> frontmatter key, for the fields that hold a list of texts."""
+_FLAG_KEYS = _keys_of(bool)
+_INTEGER_KEYS = _keys_of(int)
 _ONE_TEXT = frozenset(["inputs", "outputs", "safety_notes"])
 
 

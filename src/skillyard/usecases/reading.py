@@ -10,7 +10,10 @@ from skillyard.catalog.copies import is_copy
 from skillyard.catalog.counts import SkillCounts
 from skillyard.context.budget import estimate_tokens
 from skillyard.errors import Diagnostic
-from skillyard.skill import Skill
+from skillyard.shapes import library as shapes
+from skillyard.shapes.encoder import encode, from_attributes
+from skillyard.shapes.skills import Triggers
+from skillyard.skill import SKILL_FIELDS, Skill
 
 __all__ = ["Card", "Listing", "card", "list_skills"]
 
@@ -29,33 +32,33 @@ class Card(NamedTuple):
     """Paths of the skill: its own first, then those of its copies."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON shape of a card."""
+        """Return the JSON shape of a card, and what else the skill has of the table of fields."""
         skill = self.skill
-        return {
-            "name": skill.name,
-            "id": skill.id,
-            "slug": skill.slug,
-            "title": skill.title,
-            "description": skill.description,
-            "path": skill.path,
-            "places": list(self.places),
-            "scope": skill.scope,
-            "layout": skill.origin,
-            "tags": list(skill.tags),
-            "keywords": list(skill.keywords),
-            "triggers": {key: list(value) for key, value in skill.triggers._asdict().items()},
-            "version": skill.version,
-            "license": skill.license,
-            "compatibility": skill.compatibility,
-            "allowed_tools": list(skill.allowed_tools),
-            "hidden": skill.hidden,
-            "priority": skill.priority,
-            "tokens": self.tokens,
-            "hash": skill.hash,
-            "last_modified": skill.last_modified,
-            "shadowed_by": self.shadowed_by,
-            "remarks": self.remarks,
+        shape = from_attributes(
+            shapes.Card,
+            skill,
+            places=self.places,
+            layout=skill.origin,
+            triggers=from_attributes(Triggers, skill.triggers),
+            tokens=self.tokens,
+            shadowed_by=self.shadowed_by,
+            remarks=self.remarks,
+        )
+        further = {
+            each.name: each.encode(value)
+            for each in _FURTHER
+            if (value := getattr(skill, each.name)) != each.default
         }
+        members: dict[str, Any] = encode(shape)
+        return members | further
+
+
+_FURTHER = tuple(
+    each
+    for each in SKILL_FIELDS.values()
+    if each.wire and each.name not in {*shapes.Card.__dataclass_fields__, "origin"}
+)
+"""The fields that follow the members of the shape; ``origin`` is its ``layout``."""
 
 
 class Listing(NamedTuple):

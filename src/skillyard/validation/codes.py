@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from skillyard.validation import body, descriptions, fields, library, names, text_form
+from skillyard.validation import body, descriptions, field_types, fields, library, names, text_form
 from skillyard.validation.profiles import PROFILES
 from skillyard.validation.rule import Rule
 
@@ -213,31 +213,26 @@ _OF_READING = {
         "move data into a file beside the skill",
     ),
 }
-_TEXT_FIELDS = ("argument_hint", "hint", "id", "title", "version")
-_LIST_FIELDS = (
-    *("allowed_tools", "files", "inputs", "keywords", "outputs", "phrases", "references"),
-    *("safety_notes", "tags", "trigger_files", "trigger_keywords", "triggers"),
-)
 
 
 def _typed() -> dict[str, tuple[str, str, str]]:
     """Return the texts of the codes that contain the name of a field."""
     texts = {
-        f"{field}_not_string": (f"The field {field} is not text", _TYPES, "write it on one line")
-        for field in _TEXT_FIELDS
+        code: (f"The field {field} is not text", _TYPES, "write it on one line")
+        for code, field in field_types.TEXTS.items()
     }
     lists = {
-        f"{field}_not_list": (f"The field {field} is no list of texts", _TYPES, "write a list")
-        for field in _LIST_FIELDS
+        code: (f"The field {field} is no list of texts", _TYPES, "write a list")
+        for code, field in field_types.LISTS.items()
     }
     return texts | lists
 
 
 def _rules() -> Mapping[str, RuleText]:
-    texts = {rule.code: (rule.title, rule.source, rule.hint) for rule in CHECKS}
+    texts = _typed()
+    texts |= {rule.code: (rule.title, rule.source, rule.hint) for rule in CHECKS}
     texts |= library.TEXTS
     texts |= _OF_READING
-    texts |= _typed()
     return MappingProxyType(
         {
             code: RuleText(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from skillyard.formats.yaml_guard import Node, plain_value
+from skillyard.skill import SKILL_FIELDS
 from skillyard.validation.rule import Finding, define_rule, quoted
 from skillyard.validation.view import Kind, View
 
@@ -19,13 +20,10 @@ SPEC_FIELDS = frozenset(
     ["name", "description", "license", "compatibility", "metadata", "allowed-tools"]
 )
 """The six fields of the agentskills.io specification."""
-EXTENSION_FIELDS = frozenset(
-    (
-        *("version", "tags", "references", "trigger", "hint"),  # adk-skill
-        *("keywords", "triggers", "trigger_files", "trigger_keywords"),  # evaluation system
-        *("id", "priority", "inputs", "outputs", "safety_notes"),  # Oasis
-        *("title", "argument-hint", "user-invocable", "disable-model-invocation"),  # hosts
-    )
+EXTENSION_FIELDS = (
+    frozenset({each.key for each in SKILL_FIELDS.values() if each.key} - SPEC_FIELDS)
+    | {"argument-hint"}  # what Claude Code calls hint
+    | {"trigger_files", "trigger_keywords"}  # older spellings of triggers
 )
 """The fields that skillyard reads in addition to the specification."""
 _ALIASES = {"skill_name": "name", "allowed_tools": "allowed-tools"}

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from skillyard.errors import InvalidInput, UnknownName
+from skillyard.validation import field_types
 
 __all__ = [
     "DEFAULT_PROFILE",
@@ -48,9 +49,7 @@ _RANK = {OFF: 0, INFO: 1, WARNING: 2, ERROR: 3}
 # Columns: code, lenient, spec, reference. E error, W warning, I info, - off.
 _TABLE = """
 allowed_tools_commas      - W -
-allowed_tools_not_list    W W -
 allowed_tools_not_string  - W -
-argument_hint_not_string  W W -
 binary_file               E E E
 body_empty                I I -
 body_too_long             W W -
@@ -71,24 +70,19 @@ field_alias               W E E
 field_too_long            E E E
 file_name_case            W E -
 file_too_large            E E E
-files_not_list            W W -
 final_newline_missing     - I -
 folder_unreadable         W W W
 frontmatter_missing       E E E
 frontmatter_too_large     E E E
 frontmatter_unclosed      E E E
 hidden_character          W W -
-hint_not_string           W W -
 html_comment              W W -
 identical_copy            I I -
-id_not_string             W W -
 index_busy                E E E
 index_damaged             E E E
 index_missing             E E E
 index_stray_file          I I I
-inputs_not_list           W W -
 io_error                  E E E
-keywords_not_list         W W -
 license_not_string        W E -
 line_ends_crlf            - I -
 link_broken               W W W
@@ -120,30 +114,20 @@ oasis_id_not_slug         W W -
 oasis_id_twice            W W -
 oasis_incomplete          W W -
 odd_file_name             W W W
-outputs_not_list          W W -
 pattern_generic           W W -
-phrases_not_list          W W -
 reference_deep            - I -
 reference_missing         W W -
 reference_outside         W W -
-references_not_list       W W -
 resource_refused          E E E
-safety_notes_not_list     W W -
 skill_md_missing          W E E
 tag_on_every_skill        I I -
-tags_not_list             W W -
-title_not_string          W W -
 too_many_folders          E E E
 tool_unknown              W W -
 trailing_blanks           - I -
 tree_too_deep             W W W
-trigger_files_not_list    W W -
-trigger_keywords_not_list W W -
 trigger_looks_like_glob   W W -
 trigger_shared            W W -
-triggers_not_list         W W -
 unexpected_fields         I E E
-version_not_string        W W -
 yaml_alias                E E E
 yaml_anchor               E E E
 yaml_bad_key              E E E
@@ -157,6 +141,8 @@ yaml_tag                  E E E
 yaml_too_deep             E E E
 yaml_too_large            E E E
 """
+_OF_TYPES = "WW-"
+"""The row of each code of :mod:`~skillyard.validation.field_types` that the table does not name."""
 
 _YAML_CODES = (
     *("yaml_alias", "yaml_anchor", "yaml_bad_key", "yaml_directive", "yaml_duplicate_key"),
@@ -174,7 +160,8 @@ RENAMED: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 
 def _profiles() -> Mapping[str, Mapping[str, str]]:
-    rows = [line.split() for line in _TABLE.strip().split("\n")]
+    of_types = [[code, *_OF_TYPES] for code in (*field_types.TEXTS, *field_types.LISTS)]
+    rows = [*of_types, *(line.split() for line in _TABLE.strip().split("\n"))]
     return MappingProxyType(
         {
             name: MappingProxyType({row[0]: _WORDS[row[column]] for row in rows})

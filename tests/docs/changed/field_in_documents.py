@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 from field import TEXT, VALUE
-from service import command_line, served
+from service import command_line, served, terminal
 
 from skillyard.client import Client
 
@@ -17,6 +17,7 @@ def on_the_command_line(library: Path) -> Iterator[tuple[str, Any]]:
     root = ["--root", str(library)]
     yield "list", command_line("list", *root)["skills"][0].get("audience")
     yield "show", command_line("show", "greet", *root)["skill"].get("audience")
+    yield "terminal", VALUE if VALUE in terminal("show", "greet", *root) else None
     findings = command_line("check", str(library))["diagnostics"]
     yield "check", findings or VALUE
 

@@ -26,5 +26,10 @@ def served(library: str) -> Iterator[str]:
 
 def command_line(*words: str) -> Any:
     """Return the JSON that a command prints."""
-    command = [sys.executable, "-m", "skillyard", *words, "--json"]
-    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    return json.loads(terminal(*words, "--json"))
+
+
+def terminal(*words: str) -> str:
+    """Return what a command prints."""
+    command = [sys.executable, "-m", "skillyard", *words]
+    return subprocess.run(command, capture_output=True, check=True, encoding="utf-8").stdout

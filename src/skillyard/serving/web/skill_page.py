@@ -26,7 +26,7 @@ from skillyard.serving.web.parts import copy_button, copy_line, facts, lead, not
 from skillyard.serving.web.scale import scale_of
 from skillyard.serving.web.signals import evidence, score_badge, score_bar, signal_bars, tree
 from skillyard.serving.web.words import failure_words, number, score_words, title_words
-from skillyard.skill import Reference
+from skillyard.skill import SKILL_FIELDS, Reference, SkillField
 from skillyard.text import plural
 from skillyard.usecases import Why
 from skillyard.usecases.reasons import Ahead
@@ -102,17 +102,20 @@ def _facts(found_skill: FoundSkill) -> Markup | None:
     return facts(
         (
             ("Source", lives),
-            ("Version", text_of(skill.version or "")),
-            ("Licence", text_of(skill.license or "")),
-            ("Needs", text_of(skill.compatibility or "", 500)),
-            ("Tags", _tags(found_skill)),
-            ("Allowed tools", _listed(skill.allowed_tools)),
-            ("Safety notes", _listed(skill.safety_notes)),
+            *((each.page, _fact(found_skill, each)) for each in SKILL_FIELDS.values() if each.page),
             ("Installs", f"{hit.install_count:,}" if hit.install_count > 0 else ""),
             ("Commit", tag("code", package.commit[:12]) if package and package.commit else ""),
             ("Content hash", tag("code", skill.hash[:16])),
         )
     )
+
+
+def _fact(found_skill: FoundSkill, each: SkillField) -> Content:
+    """Return what the skill has in a field."""
+    if each.name == "tags":
+        return _tags(found_skill)
+    value = getattr(found_skill.skill, each.name)
+    return _listed(value) if isinstance(value, tuple) else text_of(str(value or ""), 500)
 
 
 def _tags(found_skill: FoundSkill) -> Content:
