@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
 from skillyard.text import clean, without_secrets
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from skillyard.cli.blocks import Block
     from skillyard.cli.fancy import Screen
 
-    class _Answer(Protocol):
+    class _Result(Protocol):
         """A value that is printed as one JSON document."""
 
         def to_dict(self) -> dict[str, Any]: ...
 
+    class _Answer(_Result, Protocol):
+        """A result that writes its document on one line by itself."""
+
         def to_json(self) -> str: ...
+
+    _ResultT = TypeVar("_ResultT", bound=_Result)
 
 
 __all__ = ["Console", "columns", "complain", "is_terminal"]
@@ -78,6 +85,13 @@ class Console:
 
         indent = 2 if is_terminal(sys.stdout) else None
         sys.stdout.write(dumps(value, ensure_ascii=True, indent=indent) + "\n")
+
+    def show(self, value: _ResultT, view: Callable[[_ResultT], Iterable[Block]]) -> None:
+        """Print a result: its JSON document with ``--json``, else the blocks of a view."""
+        if self.json:
+            self.document(value.to_dict())
+        else:
+            self.print(*view(value))
 
     def answer(self, value: _Answer) -> None:
         """Print a value's JSON document, which it can write on one line by itself."""

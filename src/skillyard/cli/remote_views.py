@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
+from skillyard.cli.blocks import Block, Column, Span, Table, line
 from skillyard.cli.views import tree
 from skillyard.text import clean_line, plural, shorten
 
@@ -121,7 +121,7 @@ def added_skill(added: Added) -> Iterator[Block]:
         yield line(Span(f"noted in {clean_line(added.lock)}", "dim"), indent=1)
 
 
-def cache_line(result: CacheState) -> Line:
+def cache_line(result: CacheState) -> Iterator[Block]:
     """Say what the cache holds."""
     oldest = ""
     if result.oldest is not None:
@@ -129,9 +129,9 @@ def cache_line(result: CacheState) -> Line:
         oldest = f", the oldest of {when:%Y-%m-%d %H:%M} UTC"
     size = f"{result.bytes / 1e6:.1f} MB"
     what = f"{plural(result.entries, 'answer')}, {size}{oldest}"
-    return line(Span(result.path, "name"), f"  {what}")
+    yield line(Span(result.path, "name"), f"  {what}")
 
 
-def cleared_line(done: CacheCleared) -> Line:
+def cleared_line(done: CacheCleared) -> Iterator[Block]:
     """Say what clearing the cache did."""
-    return line(Span(done.path, "name"), f"  {plural(done.removed, 'answer')} forgotten")
+    yield line(Span(done.path, "name"), f"  {plural(done.removed, 'answer')} forgotten")

@@ -55,10 +55,10 @@ def migrated_blocks(done: StoreMigrated) -> Iterator[Block]:
         yield line(f"nothing else, once it is a member: GRANT {done.reader_role} TO its_login")
 
 
-def synced_line(done: StoreSynced) -> Line:
+def synced_line(done: StoreSynced) -> Iterator[Block]:
     """Say what a node's folder holds now."""
     what = f"{plural(done.skills, 'skill')}, generation {done.generation}"
-    return line(Span(done.folder, "name"), f"  {what}; {done.bytes / 1e6:,.1f} MB")
+    yield line(Span(done.folder, "name"), f"  {what}; {done.bytes / 1e6:,.1f} MB")
 
 
 def published_blocks(done: StorePublished) -> Iterator[Block]:
@@ -95,11 +95,11 @@ def _error(diagnostic: Diagnostic) -> Line:
     )
 
 
-def changed_line(done: StoreChanged) -> Line:
+def changed_line(done: StoreChanged) -> Iterator[Block]:
     """Say what a withdrawal or a rollback did."""
     counts = ", ".join(f"{getattr(done.done, kind):,} {kind}" for kind in _KINDS)
     head = f"  {done.tenant}, generation {done.done.generation}: "
-    return line(Span(done.store, "name"), head, counts)
+    yield line(Span(done.store, "name"), head, counts)
 
 
 def log_blocks(result: StoreLog) -> Iterator[Block]:
@@ -170,9 +170,9 @@ def status_blocks(result: StoreStatus) -> Iterator[Block]:
         yield line("standby ", Span(standby.name, "name"), f"  {standby.state}, {lag}")
 
 
-def granted_line(done: StoreGranted) -> Line:
+def granted_line(done: StoreGranted) -> Iterator[Block]:
     """Say what a caller may see from now on, or no longer."""
-    return line(
+    yield line(
         Span(done.grant.caller, "name"),
         f"  {_seen(done.grant)}; since generation {done.generation}",
     )

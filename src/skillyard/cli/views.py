@@ -236,15 +236,15 @@ def _ahead(others: Sequence[Ahead]) -> Table:
     return Table(columns, rows)
 
 
-def bench_line(done: BenchRun) -> Line:
+def bench_line(done: BenchRun) -> Iterator[Block]:
     """Say what a run was made of."""
     counts = (
         f"{plural(done.skills, 'skill')}, {done.answered:,} of {done.queries:,} queries answered"
     )
-    return line(Span(done.out, "name"), f"  {counts}; by {done.scorer}")
+    yield line(Span(done.out, "name"), f"  {counts}; by {done.scorer}")
 
 
-def bench_table(result: BenchScore) -> Table:
+def bench_table(result: BenchScore) -> Iterator[Block]:
     """Draw the measures: a row for all queries, then one for each kind."""
     rows = {"all": result.all, **result.by_kind}
     names = [name for name in result.all if name != "unanswerable"]
@@ -258,7 +258,7 @@ def bench_table(result: BenchScore) -> Table:
             for name in names
         ]
         lines.insert(1 + place, [f"  95 % {edge}", *cells])
-    return Table(columns, lines)
+    yield Table(columns, lines)
 
 
 def compare_table(result: BenchCompare) -> Iterator[Block]:
@@ -322,13 +322,13 @@ def _measure(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
 
 
-def index_line(built: IndexBuilt) -> Line:
+def index_line(built: IndexBuilt) -> Iterator[Block]:
     """Say what building an index did."""
     counts = {"added": built.added, "changed": built.changed, "removed": built.removed}
     did = ", ".join(f"{plural(number, 'file')} {what}" for what, number in counts.items() if number)
     what = f"{plural(built.skills, 'skill')}, {did or 'nothing changed'}"
     ready = "; ready for prompt hooks" if built.hook_folders else ""
-    return line(Span(built.folder, "name"), f"  {what}; generation {built.generation}{ready}")
+    yield line(Span(built.folder, "name"), f"  {what}; generation {built.generation}{ready}")
 
 
 _NEXT = {

@@ -96,12 +96,9 @@ def bench_run(args: Namespace, console: Console) -> int:
             format=args.format,
             progress=step,
         )
-    if console.json:
-        console.document(done.to_dict())
-    else:
-        from skillyard.cli.views import bench_line
+    from skillyard.cli.views import bench_line
 
-        console.print(bench_line(done))
+    console.show(done, bench_line)
     if not done.complete:
         console.note("interrupted: that file holds only the queries that were done")
         return INTERRUPTED
@@ -142,12 +139,9 @@ def bench_score(args: Namespace, console: Console) -> int:
     result = measuring.bench_score(
         args.run, args.queries, names=tuple(args.measure), qrels=args.qrels
     )
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        from skillyard.cli.views import bench_table
+    from skillyard.cli.views import bench_table
 
-        console.print(bench_table(result))
+    console.show(result, bench_table)
     return 0
 
 
@@ -188,12 +182,9 @@ def bench_compare(args: Namespace, console: Console) -> int:
         names=tuple(args.measure),
         tolerance=args.tolerance,
     )
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        from skillyard.cli.views import compare_table
+    from skillyard.cli.views import compare_table
 
-        console.print(*compare_table(result))
+    console.show(result, compare_table)
     return NEGATIVE if result.regressed else 0
 
 
@@ -255,12 +246,10 @@ def bench_replay(args: Namespace, console: Console) -> int:
 
     catalog = load(args, console)
     result = measuring.bench_replay(catalog, args.log)
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        from skillyard.cli.views import replay_table
+    from skillyard.cli.views import replay_table
 
-        console.print(*replay_table(result))
+    console.show(result, replay_table)
+    if not console.json:
         note_unloaded(catalog.diagnostics, args, console)
     return NEGATIVE if result.moved else 0
 

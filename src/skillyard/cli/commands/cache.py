@@ -28,12 +28,9 @@ def cache_stats(args: Namespace, console: Console) -> int:
     from skillyard.usecases import cache_stats as stats
 
     result = stats()
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        from skillyard.cli.remote_views import cache_line
+    from skillyard.cli.remote_views import cache_line
 
-        console.print(cache_line(result))
+    console.show(result, cache_line)
     return 0
 
 
@@ -53,12 +50,9 @@ def cache_clear(args: Namespace, console: Console) -> int:
     from skillyard.usecases import cache_clear as clear
 
     done = clear()
-    if console.json:
-        console.document(done.to_dict())
-    else:
-        from skillyard.cli.remote_views import cleared_line
+    from skillyard.cli.remote_views import cleared_line
 
-        console.print(cleared_line(done))
+    console.show(done, cleared_line)
     return 0
 
 

@@ -52,12 +52,9 @@ def doctor(args: Namespace, console: Console) -> int:
             read_command=read_command,
             progress=step,
         )
-    if console.json:
-        console.document(diagnosis.to_dict())
-    else:
-        from skillyard.cli.doctor_views import diagnosis_blocks
+    from skillyard.cli.doctor_views import diagnosis_blocks
 
-        console.print(*diagnosis_blocks(diagnosis))
+    console.show(diagnosis, diagnosis_blocks)
     return 0 if diagnosis.healthy else NEGATIVE
 
 

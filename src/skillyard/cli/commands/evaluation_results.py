@@ -178,12 +178,9 @@ def validate_rubrics(args: Namespace, console: Console) -> int:
     from skillyard.usecases.eval_results import check_rubrics
 
     result = check_rubrics(args.evals_dir, args.rubrics_dir, load(args, console))
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        from skillyard.cli.eval_views import rubric_blocks
+    from skillyard.cli.eval_views import rubric_blocks
 
-        console.print(*rubric_blocks(result))
+    console.show(result, rubric_blocks)
     return 0 if result.valid else NEGATIVE
 
 
@@ -225,12 +222,9 @@ def baseline(args: Namespace, console: Console) -> int:
         result = baselines_kept(
             args.evals_dir, baselines=args.baselines_dir, eval_type=args.eval_type
         )
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        from skillyard.cli.eval_views import baseline_blocks
+    from skillyard.cli.eval_views import baseline_blocks
 
-        console.print(*baseline_blocks(result))
+    console.show(result, baseline_blocks)
     return 0
 
 
@@ -291,10 +285,7 @@ def suggest(args: Namespace, console: Console) -> int:
     from skillyard.usecases.evaluating import eval_suggest
 
     result = eval_suggest(load(args, console), args.name, args.evals_dir, tuple(args.path))
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        from skillyard.cli.eval_views import suggestion_blocks
+    from skillyard.cli.eval_views import suggestion_blocks
 
-        console.print(*suggestion_blocks(result))
+    console.show(result, suggestion_blocks)
     return 0

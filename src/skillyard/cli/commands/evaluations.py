@@ -155,12 +155,9 @@ def _layer(eval_type: str, args: Namespace, console: Console) -> int:
     options = _options(args)
     if args.dry_run:
         planned = eval_plan(catalog, eval_type, options)
-        if console.json:
-            console.document(planned.to_dict())
-        else:
-            from skillyard.cli.eval_views import plan_blocks
+        from skillyard.cli.eval_views import plan_blocks
 
-            console.print(*plan_blocks(planned))
+        console.show(planned, plan_blocks)
         return 0
     done = _run(eval_type, args, console, catalog, options)
     written = _reports(done, args)

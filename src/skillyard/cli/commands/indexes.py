@@ -70,12 +70,9 @@ def index_build(args: Namespace, console: Console) -> int:
 
 
 def _print_index(built: indexing.IndexBuilt, console: Console) -> None:
-    if console.json:
-        console.document(built.to_dict())
-    else:
-        from skillyard.cli.views import index_line
+    from skillyard.cli.views import index_line
 
-        console.print(index_line(built))
+    console.show(built, index_line)
     sys.stdout.flush()  # who reads a watch through a pipe reads each line as it comes
 
 
@@ -97,12 +94,9 @@ def index_status(args: Namespace, console: Console) -> int:
     from skillyard.usecases import indexing
 
     result = indexing.index_status(_roots(args), args.scope)
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        from skillyard.cli.views import index_state
+    from skillyard.cli.views import index_state
 
-        console.print(*index_state(result))
+    console.show(result, index_state)
     return 0 if result.state == "current" else NEGATIVE
 
 
@@ -124,12 +118,9 @@ def index_verify(args: Namespace, console: Console) -> int:
     from skillyard.usecases import indexing
 
     result = indexing.index_verify(_roots(args), args.scope)
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        from skillyard.cli.views import index_findings
+    from skillyard.cli.views import index_findings
 
-        console.print(*index_findings(result))
+    console.show(result, index_findings)
     return 0 if result.sound else NEGATIVE
 
 

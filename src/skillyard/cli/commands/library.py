@@ -201,12 +201,9 @@ def show(args: Namespace, console: Console) -> int:
 
     catalog = load(args, console)
     result = show_skill(catalog, args.name, section=args.section, references=args.references)
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        from skillyard.cli.cards import shown
+    from skillyard.cli.cards import shown
 
-        console.print(*shown(result))
+    console.show(result, shown)
     return 0
 
 

@@ -86,12 +86,9 @@ def _grant(args: Namespace) -> Grant:
 
 
 def _print_grant(done: storing.StoreGranted, console: Console) -> int:
-    if console.json:
-        console.document(done.to_dict())
-    else:
-        from skillyard.cli.store_views import granted_line
+    from skillyard.cli.store_views import granted_line
 
-        console.print(granted_line(done))
+    console.show(done, granted_line)
     return 0
 
 
@@ -109,10 +106,7 @@ def grants(args: Namespace, console: Console) -> int:
     from skillyard.usecases import storing
 
     result = storing.store_grants(store_address(args), args.caller)
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        from skillyard.cli.store_views import grants_blocks
+    from skillyard.cli.store_views import grants_blocks
 
-        console.print(*grants_blocks(result))
+    console.show(result, grants_blocks)
     return 0

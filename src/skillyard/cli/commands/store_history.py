@@ -100,12 +100,9 @@ def rollback(args: Namespace, console: Console) -> int:
 
 
 def _print_change(done: storing.StoreChanged, console: Console) -> None:
-    if console.json:
-        console.document(done.to_dict())
-    else:
-        from skillyard.cli.store_views import changed_line
+    from skillyard.cli.store_views import changed_line
 
-        console.print(changed_line(done))
+    console.show(done, changed_line)
 
 
 def add_store_log_command(commands: Commands) -> None:
@@ -126,12 +123,9 @@ def log(args: Namespace, console: Console) -> int:
     from skillyard.usecases import storing
 
     result = storing.store_log(store_address(args), args.limit)
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        from skillyard.cli.store_views import log_blocks
+    from skillyard.cli.store_views import log_blocks
 
-        console.print(*log_blocks(result))
+    console.show(result, log_blocks)
     return 0
 
 
@@ -162,10 +156,7 @@ def history(args: Namespace, console: Console) -> int:
         namespace=args.namespace or "",
         source=args.source or "",
     )
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        from skillyard.cli.store_views import history_blocks
+    from skillyard.cli.store_views import history_blocks
 
-        console.print(*history_blocks(result))
+    console.show(result, history_blocks)
     return 0

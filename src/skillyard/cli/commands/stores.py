@@ -88,12 +88,9 @@ def migrate(args: Namespace, console: Console) -> int:
 
 
 def _print_schema(done: storing.StoreMigrated, console: Console) -> int:
-    if console.json:
-        console.document(done.to_dict())
-    else:
-        from skillyard.cli.store_views import migrated_blocks
+    from skillyard.cli.store_views import migrated_blocks
 
-        console.print(*migrated_blocks(done))
+    console.show(done, migrated_blocks)
     return 0
 
 
@@ -174,12 +171,9 @@ def publish(args: Namespace, console: Console) -> int:
     """Publish; 1 when something could not be, 3 when it was stopped."""
     options = _options(args)
     report = _publish(args, options, console)
-    if console.json:
-        console.document(report.to_dict())
-    else:
-        from skillyard.cli.store_views import published_blocks
+    from skillyard.cli.store_views import published_blocks
 
-        console.print(*published_blocks(report))
+    console.show(report, published_blocks)
     result = report.done
     if not result.complete:
         console.note("interrupted: what is counted stands; publish again to go on")
@@ -257,12 +251,9 @@ def status(args: Namespace, console: Console) -> int:
     from skillyard.usecases import storing
 
     result = storing.store_status(store_address(args))
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        from skillyard.cli.store_views import status_blocks
+    from skillyard.cli.store_views import status_blocks
 
-        console.print(*status_blocks(result))
+    console.show(result, status_blocks)
     return 0
 
 
@@ -318,12 +309,9 @@ def store_sync(args: Namespace, console: Console) -> int:
 
 
 def _print_sync(done: syncing.StoreSynced, console: Console) -> None:
-    if console.json:
-        console.document(done.to_dict())
-    else:
-        from skillyard.cli.store_views import synced_line
+    from skillyard.cli.store_views import synced_line
 
-        console.print(synced_line(done))
+    console.show(done, synced_line)
     sys.stdout.flush()  # who reads a watch through a pipe reads each line as it comes
 
 
