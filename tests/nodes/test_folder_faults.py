@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from skillyard.skill import Skill
-from skillyard.store.node import following
-from skillyard.store.node.applying import rebuild
-from skillyard.store.node.following import Follower
+from skillyard.store.node import follower as follower_module
+from skillyard.store.node.follower import Follower
+from skillyard.store.node.generation_builder import rebuild
 from skillyard.store.node.state import NodeState
 from skillyard.store.protocol import CatalogStore
 from tests.nodes.journal import FAMILIES, TENANT, crowd
@@ -148,7 +148,7 @@ def test_an_index_that_the_node_cannot_use_is_named_and_nothing_is_confirmed(
 
     store.publish(AMBER.skills(1), tenant=TENANT, publisher="p")
     with monkeypatch.context() as patch:
-        patch.setattr(following, "rebuild", updated)
+        patch.setattr(follower_module, "rebuild", updated)
         with Follower(url, str(tmp_path / "node")) as follower:
             until(lambda: "if skillyard was updated under this node" in follower.following.failure)
             assert (follower.catalog, follower.following.age_s) == (None, None)

@@ -15,7 +15,8 @@ from typing import Any
 
 from skillyard.arguments import text_items
 from skillyard.client.call import Call, asked_by_get, asked_by_post, path_of
-from skillyard.client.choices import (
+from skillyard.client.document import Mismatch, read_as
+from skillyard.client.library_results import (
     Evaluated,
     Ranked,
     Selected,
@@ -25,8 +26,7 @@ from skillyard.client.choices import (
     selected_of,
     why_of,
 )
-from skillyard.client.document import Mismatch, read_as
-from skillyard.client.found import found_skill_of, search_result_of
+from skillyard.client.search_results import found_skill_of, search_result_of
 from skillyard.client.state import Health, WellKnownIndex, health_of, index_of
 from skillyard.errors import InvalidInput
 from skillyard.ranking.query import Query

@@ -14,10 +14,10 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from skillyard.client import calls
 from skillyard.client.address import ANSWER_BYTES, Service
 from skillyard.client.call import Call
+from skillyard.client.etag_cache import ANSWERS, KeptAnswers
 from skillyard.client.exchange import Sent, Steps, Wait, exchange, receiving
-from skillyard.client.keeping import ANSWERS, KeptAnswers
 from skillyard.client.reply import Reply
-from skillyard.client.retrying import Retries
+from skillyard.client.retries import Retries
 from skillyard.errors import InvalidInput
 from skillyard.extras import install_command
 

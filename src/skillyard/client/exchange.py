@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, TypeVar
 from skillyard.client.address import Service
 from skillyard.client.call import JSON, Call
 from skillyard.client.document import Mismatch
-from skillyard.client.keeping import KeptAnswers
+from skillyard.client.etag_cache import KeptAnswers
 from skillyard.client.refusals import bad_answer, gone_silent, refusal_of, unreachable
 from skillyard.client.reply import Incoming, Reply
-from skillyard.client.retrying import PATIENT, Retries, after_s
+from skillyard.client.retries import PATIENT, Retries, after_s
 
 __all__ = ["Sent", "Steps", "Wait", "exchange", "receiving", "shown_url"]
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from skillyard.client.call import Call
 from skillyard.client.document import Mismatch, document_of, read_as
 from skillyard.client.reply import Reply
-from skillyard.client.retrying import after_s
+from skillyard.client.retries import after_s
 from skillyard.errors import (
     AmbiguousName,
     BadAnswer,

@@ -18,7 +18,7 @@ from skillyard.evals.regression.comparison import (
 from skillyard.evals.storage.entries import Entries
 from skillyard.evals.storage.results import EVAL_TYPES, latest, read_results
 from skillyard.io.atomic_write import write_output
-from skillyard.usecases.evaluating import eval_config
+from skillyard.usecases.eval_runs import eval_config
 
 __all__ = [
     "REPORTS",

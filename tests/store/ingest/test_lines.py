@@ -17,8 +17,8 @@ from skillyard.limits import DEFAULT_LIMITS
 from skillyard.store.ingest import lines as module
 from skillyard.store.ingest import objects
 from skillyard.store.ingest.lines import Lines
-from skillyard.store.ingest.making import make
-from skillyard.store.ingest.work import Item, Making
+from skillyard.store.ingest.row_builder import make
+from skillyard.store.ingest.work_items import Item, Making
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.rows import row_of, standing_of
 from skillyard.store.values import FileDigest

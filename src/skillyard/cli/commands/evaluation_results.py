@@ -288,7 +288,7 @@ def add_eval_suggest_command(commands: Commands) -> None:
 
 def suggest(args: Namespace, console: Console) -> int:
     """Print what would change when a skill is activated."""
-    from skillyard.usecases.evaluating import eval_suggest
+    from skillyard.usecases.eval_runs import eval_suggest
 
     result = eval_suggest(load(args, console), args.name, args.evals_dir, tuple(args.path))
     if console.json:

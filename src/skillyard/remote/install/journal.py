@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from skillyard.errors import InvalidInput
 from skillyard.io.atomic_write import atomic_write
-from skillyard.remote.install.locked import FIELDS, LockedSkill
+from skillyard.remote.install.lock_entries import FIELDS, LockedSkill
 
 __all__ = ["Journal", "is_unfinished_journal", "read_journal", "remove_journal", "write_journal"]
 

@@ -14,7 +14,7 @@ from skillyard.errors import Diagnostic, ResourceRefused
 from skillyard.limits import Limits
 from skillyard.resources import list_resources, read_file, read_resource
 from skillyard.skill import Origin, Reference, Skill
-from skillyard.store.ingest.work import Item
+from skillyard.store.ingest.work_items import Item
 from skillyard.store.values import FileDigest, Standing, Submission
 
 __all__ = ["count", "items", "submission", "unchanged"]

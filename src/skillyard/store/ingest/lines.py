@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 
 from skillyard.errors import Diagnostic, InvalidInput, ResourceRefused
 from skillyard.resources import safe_parts
-from skillyard.store.ingest.work import Item
+from skillyard.store.ingest.work_items import Item
 
 __all__ = ["Lines"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from skillyard.store.ingest.publishing import Publisher
-from skillyard.store.ingest.seen import Seen
+from skillyard.store.ingest.publisher import Publisher
+from skillyard.store.ingest.seen_keys import Seen
 from skillyard.store.values import StoreKey
 
 __all__ = ["prune"]

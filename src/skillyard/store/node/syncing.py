@@ -5,8 +5,8 @@ from __future__ import annotations
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.index_reader import open_index
 from skillyard.index.token_table import bundled_table
-from skillyard.store.node.applying import Progress, apply_few, few_changes, rebuild
 from skillyard.store.node.catalog import NodeCatalog
+from skillyard.store.node.generation_builder import Progress, apply_few, few_changes, rebuild
 from skillyard.store.node.library import NodeLibrary
 from skillyard.store.node.state import VIEWER, NodeState, position_in
 from skillyard.store.opening import login_of, open_store

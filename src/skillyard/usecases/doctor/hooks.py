@@ -23,7 +23,7 @@ from skillyard.usecases.doctor.finding import ERROR, INFO, OK, WARNING, Finding
 from skillyard.usecases.doctor.programs import resolved_program, skillyard_arguments
 from skillyard.usecases.doctor.request import Request
 from skillyard.usecases.doctor.storage import index_finding
-from skillyard.usecases.indexing import status_of
+from skillyard.usecases.library_index import status_of
 
 __all__ = ["hooks"]
 

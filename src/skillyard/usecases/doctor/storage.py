@@ -14,7 +14,7 @@ from skillyard.text import plural
 from skillyard.usecases.doctor.finding import INFO, OK, WARNING, Finding
 from skillyard.usecases.doctor.programs import export_command, unset_command
 from skillyard.usecases.doctor.request import Request, root_options
-from skillyard.usecases.indexing import IndexStatus, index_status
+from skillyard.usecases.library_index import IndexStatus, index_status
 
 __all__ = ["index_finding", "storage", "writable"]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput, SkillNotFound, StoreSchema
-from skillyard.store.ingest.running import Tell, ingest
-from skillyard.store.ingest.work import Ingested, Options
+from skillyard.store.ingest.ingest_run import Tell, ingest
+from skillyard.store.ingest.work_items import Ingested, Options
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import (
@@ -247,7 +247,7 @@ def store_publish(
     stop: threading.Event | None = None,
     tell: Tell | None = None,
 ) -> StorePublished:
-    """Publish skill folders and JSON lines. See :func:`skillyard.store.ingest.running.ingest`."""
+    """Publish skill folders and JSON lines. See ``skillyard.store.ingest.ingest_run``."""
     with open_store(url, statement_timeout_s=WAIT_S) as store:
         done = ingest(store, options, roots=roots, lines=lines, stop=stop, tell=tell)
         partition = None if options.partition is None else str(options.partition)

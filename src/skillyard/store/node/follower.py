@@ -13,10 +13,10 @@ from skillyard.errors import IndexDamaged, SkillIoError, StoreFailed
 from skillyard.index.token_table import bundled_table
 from skillyard.io.closeable import Closeable
 from skillyard.store.identifiers import checked_caller
-from skillyard.store.node.applying import FEW, apply_few, few_changes, is_little, rebuild
-from skillyard.store.node.aside import Aside
 from skillyard.store.node.catalog import NodeCatalog
+from skillyard.store.node.generation_builder import FEW, apply_few, few_changes, is_little, rebuild
 from skillyard.store.node.library import NodeLibrary
+from skillyard.store.node.rebuild_process import Aside
 from skillyard.store.node.records import path_of
 from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.opening import check_kind, login_of, open_store, shown_address

@@ -33,7 +33,7 @@ from skillyard.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.io.atomic_write import atomic_write
 from skillyard.remote.install.file_paths import checked_path
 from skillyard.remote.install.javascript_json import Json, parse, stringify
-from skillyard.remote.install.locked import FIELDS, KEYS, Lock, LockedSkill, folder_name
+from skillyard.remote.install.lock_entries import FIELDS, KEYS, Lock, LockedSkill, folder_name
 from skillyard.resources import read_file
 
 __all__ = [

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from skillyard.errors import Diagnostic, StoreRefused
 from skillyard.io.closeable import Closeable
-from skillyard.store.ingest.work import Options
+from skillyard.store.ingest.work_items import Options
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.rows import StoredRow
 from skillyard.store.values import Published, StoreKey

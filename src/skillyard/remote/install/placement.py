@@ -43,7 +43,7 @@ from skillyard.remote.install.journal import (
     remove_journal,
     write_journal,
 )
-from skillyard.remote.install.locked import LockedSkill
+from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.skill import Skill
 
 __all__ = ["InstallRefused", "Placed", "alone", "check_files", "content_digest", "place"]

@@ -12,15 +12,15 @@ from skillyard.errors import InvalidInput, SkillError, SkillIoError, SkillNotFou
 from skillyard.lookalikes import look_alikes
 from skillyard.remote.install.file_paths import checked_path, shown_path
 from skillyard.remote.install.folder_hash import folder_hash
-from skillyard.remote.install.locked import LockedSkill, folder_name
-from skillyard.remote.install.locks import (
+from skillyard.remote.install.lock_entries import LockedSkill, folder_name
+from skillyard.remote.install.lockfile import (
     PROJECT_LOCK,
     read_project_lock,
     read_user_lock,
     user_lock_path,
     write_project_lock,
 )
-from skillyard.remote.install.placing import (
+from skillyard.remote.install.placement import (
     InstallRefused,
     Placed,
     alone,

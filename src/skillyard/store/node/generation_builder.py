@@ -14,7 +14,7 @@ from skillyard.errors import IndexDamaged, InvalidInput, SkillIoError
 from skillyard.index.document import IndexedDocument
 from skillyard.index.segment_searcher import MASK, SHIFT, SegmentSearcher
 from skillyard.index.token_table import TokenTable, bundled_table
-from skillyard.store.node.ending import end_with_parent
+from skillyard.store.node.child_lifetime import end_with_parent
 from skillyard.store.node.records import document_of_version, key_text
 from skillyard.store.node.state import POSITION, NodeState, position_in
 from skillyard.store.protocol import CatalogStore

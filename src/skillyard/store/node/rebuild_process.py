@@ -10,8 +10,8 @@ from threading import Event
 from typing import Any
 
 from skillyard.errors import SkillIoError, SkillyardError, StoreFailed, StoreUnavailable
-from skillyard.store.node.applying import rebuild
-from skillyard.store.node.ending import LOOK_S, end_with_parent
+from skillyard.store.node.child_lifetime import LOOK_S, end_with_parent
+from skillyard.store.node.generation_builder import rebuild
 from skillyard.store.node.state import NodeState
 from skillyard.store.opening import login_of, open_store
 
@@ -22,7 +22,7 @@ END_S = 5.0
 
 
 class Aside:
-    """Runs :func:`~skillyard.store.node.applying.rebuild` in another process, one at a time."""
+    """Run ``generation_builder.rebuild`` in another process, one run at a time."""
 
     def __init__(self, url: str, caller: str | None, state: NodeState, jobs: int) -> None:
         self._url = url

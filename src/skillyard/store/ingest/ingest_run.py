@@ -22,12 +22,12 @@ from skillyard.store.identifiers import (
 )
 from skillyard.store.ingest import folders
 from skillyard.store.ingest.lines import Lines
-from skillyard.store.ingest.making import make, refused
 from skillyard.store.ingest.pool import Workers
 from skillyard.store.ingest.pruning import prune
-from skillyard.store.ingest.publishing import Publisher
-from skillyard.store.ingest.seen import Seen
-from skillyard.store.ingest.work import Ingested, Item, Made, Making, Options, Step
+from skillyard.store.ingest.publisher import Publisher
+from skillyard.store.ingest.row_builder import make, refused
+from skillyard.store.ingest.seen_keys import Seen
+from skillyard.store.ingest.work_items import Ingested, Item, Made, Making, Options, Step
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Standing, StoreKey
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from skillyard.discovery import Candidate
 from skillyard.errors import Diagnostic, InvalidInput, SkillError, StoreRefused
 from skillyard.store.ingest import folders, objects
-from skillyard.store.ingest.work import Item, Made, Making
+from skillyard.store.ingest.work_items import Item, Made, Making
 from skillyard.store.rows import row_of
 from skillyard.store.values import Standing, Submission
 

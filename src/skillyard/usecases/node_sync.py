@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 from skillyard.store.node.catalog import NodeCatalog
-from skillyard.store.node.following import Follower
+from skillyard.store.node.follower import Follower
 from skillyard.store.node.state import state_folder
 from skillyard.store.node.syncing import sync
 from skillyard.store.opening import open_store, shown_address

@@ -30,7 +30,7 @@ from skillyard.text import clean_line, shorten
 if TYPE_CHECKING:
     from skillyard.evals.cases.labels import Label
     from skillyard.evals.models.calls import Calls
-    from skillyard.usecases.suggesting import Suggestions
+    from skillyard.usecases.suggestions import Suggestions
 
 __all__ = ["EvalOptions", "eval_config", "eval_plan", "eval_run", "eval_suggest"]
 
@@ -317,7 +317,7 @@ def eval_suggest(
     Raises BadCases for errors in case files, SkillNotFound, AmbiguousName.
     """
     from skillyard.evals.cases.activation import read_activation
-    from skillyard.usecases.suggesting import suggest
+    from skillyard.usecases.suggestions import suggest
 
     places = paths or (eval_config(evals_dir).paths.activation,)
     data = read_activation(*places, catalog=catalog)

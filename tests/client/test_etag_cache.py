@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.client.keeping import TAG_CHARS, Kept, KeptAnswers
+from skillyard.client.etag_cache import TAG_CHARS, Kept, KeptAnswers
 from skillyard.errors import BadAnswer
 from tests.client.asking import Way, answer, lying, raised
 from tests.serving.http.running import Running, until
