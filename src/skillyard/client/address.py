@@ -94,10 +94,10 @@ def _address(url: object) -> str:
 def _token(token: object) -> str:
     if not isinstance(token, str):
         raise InvalidInput("token must be text", field="token")
-    found = token.strip()
-    if not (found.isascii() and found.isprintable()) or " " in found:
+    stripped = token.strip()
+    if not (stripped.isascii() and stripped.isprintable()) or " " in stripped:
         raise InvalidInput("token must be visible ASCII characters without blanks", field="token")
-    return found
+    return stripped
 
 
 def _check_positive(name: str, value: object) -> None:

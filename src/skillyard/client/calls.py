@@ -166,19 +166,19 @@ def select(
     InvalidInput where query and policy both name tags to include: the service cannot be asked for
     one of each.
     """
-    asked, policy = _query(query), policy_with(policy, min_score, top_k)
-    if asked.include_tags and policy.include_tags:
+    request, policy = _query(query), policy_with(policy, min_score, top_k)
+    if request.include_tags and policy.include_tags:
         raise InvalidInput(
             "include_tags: name them in the query or in the policy, not in both",
             field="include_tags",
         )
     given = {
-        "text": asked.text,
-        "files": asked.files,
-        "recent_activity": asked.recent_activity,
-        "include_tags": asked.include_tags or policy.include_tags,
-        "exclude_tags": (*asked.exclude_tags, *policy.exclude_tags),
-        "include_references": asked.include_references,
+        "text": request.text,
+        "files": request.files,
+        "recent_activity": request.recent_activity,
+        "include_tags": request.include_tags or policy.include_tags,
+        "exclude_tags": (*request.exclude_tags, *policy.exclude_tags),
+        "include_references": request.include_references,
         "scorer": scorer,
         "top_k": policy.top_k,
         "min_score": policy.min_score,
@@ -273,11 +273,11 @@ def skill_archive(name: str, digest: str = "") -> Call[bytes]:
 
 
 def _file(path: str, name: str, digest: str, media: str) -> Call[bytes]:
-    wanted = _text("digest", digest)
+    expected = _text("digest", digest)
 
     def read(body: bytes) -> bytes:
-        if wanted and digest_of(body) != wanted:
-            raise Mismatch(f"its digest is {digest_of(body)}, not {wanted}")
+        if expected and digest_of(body) != expected:
+            raise Mismatch(f"its digest is {digest_of(body)}, not {expected}")
         return body
 
     return Call(path, read, accept=media, subject=name)

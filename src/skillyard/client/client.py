@@ -14,8 +14,8 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from skillyard.client import calls
 from skillyard.client.address import ANSWER_BYTES, Service
 from skillyard.client.call import Call
-from skillyard.client.etag_cache import ANSWERS, KeptAnswers
-from skillyard.client.exchange import Sent, Steps, Wait, exchange, receiving
+from skillyard.client.etag_cache import ANSWERS, ETagCache
+from skillyard.client.exchange import HttpRequest, Steps, Wait, exchange, receiving
 from skillyard.client.reply import Reply
 from skillyard.client.retries import Retries
 from skillyard.errors import InvalidInput
@@ -29,7 +29,7 @@ T = TypeVar("T")
 PATIENCE = Retries()
 
 
-class _Asking(ABC):
+class _BaseClient(ABC):
     """What both clients hold: where the service is, how patient they are, what they keep."""
 
     def __init__(
@@ -62,7 +62,7 @@ class _Asking(ABC):
             raise InvalidInput("retries must be a Retries value", field="retries")
         self.service = Service(base_url, token, timeout_s, deadline_s, answer_bytes)
         self._retries = retries
-        self._kept = KeptAnswers(keep)
+        self._etags = ETagCache(keep)
         self._sleep = sleep or self._pause
         self._http = self._opened(self.service.settings())
 
@@ -75,7 +75,7 @@ class _Asking(ABC):
     def _steps(self, call: Call[T]) -> Steps[T]:
         if self._http.is_closed:
             raise InvalidInput("this client is closed: make another one")
-        return exchange(self.service, self._retries, self._kept, call)
+        return exchange(self.service, self._retries, self._etags, call)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.service.url}>"
@@ -120,7 +120,7 @@ def _awaiting(
     return named
 
 
-class Client(_Asking):
+class Client(_BaseClient):
     """Asks a skillyard service over HTTP and waits for the answer. Safe for many threads.
 
     ::
@@ -162,15 +162,15 @@ class Client(_Asking):
                 if isinstance(step, Wait):
                     reply = self._sleep(step.seconds)
                 else:
-                    reply = self._sent(step)
+                    reply = self._send(step)
         except StopIteration as done:
             answer: T = done.value
             return answer
 
-    def _sent(self, sent: Sent) -> Reply:
+    def _send(self, request: HttpRequest) -> Reply:
         with (
-            receiving(self.service, sent) as begun,
-            self._http.stream(**sent._asdict()) as response,
+            receiving(self.service, request) as begun,
+            self._http.stream(**request._asdict()) as response,
         ):
             incoming = begun(response)
             for piece in response.iter_raw():
@@ -188,7 +188,7 @@ class Client(_Asking):
         self.close()
 
 
-class AsyncClient(_Asking):
+class AsyncClient(_BaseClient):
     """Asks a skillyard service over HTTP and awaits the answer. Belongs to one asyncio loop.
 
     ::
@@ -230,16 +230,16 @@ class AsyncClient(_Asking):
                 if isinstance(step, Wait):
                     reply = await self._sleep(step.seconds)
                 else:
-                    reply = await self._sent(step)
+                    reply = await self._send(step)
         except StopIteration as done:
             answer: T = done.value
             return answer
 
-    async def _sent(self, sent: Sent) -> Reply:
-        with receiving(self.service, sent) as begun:
+    async def _send(self, request: HttpRequest) -> Reply:
+        with receiving(self.service, request) as begun:
             async with (
                 asyncio.timeout(self.service.deadline_s),
-                self._http.stream(**sent._asdict()) as response,
+                self._http.stream(**request._asdict()) as response,
             ):
                 incoming = begun(response)
                 async for piece in response.aiter_raw():

@@ -90,17 +90,17 @@ def read_as(kind: type[T], document: Any, place: str = "$") -> T:
 
 
 def _check_schema(kind: Any, document: Mapping[str, Any], place: str) -> None:
-    wanted = next(each.default for each in fields(kind) if each.name == "schema")
+    expected = next(each.default for each in fields(kind) if each.name == "schema")
     if "schema" not in document:
         raise Mismatch(f"{place} has no member 'schema'")
-    if document["schema"] != wanted:
-        raise Mismatch(f"{place}.schema is not {wanted!r}")
+    if document["schema"] != expected:
+        raise Mismatch(f"{place}.schema is not {expected!r}")
 
 
 def _in_words(fault: str, place: str) -> str:
     """Return a fault of msgspec with its place in front."""
-    found = _FAULT.fullmatch(fault)
-    what, at = (fault, place) if found is None else (found["what"], place + (found["place"] or ""))
+    match = _FAULT.fullmatch(fault)
+    what, at = (fault, place) if match is None else (match["what"], place + (match["place"] or ""))
     if wrong := _WRONG_TYPE.fullmatch(what):
         expected = " or ".join(_WORDS.get(each, each) for each in wrong["expected"].split(" | "))
         return f"{at} is {_WORDS.get(wrong['given'], 'something else')}, not {expected}"

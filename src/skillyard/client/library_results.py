@@ -107,10 +107,10 @@ class Evaluated(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.evaluate/1`` as the service sent it."""
         results = tuple(result.document() for result in self.results)
-        found: dict[str, Any] = encode(
+        document: dict[str, Any] = encode(
             recommendations.Evaluated(results=results, message=self.message)
         )
-        return found
+        return document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,27 +162,27 @@ _VALUES = {
 
 def ranked_of(document: Any) -> Ranked:
     """Return a ranking. Raises Mismatch."""
-    found: Ranked = value_of(read_as(service.Ranked, document), _VALUES)
-    return found
+    ranked: Ranked = value_of(read_as(service.Ranked, document), _VALUES)
+    return ranked
 
 
 def selected_of(document: Any) -> Selected:
     """Return a choice. Raises Mismatch."""
-    found: Selected = value_of(read_as(service.Selected, document), _VALUES)
-    return found
+    selected: Selected = value_of(read_as(service.Selected, document), _VALUES)
+    return selected
 
 
 def why_of(document: Any) -> Why:
     """Return the reasons. Raises Mismatch."""
-    found: Why = value_of(read_as(reasons.Why, document), _VALUES)
-    return found
+    why: Why = value_of(read_as(reasons.Why, document), _VALUES)
+    return why
 
 
 def evaluated_of(document: Any) -> Evaluated:
     """Return recommendations. Raises Mismatch."""
-    found = read_as(recommendations.Evaluated, document)
+    evaluated = read_as(recommendations.Evaluated, document)
     results = tuple(
         Evaluation(each.skillName, each.confidence, each.level, each.reason)
-        for each in found.results
+        for each in evaluated.results
     )
-    return Evaluated(results, found.message)
+    return Evaluated(results, evaluated.message)

@@ -70,7 +70,7 @@ def refusal_of(url: str, call: Call[Any], reply: Reply) -> SkillyardError:
         )
     try:
         error = read_as(_Refusal, document_of(reply.body)).error
-        return _told(url, call, reply, error)
+        return _service_error(url, call, reply, error)
     except Mismatch:  # something between us and the service, or no skillyard service at all
         return _untold(url, reply)
 
@@ -102,18 +102,18 @@ class _Refusal:
     error: _Error
 
 
-def _told(url: str, call: Call[Any], reply: Reply, error: _Error) -> SkillyardError:
-    code, hint, message = error.code, _said(error.hint), _said(error.message)
+def _service_error(url: str, call: Call[Any], reply: Reply, error: _Error) -> SkillyardError:
+    code, hint, message = error.code, _clean(error.hint), _clean(error.message)
     if code == "skill_not_found":
         return SkillNotFound(call.subject, _near(error))
     if code == "ambiguous_name":
         return AmbiguousName(call.subject, (), _near(error))
     if code in ("invalid_field", "blank_name"):
-        return _wrong_argument(call, message, _said(error.field or ""))
+        return _wrong_argument(call, message, _clean(error.field or ""))
     if code == "sources_failed":
         reasons = tuple(_status(reason) for reason in _given(error.sources))
         return SourcesFailed(message, reasons, hint)
-    return _failure(url, reply, message, _said(code), "" if reply.status == 401 else hint)
+    return _failure(url, reply, message, _clean(code), "" if reply.status == 401 else hint)
 
 
 def _wrong_argument(call: Call[Any], message: str, field: str) -> InvalidInput:
@@ -126,7 +126,7 @@ def _wrong_argument(call: Call[Any], message: str, field: str) -> InvalidInput:
 
 
 def _near(error: _Error) -> list[str]:
-    return [_said(name) for name in _given(error.near)[:NEAR]]
+    return [_clean(name) for name in _given(error.near)[:NEAR]]
 
 
 def _given(items: tuple[T, ...] | None) -> tuple[T, ...]:
@@ -152,29 +152,29 @@ def _failure(url: str, reply: Reply, what: str, code: str, hint: str) -> Service
 
 def _status(reason: _Reason) -> SourceStatus:
     return SourceStatus(
-        _said(reason.name),
+        _clean(reason.name),
         "failed",
-        code=_said(reason.code),
-        message=_said(reason.message),
+        code=_clean(reason.code),
+        message=_clean(reason.message),
         retry_after_s=reason.retry_after_s,
     )
 
 
-def _said(text: str) -> str:
+def _clean(text: str) -> str:
     """Return somebody else's text as it may stand in a message of ours."""
     return shorten(clean_line(text), SAID)
 
 
 def bad_answer(url: str, status: int | None, what: str, hint: str = "") -> BadAnswer:
     """Return the error for an answer that is not what a skillyard service says."""
-    return BadAnswer(url, _said(what), status=status, hint=hint or HINTS[404])
+    return BadAnswer(url, _clean(what), status=status, hint=hint or HINTS[404])
 
 
 def unreachable(url: str, why: str) -> ServiceUnavailable:
     """Return the error for a service that nobody answers at."""
     return ServiceUnavailable(
         url,
-        f"it cannot be reached: {_said(why)}",
+        f"it cannot be reached: {_clean(why)}",
         code="unreachable",
         hint="start it with `skillyard serve --http`, or set SKILLYARD_HTTP_URL to its address",
     )

@@ -41,8 +41,12 @@ class Incoming:
         if packing not in ("identity", "", "gzip"):
             raise Mismatch(f"it is packed as {packing[:40]!r}, which nobody asked for")
         self._gunzip = Gunzip(most_bytes) if packing == "gzip" else None
-        said = self._headers.get("content-length", "")
-        if said.isascii() and said.isdigit() and (len(said) > 18 or int(said) > most_bytes):
+        declared = self._headers.get("content-length", "")
+        if (
+            declared.isascii()
+            and declared.isdigit()
+            and (len(declared) > 18 or int(declared) > most_bytes)
+        ):
             raise self._too_large()
 
     def add(self, piece: bytes) -> None:

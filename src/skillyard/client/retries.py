@@ -32,19 +32,19 @@ class Retries:
     def __post_init__(self) -> None:
         for name in self.__slots__:
             value = getattr(self, name)
-            wanted = int if name == "times" else int | float
-            right = isinstance(value, wanted) and not isinstance(value, bool)
+            expected = int if name == "times" else int | float
+            right = isinstance(value, expected) and not isinstance(value, bool)
             if not right or not 0 <= value < 1e6:
                 raise InvalidInput(f"retries.{name} must be a number of at least 0", field=name)
 
-    def wait_s(self, asked: int, waited_s: float, after: float | None) -> float | None:
+    def wait_s(self, attempts: int, waited_s: float, after: float | None) -> float | None:
         """Return how long to wait after the ``asked``-th refusal; None where it is given up.
 
         ``waited_s`` is what this question has waited already, ``after`` what the service says.
         """
-        wait = self.unsaid_s * 2 ** (asked - 1) if after is None else after
+        wait = self.unsaid_s * 2 ** (attempts - 1) if after is None else after
         patient = wait <= self.longest_s and waited_s + wait <= self.budget_s
-        return wait if asked <= self.times and patient else None
+        return wait if attempts <= self.times and patient else None
 
 
 def after_s(headers: Mapping[str, str]) -> float | None:

@@ -91,16 +91,16 @@ def _refuse_unexpected(backend: Backend, work: Work, tenant: str) -> None:
     row = work.execute(backend.sql.unexpected, {}).fetchone()
     if row is not None:
         key = StoreKey(tenant, *row[:3])
-        expected, found = row[3], row[4]
-        there = f"version {found}" if found else "no such skill"
-        wanted = f"version {expected}" if expected else "no such skill"
+        expected, actual = row[3], row[4]
+        there = f"version {actual}" if actual else "no such skill"
+        expected_words = f"version {expected}" if expected else "no such skill"
         raise StoreConflict(
             backend.address,
-            f"{key}: {wanted} was expected, and there is {there}",
+            f"{key}: {expected_words} was expected, and there is {there}",
             hint="look at what was published meanwhile, and publish on top of it",
             key=key,
             expected=expected,
-            found=found,
+            found=actual,
         )
 
 

@@ -187,16 +187,16 @@ class SqlStore(Closeable):
     def get(self, skill: str | StoreKey, *, tenant: str | None = None) -> Version:
         """See the protocol."""
         if isinstance(skill, StoreKey):
-            found = self._versions(self._backend.sql.by_key, skill._asdict())
+            versions = self._versions(self._backend.sql.by_key, skill._asdict())
         elif isinstance(skill, str) and skill == made_plain(skill):
-            found = self._versions(self._backend.sql.by_id, {"id": skill, "tenant": tenant})
+            versions = self._versions(self._backend.sql.by_id, {"id": skill, "tenant": tenant})
         else:
             raise InvalidInput("a skill is asked for by its id or its StoreKey")
-        if not found:
+        if not versions:
             raise SkillNotFound(str(skill))
-        if len({version.digest for version in found}) > 1:
-            raise AmbiguousName(str(skill), [str(version.key) for version in found])
-        return found[0]
+        if len({version.digest for version in versions}) > 1:
+            raise AmbiguousName(str(skill), [str(version.key) for version in versions])
+        return versions[0]
 
     def history(self, key: StoreKey) -> tuple[Version, ...]:
         """See the protocol."""
@@ -214,17 +214,17 @@ class SqlStore(Closeable):
     def standing(self, keys: Iterable[StoreKey]) -> dict[StoreKey, Standing]:
         """See the protocol."""
         self._refuse_caller("look at what stands")
-        asked = [checked_key(key, self.address) for key in keys]
-        if not asked:
+        checked = [checked_key(key, self.address) for key in keys]
+        if not checked:
             return {}
-        if len({key.tenant for key in asked}) > 1:
+        if len({key.tenant for key in checked}) > 1:
             raise InvalidInput("what stands is asked for one tenant at a time")
-        words = [{"namespace": key[1], "source": key[2], "place": key[3]} for key in asked]
-        parameters = {"tenant": asked[0].tenant, "keys": json.dumps(words)}
+        words = [{"namespace": key[1], "source": key[2], "place": key[3]} for key in checked]
+        parameters = {"tenant": checked[0].tenant, "keys": json.dumps(words)}
         with self._backend.reading(None) as session:
             rows = session.execute(self._backend.sql.standing, parameters).fetchall()
-        found = (standing_of(row, self.address) for row in rows)
-        return {standing.key: standing for standing in found}
+        standings = (standing_of(row, self.address) for row in rows)
+        return {standing.key: standing for standing in standings}
 
     def places(
         self,

@@ -83,10 +83,10 @@ def bench_run(
     """
     name = resolve(scorer).name
     listed = skills if isinstance(skills, Catalog) else _skills_of(skills)
-    asked = read_queries(queries)
+    judged = read_queries(queries)
     run: Run = {}
     try:
-        run_queries(listed, asked, scorer, into=run, progress=progress)
+        run_queries(listed, judged, scorer, into=run, progress=progress)
     except KeyboardInterrupt:
         out, complete = f"{out}.partial", False
     else:
@@ -135,40 +135,40 @@ def bench_score(
     that replaces those of the queries. Raises SkillIoError, InvalidInput (for a query id in two
     files as well).
     """
-    asked = _asked(queries, qrels)
+    judged = _read_queries(queries, qrels)
     answers = read_run(run)
-    kinds = sorted({query.kind for query in asked if query.kind and query.answerable})
+    kinds = sorted({query.kind for query in judged if query.kind and query.answerable})
 
     def measured(these: list[BenchQuery]) -> dict[str, float]:
-        found = measures(these, answers)
+        scores = measures(these, answers)
         for name in names:
             values = list(per_query(these, answers, name).values())
             if values:
-                found[name.lower()] = sum(values) / len(values)
-        return found
+                scores[name.lower()] = sum(values) / len(values)
+        return scores
 
-    by_kind = {kind: measured([query for query in asked if query.kind == kind]) for kind in kinds}
+    by_kind = {kind: measured([query for query in judged if query.kind == kind]) for kind in kinds}
     intervals = {
         name.lower(): list(interval(values))
         for name in dict.fromkeys((*MEASURES, *names))
-        if (values := list(per_query(asked, answers, name).values()))
+        if (values := list(per_query(judged, answers, name).values()))
     }
-    return BenchScore(run, measured(asked), by_kind, intervals)
+    return BenchScore(run, measured(judged), by_kind, intervals)
 
 
-def _asked(paths: list[str], qrels: str | None = None) -> list[BenchQuery]:
-    asked: dict[str, BenchQuery] = {}
+def _read_queries(paths: list[str], qrels: str | None = None) -> list[BenchQuery]:
+    by_id: dict[str, BenchQuery] = {}
     for path in paths:
         for query in read_queries(path):
-            if query.id in asked:
+            if query.id in by_id:
                 raise InvalidInput(f"{path}: the query id {query.id!r} was in an earlier file")
-            asked[query.id] = query
+            by_id[query.id] = query
     if qrels is None:
-        return list(asked.values())
+        return list(by_id.values())
     from skillyard.evals.retrieval.trec import parse_qrels
 
     grades = parse_qrels(read_text(qrels), qrels)
-    return [query._replace(relevant=grades.get(query.id, {})) for query in asked.values()]
+    return [query._replace(relevant=grades.get(query.id, {})) for query in by_id.values()]
 
 
 class BenchCompare(NamedTuple):
@@ -210,9 +210,9 @@ def bench_compare(
 
     Raises SkillIoError, InvalidInput.
     """
-    asked = _asked(queries)
-    found = compare(asked, read_run(first), read_run(second), names or MEASURES)
-    return BenchCompare(first, second, tuple(found), tolerance)
+    judged = _read_queries(queries)
+    comparisons = compare(judged, read_run(first), read_run(second), names or MEASURES)
+    return BenchCompare(first, second, tuple(comparisons), tolerance)
 
 
 def bench_report(run: str, queries: list[str], out: str, *, against: str | None = None) -> str:
@@ -222,9 +222,9 @@ def bench_report(run: str, queries: list[str], out: str, *, against: str | None 
     """
     from skillyard.evals.retrieval.report import render
 
-    asked, answers = _asked(queries), read_run(run)
-    compared = compare(asked, read_run(against), answers) if against is not None else ()
-    write_text(out, render(f"Retrieval: {run}", asked, answers, compared, against or ""))
+    judged, answers = _read_queries(queries), read_run(run)
+    compared = compare(judged, read_run(against), answers) if against is not None else ()
+    write_text(out, render(f"Retrieval: {run}", judged, answers, compared, against or ""))
     return out
 
 
@@ -257,11 +257,11 @@ def bench_replay(catalog: Catalog, log: str) -> BenchReplay:
     from skillyard.evals.retrieval.replay import parse_log, replay
 
     logged = parse_log(read_text(log), log)
-    asked = [each for each in logged if each.query is not None]
-    if logged and not asked:
+    replayable = [each for each in logged if each.query is not None]
+    if logged and not replayable:
         raise InvalidInput(
             f"{log}: only digests of what was asked were logged; set SKILLYARD_LOG_TEXT=1 to log"
             " the text"
         )
-    skipped = len(logged) - len(asked)
-    return BenchReplay(log, len(asked), tuple(replay(catalog, asked)), skipped)
+    skipped = len(logged) - len(replayable)
+    return BenchReplay(log, len(replayable), tuple(replay(catalog, replayable)), skipped)

@@ -81,7 +81,7 @@ class StorePublished(NamedTuple):
         """Return ``skillyard.store-publish/1``."""
         counts = self.done._asdict()
         counts["seconds"] = round(self.done.seconds, 3)
-        counts["diagnostics"] = [found.to_dict() for found in self.done.diagnostics]
+        counts["diagnostics"] = [each.to_dict() for each in self.done.diagnostics]
         head = self._asdict()
         del head["done"]
         return {"schema": "skillyard.store-publish/1", **head, **counts}
@@ -108,8 +108,8 @@ class StoreLog(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.store-log/1``."""
-        told = [each._asdict() for each in self.generations]
-        return {"schema": "skillyard.store-log/1", "store": self.store, "generations": told}
+        generations = [each._asdict() for each in self.generations]
+        return {"schema": "skillyard.store-log/1", "store": self.store, "generations": generations}
 
 
 class StoreHistory(NamedTuple):

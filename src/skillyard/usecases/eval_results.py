@@ -83,7 +83,7 @@ class RubricsChecked(NamedTuple):
     @property
     def valid(self) -> bool:
         """True when no finding is an error."""
-        return not any(found.severity == "error" for found in self.diagnostics)
+        return not any(each.severity == "error" for each in self.diagnostics)
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.eval-rubrics/1``."""
@@ -91,7 +91,7 @@ class RubricsChecked(NamedTuple):
             "schema": "skillyard.eval-rubrics/1",
             "rubrics": self.rubrics,
             "valid": self.valid,
-            "diagnostics": [found.to_dict() for found in self.diagnostics],
+            "diagnostics": [each.to_dict() for each in self.diagnostics],
         }
 
 
@@ -125,7 +125,7 @@ def baselines_saved(
     config = eval_config(evals_dir)
     folder = baselines or config.paths.baselines
     written = save_baseline(results or config.paths.results, folder, eval_type)
-    return EvalBaselines(folder, tuple(map(_kept, written)))
+    return EvalBaselines(folder, tuple(map(_baseline, written)))
 
 
 def baselines_kept(
@@ -135,17 +135,17 @@ def baselines_kept(
     folder = baselines or eval_config(evals_dir).paths.baselines
     types = EVAL_TYPES if eval_type is None else (eval_type,)
     places = [os.path.join(folder, f"{each}{BASELINE}") for each in types]
-    return EvalBaselines(folder, tuple(_kept(path) for path in places if os.path.lexists(path)))
+    return EvalBaselines(folder, tuple(_baseline(path) for path in places if os.path.lexists(path)))
 
 
-def _kept(path: str) -> dict[str, Any]:
-    kept = read_baseline(path)
-    meta = kept["meta"]
+def _baseline(path: str) -> dict[str, Any]:
+    baseline = read_baseline(path)
+    meta = baseline["meta"]
     names = ("eval_type", "run_id", "timestamp", "model", "judge_model", "router", "backend")
     return {
         "path": path,
         **{name: meta.get(name) for name in names},
-        "entities": len(kept["summary"]),
+        "entities": len(baseline["summary"]),
     }
 
 
@@ -180,8 +180,10 @@ def eval_report(
     envelopes = [read_results(path) for path in paths] or _latest(folder)
     if not envelopes:
         raise InvalidInput(f"no results in {folder}; run `skillyard eval` first")
-    kept = os.path.dirname(paths[0]) or "." if paths else folder
-    text = report_text(envelopes, format, kept, baselines or config.paths.baselines, config)
+    results_folder = os.path.dirname(paths[0]) or "." if paths else folder
+    text = report_text(
+        envelopes, format, results_folder, baselines or config.paths.baselines, config
+    )
     if out == "-":
         return text, ""
     name = "_".join(dict.fromkeys(str(each["meta"].get("run_id", "report")) for each in envelopes))
@@ -228,22 +230,22 @@ def github_warnings(evals_dir: str, paths: Sequence[str], *, baselines: str | No
 
 
 def _latest(folder: str) -> list[dict[str, Any]]:
-    found = [latest(folder, eval_type) for eval_type in EVAL_TYPES]
-    return [each[1] for each in found if each is not None]
+    results = [latest(folder, eval_type) for eval_type in EVAL_TYPES]
+    return [each[1] for each in results if each is not None]
 
 
 def _changes(
     envelopes: Sequence[Mapping[str, Any]], baselines: str, config: Config
 ) -> list[dict[str, Any]]:
     """Return the changes of results against their baselines, where they can be compared."""
-    told: list[dict[str, Any]] = []
+    changes: list[dict[str, Any]] = []
     for envelope in envelopes:
         path = os.path.join(baselines, f"{envelope['meta']['eval_type']}{BASELINE}")
         if os.path.lexists(path):
-            found = compare_results(read_baseline(path), envelope, config.regression)
-            if not isinstance(found, str):
-                told += [change.to_dict() for change in found]
-    return told
+            compared = compare_results(read_baseline(path), envelope, config.regression)
+            if not isinstance(compared, str):
+                changes += [change.to_dict() for change in compared]
+    return changes
 
 
 def _texts(results: str) -> Callable[[str], str | None]:
@@ -262,8 +264,8 @@ def _texts(results: str) -> Callable[[str], str | None]:
 
 
 def _file_name(name: str) -> str:
-    kept = "".join(char if char.isalnum() or char in "-_" else "-" for char in name)
-    return kept[:120] or "report"
+    safe = "".join(char if char.isalnum() or char in "-_" else "-" for char in name)
+    return safe[:120] or "report"
 
 
 def _write(path: str, text: str) -> None:

@@ -110,7 +110,7 @@ def eval_run(
     with ExitStack() as at_end:
         if settings.asks_models:
             prices = {} if options.replay else _prices(settings)  # nothing is paid for
-            source = next((found.source for found in prices.values() if found is not None), "")
+            source = next((price.source for price in prices.values() if price is not None), "")
             model: ChatModel
             if options.replay:
                 model = _described(settings)
@@ -163,8 +163,8 @@ def _ready(
     results = options.results or config.paths.results
     if options.resume is not None or options.replay:
         before = _before(results, eval_type, options.resume)
-        kept = {name: value for name, value in options.given.items() if value is not None}
-        settings = RunSettings.from_dict({**before, **kept})
+        overrides = {name: value for name, value in options.given.items() if value is not None}
+        settings = RunSettings.from_dict({**before, **overrides})
         if not options.replay:
             _check_address(settings, config, options)
     else:
@@ -174,8 +174,9 @@ def _ready(
     settings.require_models()
     paths = options.paths or (getattr(config.paths, _PATHS[eval_type]),)
     work = prepare(settings, Places(tuple(paths), options.in_skills), catalog)
-    for found in work.diagnostics:
-        warn(f"{found.path}{f':{found.line}' if found.line else ''}: {found.message}; {found.hint}")
+    for diagnostic in work.diagnostics:
+        line = f":{diagnostic.line}" if diagnostic.line else ""
+        warn(f"{diagnostic.path}{line}: {diagnostic.message}; {diagnostic.hint}")
     capped = options.resume is not None or options.given.get("max_calls") is not None
     return _Ready(config, settings, work, results, capped)
 
@@ -202,9 +203,9 @@ def _before(results: str, eval_type: str, run_id: str | None) -> Mapping[str, An
         return settings_of_run(results, run_id)
     latest: Mapping[str, Any] | None = None
     for record in read_events(results, only=START):
-        told = record.get("settings")
-        if isinstance(told, dict) and told.get("eval_type") == eval_type:
-            latest = told
+        settings = record.get("settings")
+        if isinstance(settings, dict) and settings.get("eval_type") == eval_type:
+            latest = settings
     if latest is None:
         raise InvalidInput(f"nothing to replay: no run of {eval_type} was begun in {results}")
     return latest

@@ -101,31 +101,31 @@ class HostSummary(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.summary/1`` with the listing."""
-        found = self.listing
-        rule = found.rule
+        listing = self.listing
+        rule = listing.rule
         return {
             "schema": "skillyard.summary/1",
             "format": rule.form,
-            "text": found.text,
+            "text": listing.text,
             "budget_tokens": None,
-            "tokens": estimate_tokens(found.text),
+            "tokens": estimate_tokens(listing.text),
             "listing": {
                 "host": rule.name,
-                "window": found.window,
+                "window": listing.window,
                 "unit": rule.unit,
-                "budget": found.budget,
-                "own": found.own,
-                "needed": found.needed,
-                "used": found.used,
+                "budget": listing.budget,
+                "own": listing.own,
+                "needed": listing.needed,
+                "used": listing.used,
                 "fit": self.fit,
                 "by": self.by,
                 "unknown_uses": self.unknown_uses,
-                "whole": found.count(WHOLE),
-                "cut": found.count(CUT),
-                "name_only": found.count(NAME_ONLY),
-                "left_out": found.count(LEFT_OUT),
-                "not_read": found.count(NOT_READ),
-                "skills": [entry.to_dict() for entry in found.entries],
+                "whole": listing.count(WHOLE),
+                "cut": listing.count(CUT),
+                "name_only": listing.count(NAME_ONLY),
+                "left_out": listing.count(LEFT_OUT),
+                "not_read": listing.count(NOT_READ),
+                "skills": [entry.to_dict() for entry in listing.entries],
                 "remedy": rule.remedy,
                 "source": rule.source,
             },
@@ -183,7 +183,7 @@ def used_in(catalog: Catalog, path: str) -> tuple[dict[str, int], int]:
     for line in _lines(path):
         named = _named(line)
         known = [paths[name] for name in named or () if name in paths]
-        one = next((found for found in known if len(found) == 1), None)
+        one = next((listed for listed in known if len(listed) == 1), None)
         if one is not None:
             counts.update(one)
         elif named != ():
@@ -201,16 +201,16 @@ def _lines(path: str) -> list[bytes]:
 def _named(line: bytes) -> tuple[str, ...] | None:
     """Return the names of the skill in a line, surest first; () for none, None for no such line."""
     try:
-        found = json.loads(line)
+        event = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if isinstance(found, dict) and isinstance(found.get("selected"), list):
-        if not found["selected"]:
+    if isinstance(event, dict) and isinstance(event.get("selected"), list):
+        if not event["selected"]:
             return ()
-        found = found["selected"][0]
-    if not isinstance(found, dict):
+        event = event["selected"][0]
+    if not isinstance(event, dict):
         return None
-    names = [found.get(field) for field in ("id", "slug", "name", "skill")]
+    names = [event.get(field) for field in ("id", "slug", "name", "skill")]
     return tuple(name for name in names if isinstance(name, str)) or None
 
 
@@ -257,10 +257,10 @@ def inject_prompt(
     if query is None:
         done = inject(prompt, catalog, policy, max_chars, scorer, fence=fence)
         return Injected(done.prompt, done.match, scorer, catalog.diagnostics)
-    found = select_prompt_block(catalog, query, policy, scorer, max_chars, fence=fence)
-    if found is None:
+    selected = select_prompt_block(catalog, query, policy, scorer, max_chars, fence=fence)
+    if selected is None:
         return Injected(prompt, None, scorer, catalog.diagnostics)
-    block, match = found
+    block, match = selected
     return Injected(f"{block}\n\n{prompt}", match, scorer, catalog.diagnostics)
 
 

@@ -124,8 +124,8 @@ class Why(NamedTuple):
             hints=self.hints,
             sentences=self.sentences,
         )
-        found: dict[str, Any] = encode(document)
-        return found
+        encoded: dict[str, Any] = encode(document)
+        return encoded
 
 
 def why_skill(
@@ -237,7 +237,7 @@ def _remarks(catalog: Catalog, why: Why) -> Iterator[str]:
     skill = why.match.skill
     if skill.body is None or not skill.body.strip():
         yield "the skill has no instructions: there is nothing to inject"
-    about = [found for found in catalog.diagnostics if found.path == skill.path]
+    about = [each for each in catalog.diagnostics if each.path == skill.path]
     if about:
         yield f"{plural(len(about), 'remark')} on its file: {about[0].message}"
 

@@ -128,7 +128,7 @@ def suggest(catalog: Catalog, skill: str, cases: Iterable[ActivationCase]) -> Su
     looked_at = 0
     advice: list[CaseAdvice] = []
     for case in cases:
-        wanted = _wanted(case, name)
+        wanted = _should_activate(case, name)
         if wanted is None:
             continue
         looked_at += 1
@@ -147,7 +147,7 @@ def suggest(catalog: Catalog, skill: str, cases: Iterable[ActivationCase]) -> Su
     )
 
 
-def _wanted(case: ActivationCase, name: str) -> bool | None:
+def _should_activate(case: ActivationCase, name: str) -> bool | None:
     """True when the case wants the skill, False when not; None when it says nothing about it."""
     if name in case.expected_skills:
         return True
@@ -246,15 +246,15 @@ def _terms(explanation: Explanation) -> Mapping[str, float]:
 
 def _by_word(advice: Sequence[CaseAdvice], *, lead: bool) -> tuple[WordAdvice, ...]:
     """Return the terms of all advice, by how much they move together."""
-    found: dict[str, tuple[int, float, set[str]]] = {}
+    by_term: dict[str, tuple[int, float, set[str]]] = {}
     for one in advice:
         for term in one.terms:
             points = term.theirs - term.ours if lead else term.ours
-            requests, sum_, rivals = found.get(term.term, (0, 0.0, set()))
+            requests, sum_, rivals = by_term.get(term.term, (0, 0.0, set()))
             rivals = rivals | ({one.competitor} if one.competitor is not None else set())
-            found[term.term] = (requests + 1, sum_ + points, rivals)
+            by_term[term.term] = (requests + 1, sum_ + points, rivals)
     words = [
         WordAdvice(term, requests, round(points, _ROUND), tuple(sorted(rivals)))
-        for term, (requests, points, rivals) in found.items()
+        for term, (requests, points, rivals) in by_term.items()
     ]
     return tuple(sorted(words, key=lambda word: (-word.points, word.term)))

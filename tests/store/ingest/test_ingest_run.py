@@ -317,7 +317,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_an_error_and_another_run_goes
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tree(tmp_path / "root", 600)
-    monkeypatch.setattr(ingest_run, "make", errands.dying)
+    monkeypatch.setattr(ingest_run, "build_rows", errands.dying)
     with pytest.raises(pool.WorkerLost, match="run it again"):
         publish(store, root, jobs=2)
     assert store.generation() == 0

@@ -257,11 +257,11 @@ def _put(beside: str, into: str, name: str, there: Manifest | None, new: Manifes
     sync_folder(into)
     if _is_still(aside, there):
         return
-    kept = _put_back(into, name, new)
+    rescued = _put_back(into, name, new)
     remove_journal(into, name)
     raise InstallRefused(
         "the folder was changed while it was replaced, and is as it was before"
-        + (f"; what was written to the new one meanwhile is in {kept}" if kept else ""),
+        + (f"; what was written to the new one meanwhile is in {rescued}" if rescued else ""),
         path=target,
         code="install_edited",
         hint="keep your changes elsewhere or remove the folder, then add it again",
@@ -294,10 +294,10 @@ def _put_back(into: str, name: str, new: Manifest) -> str:
     if not os.path.lexists(aside) or _is_still(aside, new):
         _discard_aside(into, name)
         return ""
-    kept = tempfile.mkdtemp(prefix=f"{name}-kept-", dir=into)
-    os.rmdir(kept)
-    rename_folder(aside, kept)
-    return kept
+    rescued = tempfile.mkdtemp(prefix=f"{name}-kept-", dir=into)
+    os.rmdir(rescued)
+    rename_folder(aside, rescued)
+    return rescued
 
 
 def _exchanged(one: str, other: str) -> bool:

@@ -67,7 +67,7 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
     try:
         text = decode(data, shown)
     except SkillError as error:
-        diagnostics.append(_said(error, shown))
+        diagnostics.append(_diagnostic(error, shown))
         text = data.decode("utf-8", "replace").replace("\0", "\ufffd")
     try:
         document = Document(shown, hit.id, Origin.AGENTSKILLS)
@@ -75,7 +75,7 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
         skill = parsed.skill
         diagnostics += parsed.diagnostics
     except SkillError as error:
-        diagnostics.append(_said(error, shown))
+        diagnostics.append(_diagnostic(error, shown))
         skill = Skill(hit.name or hit.id, hit.description, _body(text, shown, limits))
     skill = skill.replace(
         path="",
@@ -95,24 +95,24 @@ def read_again(hit: Hit, package: Package, known: ParseCache) -> Content:
     texts = tuple(
         (path, package.files.get(path, b"")) for path in ("SKILL.md", *_markdown(package))
     )
-    said = (hit.source, hit.id, hit.name, hit.description, hit.install_count, hit.curated)
-    key = ("content", said, texts)
+    facts = (hit.source, hit.id, hit.name, hit.description, hit.install_count, hit.curated)
+    key = ("content", facts, texts)
     content = known.get(key)
     if not isinstance(content, Content):
         content = read_package(hit, package)
         taken = sum(len(data) for _, data in texts) + sys.getsizeof(content.raw)
-        known.put(key, content, taken + sum(map(sys.getsizeof, said)) + size_of(content.skill))
+        known.put(key, content, taken + sum(map(sys.getsizeof, facts)) + size_of(content.skill))
     return content._replace(skill=own(content.skill))
 
 
 def shown(skill: Skill, known: ParseCache) -> Skill:
     """Return a skill as whoever looks for it sees it: nothing is hidden from them."""
     key = ("shown", skill)
-    found = known.get(key)
-    if not isinstance(found, Skill):
-        found = skill.replace(trigger=False, disable_model_invocation=False)
-        known.put(key, found, 2 * size_of(skill))
-    return own(found)
+    clean = known.get(key)
+    if not isinstance(clean, Skill):
+        clean = skill.replace(trigger=False, disable_model_invocation=False)
+        known.put(key, clean, 2 * size_of(skill))
+    return own(clean)
 
 
 def own(skill: Skill) -> Skill:
@@ -145,7 +145,7 @@ def _body(text: str, shown: str, limits: Limits) -> str:
         return unified.strip()
 
 
-def _said(error: SkillError, path: str) -> Diagnostic:
+def _diagnostic(error: SkillError, path: str) -> Diagnostic:
     return Diagnostic(
         error.code or "unreadable",
         "warning",

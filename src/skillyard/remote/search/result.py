@@ -199,7 +199,7 @@ class SearchResult:
     @property
     def abstained(self) -> bool:
         """True when no skill of the answer reaches the ranker's floor: none of them fits."""
-        return all(found.score < self.floor for found in self.skills)
+        return all(each.score < self.floor for each in self.skills)
 
     @property
     def partial(self) -> bool:
@@ -219,10 +219,10 @@ class SearchResult:
             query=self.query,
             count=self.count,
             skills=tuple(
-                found.document(
+                each.document(
                     include_content=include_content, include_raw=include_raw, explain=explain
                 )
-                for found in self.skills
+                for each in self.skills
             ),
             ranker=self.ranker,
             floor=None if self.floor == float("-inf") else self.floor,
@@ -239,5 +239,5 @@ class SearchResult:
         document = self.document(
             include_content=include_content, include_raw=include_raw, explain=explain
         )
-        found: dict[str, Any] = encode(document)
-        return {**found, "skills": _encodable(found["skills"])}
+        encoded: dict[str, Any] = encode(document)
+        return {**encoded, "skills": _encodable(encoded["skills"])}

@@ -73,13 +73,13 @@ def is_public(address: str) -> bool:
     IPv6 addresses that carry an IPv4 address (mapped, NAT64, 6to4) are what that one is.
     """
     try:
-        found = ipaddress.ip_address(address.split("%")[0])
+        parsed = ipaddress.ip_address(address.split("%")[0])
     except ValueError:
         return False
-    found = _carried(found)
-    if isinstance(found, ipaddress.IPv4Address):
-        return not any(found in network for network in NOT_PUBLIC_IPV4)
-    return found in GLOBAL_UNICAST and not any(found in network for network in NOT_PUBLIC_IPV6)
+    parsed = _carried(parsed)
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return not any(parsed in network for network in NOT_PUBLIC_IPV4)
+    return parsed in GLOBAL_UNICAST and not any(parsed in network for network in NOT_PUBLIC_IPV6)
 
 
 def _carried(address: _Address) -> _Address:
@@ -97,8 +97,8 @@ async def public_addresses(host: str, port: int) -> Sequence[str]:
 
     Raises OSError when the name cannot be resolved.
     """
-    found = await asyncio.get_running_loop().getaddrinfo(
+    entries = await asyncio.get_running_loop().getaddrinfo(
         host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
     )
-    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
     return addresses if all(map(is_public, addresses)) else []

@@ -17,8 +17,8 @@ MAX_NUMBER_LENGTH = 40
 
 async def read_body(url: str, response: Any, max_bytes: int) -> bytes:
     """Return the body, unpacked. Raises SourceFailed: too large, packed badly, cut off."""
-    said = response.headers.get("content-length", "")
-    if said.isdigit() and int(said) > max_bytes:
+    declared = response.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > max_bytes:
         raise _too_large(url, max_bytes)
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("identity", "", "gzip"):

@@ -41,7 +41,7 @@ class Quotas:
                 self._spent_until[origin] = min(until, self._clock() + MAX_WAIT_S)
 
     def wait(
-        self, origin: str, status: int, headers: Mapping[str, str], said: bytes
+        self, origin: str, status: int, headers: Mapping[str, str], body: bytes
     ) -> float | None:
         """Return how long a remote wants to be left alone, and leave it alone.
 
@@ -52,7 +52,7 @@ class Quotas:
             status == 429
             or (status in (403, 503) and after is not None)
             or (status == 403 and headers.get("x-ratelimit-remaining") == "0")
-            or (status == 403 and b"rate limit" in said.lower())
+            or (status == 403 and b"rate limit" in body.lower())
         )
         if not limited:
             return None

@@ -76,7 +76,7 @@ class MemoryCache:
 
     def __init__(self, max_bytes: int = MAX_BYTES // 4) -> None:
         self.max_bytes = max_bytes
-        self._kept: dict[bytes, Stored] = {}
+        self._responses: dict[bytes, Stored] = {}
         self._bytes = 0
         self._changes = 0
 
@@ -86,24 +86,24 @@ class MemoryCache:
 
     def get(self, key: bytes, now: float) -> Stored | None:
         """Return what is kept."""
-        return self._kept.get(key)
+        return self._responses.get(key)
 
     def put(self, key: bytes, stored: Stored) -> None:
         """Keep an answer; the oldest ones go when they take too much."""
         self._changes += 1
         stored = stored._replace(headers=MappingProxyType(dict(stored.headers)))
-        before = self._kept.pop(key, None)
+        before = self._responses.pop(key, None)
         self._bytes += len(stored.body) - (len(before.body) if before is not None else 0)
-        self._kept[key] = stored
-        while self._bytes > self.max_bytes and len(self._kept) > 1:
-            oldest = next(iter(self._kept))
-            self._bytes -= len(self._kept.pop(oldest).body)
+        self._responses[key] = stored
+        while self._bytes > self.max_bytes and len(self._responses) > 1:
+            oldest = next(iter(self._responses))
+            self._bytes -= len(self._responses.pop(oldest).body)
 
     def confirm(self, key: bytes, now: float) -> None:
         """Note that the remote still says what is kept."""
-        if key in self._kept:
+        if key in self._responses:
             self._changes += 1
-            self._kept[key] = self._kept[key]._replace(checked=now)
+            self._responses[key] = self._responses[key]._replace(checked=now)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -210,8 +210,8 @@ class ResponseCache:
             return None
         try:
             with open(open_to_read(self._place(digest)), "rb") as file:
-                found = os.fstat(file.fileno())
-                if not stat.S_ISREG(found.st_mode) or found.st_size != size:
+                info = os.fstat(file.fileno())
+                if not stat.S_ISREG(info.st_mode) or info.st_size != size:
                     return None
                 body = file.read()
         except OSError:

@@ -150,7 +150,7 @@ def _from_file(path: str, *, must_exist: bool) -> dict[str, Any]:
 
 
 def _fields(table: Mapping[str, Any], place: tuple[str, ...], path: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in table.items():
         here = (*place, key)
         if here in _KEYS:
@@ -158,13 +158,13 @@ def _fields(table: Mapping[str, Any], place: tuple[str, ...], path: str) -> dict
             wrong = not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool)
             if wrong or (kind is list and not all(isinstance(item, str) for item in value)):
                 raise InvalidInput(f"{path}: {'.'.join(here)} is of the wrong type")
-            found[field] = tuple(value) if kind is list else value
+            values[field] = tuple(value) if kind is list else value
         elif isinstance(value, Mapping) and any(known[: len(here)] == here for known in _KEYS):
-            found |= _fields(value, here, path)
+            values |= _fields(value, here, path)
         else:
             known = ", ".join(sorted(".".join(key) for key in _KEYS))
             raise InvalidInput(f"{path}: no setting {'.'.join(here)}; known: {known}")
-    return found
+    return values
 
 
 def _checked(settings: Settings, path: str) -> Settings:

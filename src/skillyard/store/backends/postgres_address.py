@@ -49,8 +49,8 @@ def parsed(url: str) -> dict[str, Any]:
             " password or a name"
         )
     try:
-        said = psycopg.conninfo.conninfo_to_dict(url)
-        return {**_DEFAULTS, **said, "client_encoding": "utf8"}
+        given = psycopg.conninfo.conninfo_to_dict(url)
+        return {**_DEFAULTS, **given, "client_encoding": "utf8"}
     except (psycopg.Error, UnicodeError):
         raise InvalidInput(
             "the address of a PostgreSQL store is postgresql://user@host:port/database?option=value"

@@ -51,12 +51,12 @@ def _bounded(
     """
     end = time.monotonic() + max_wait_s
     try:
-        wanted = next(gen)
+        waits_for = next(gen)
         while True:
-            ready = yield wanted
+            ready = yield waits_for
             if not ready and time.monotonic() > end:
                 connection.pgconn.finish()  # nobody knows what the server will still do
                 raise failure(f"the server has not answered for {max_wait_s:g} s")
-            wanted = gen.send(ready)
+            waits_for = gen.send(ready)
     except StopIteration as done:
         return done.value

@@ -33,28 +33,30 @@ def items(roots: Sequence[str], source: str, limits: Limits) -> Iterator[Item | 
     the path of the skill's folder below its root, of a single document its own path; None for a
     SKILL.md that lies in the root itself. Raises InvalidSkillsRoot.
     """
-    for found in _found(roots, limits):
-        if isinstance(found, Diagnostic):
-            yield found
+    for candidate in _candidates(roots, limits):
+        if isinstance(candidate, Diagnostic):
+            yield candidate
         else:
-            yield Item(found.path, None, source, _place(found), found.stamp.size, found)
+            yield Item(
+                candidate.path, None, source, _place(candidate), candidate.stamp.size, candidate
+            )
 
 
 def count(roots: Sequence[str], limits: Limits, stop: threading.Event) -> int:
     """Return how many items there are, or how many until ``stop``. Raises InvalidSkillsRoot."""
     total = 0
-    for found in _found(roots, limits):
-        total += isinstance(found, Candidate)
+    for candidate in _candidates(roots, limits):
+        total += isinstance(candidate, Candidate)
         if stop.is_set():
             break
     return total
 
 
-def _found(roots: Sequence[str], limits: Limits) -> Iterator[Candidate | Diagnostic]:
+def _candidates(roots: Sequence[str], limits: Limits) -> Iterator[Candidate | Diagnostic]:
     named = [Root(root) for root in roots]
-    for found in iter_scan(named, limits._replace(folders_walked=MOST_FOLDERS)):
-        if isinstance(found, Diagnostic) or found.origin != Origin.CONVENTION:
-            yield found
+    for candidate in iter_scan(named, limits._replace(folders_walked=MOST_FOLDERS)):
+        if isinstance(candidate, Diagnostic) or candidate.origin != Origin.CONVENTION:
+            yield candidate
 
 
 def _place(candidate: Candidate) -> str | None:
@@ -115,7 +117,7 @@ def digests(
     if candidate.folder is None:
         return (), []
     folder = _of_folder(candidate)
-    found: list[FileDigest] = []
+    files: list[FileDigest] = []
     refused: list[Diagnostic] = []
     for resource in list_resources(folder, limits):
         try:
@@ -123,15 +125,15 @@ def digests(
         except ResourceRefused as error:
             refused.append(error.diagnostic("warning")._replace(path=candidate.path))
             continue
-        found.append(FileDigest(resource.path, sha256(data).hexdigest(), len(data)))
-    return tuple(sorted(found)), refused
+        files.append(FileDigest(resource.path, sha256(data).hexdigest(), len(data)))
+    return tuple(sorted(files)), refused
 
 
 def _with_texts(candidate: Candidate, limits: Limits) -> tuple[Reference, ...]:
     """Return the references with their texts, as far as they are UTF-8 and not too much."""
     folder = _of_folder(candidate)
     left = MOST_REFERENCE_BYTES
-    found = []
+    references = []
     for reference in candidate.references:
         try:
             data = read_resource(folder, reference.path, limits)
@@ -140,8 +142,8 @@ def _with_texts(candidate: Candidate, limits: Limits) -> tuple[Reference, ...]:
             text = None
         if text is not None:
             left -= len(data)
-        found.append(reference._replace(content=text))
-    return tuple(found)
+        references.append(reference._replace(content=text))
+    return tuple(references)
 
 
 def _of_folder(candidate: Candidate) -> Skill:

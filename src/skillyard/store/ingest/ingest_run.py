@@ -25,7 +25,7 @@ from skillyard.store.ingest.lines import Lines
 from skillyard.store.ingest.pool import Workers
 from skillyard.store.ingest.pruning import prune
 from skillyard.store.ingest.publisher import Publisher
-from skillyard.store.ingest.row_builder import make, refused
+from skillyard.store.ingest.row_builder import build_rows, refused
 from skillyard.store.ingest.seen_keys import Seen
 from skillyard.store.ingest.work_items import Ingested, Item, Made, Making, Options, Step
 from skillyard.store.protocol import CatalogStore
@@ -136,7 +136,7 @@ class _Run:
             small = len(group) < ASKED_AT_ONCE
             for errand in _groups(group, AT_ONCE, MOST_BYTES):
                 work = [(item, standing.get(self._key(item))) for item in errand]
-                flying.append(workers.submit(make, self._making, work, here=small))
+                flying.append(workers.submit(build_rows, self._making, work, here=small))
                 if len(flying) > 2 * self._options.jobs:
                     self._take(flying.popleft()(), publisher)
             if self.stop.is_set():
@@ -149,8 +149,8 @@ class _Run:
         faultless = not (self._errors or self._faults or publisher.done.refused)
         if complete and self._options.prune and faultless:
             complete = prune(publisher, self.seen, self.stop)
-            return self._told(publisher, complete, pruned=complete)
-        return self._told(publisher, complete, pruned=False)
+            return self._summary(publisher, complete, pruned=complete)
+        return self._summary(publisher, complete, pruned=False)
 
     def _key(self, item: Item) -> StoreKey:
         return StoreKey(
@@ -189,14 +189,14 @@ class _Run:
     def _standing(self, group: Sequence[Item]) -> dict[StoreKey, Standing]:
         return self._store.standing(self._key(item) for item in group if item.place is not None)
 
-    def _take(self, made: Sequence[Made], publisher: Publisher) -> None:
+    def _take(self, results: Sequence[Made], publisher: Publisher) -> None:
         """Count what workers made of some items, and give their rows to the publisher."""
-        for one in made:
+        for one in results:
             if not one.digest:
                 self._refuse(one)
                 continue
-            for found in one.diagnostics:
-                self._note(found)
+            for diagnostic in one.diagnostics:
+                self._note(diagnostic)
             key = self._key(one.item._replace(place=one.place))
             if one.item.place is None and not self._belongs(key):
                 continue
@@ -223,16 +223,16 @@ class _Run:
     def _refuse(self, one: Made) -> None:
         self._settled += 1
         self._refused += 1
-        for found in one.diagnostics:
-            self._note(found)
+        for diagnostic in one.diagnostics:
+            self._note(diagnostic)
 
-    def _note(self, found: Diagnostic) -> None:
-        if found.severity != "error":
+    def _note(self, diagnostic: Diagnostic) -> None:
+        if diagnostic.severity != "error":
             self._warnings += 1
             return
         self._errors += 1
         if len(self._diagnostics) < MOST_DIAGNOSTICS:
-            self._diagnostics.append(found)
+            self._diagnostics.append(diagnostic)
 
     def _say(self, publisher: Publisher) -> None:
         if self._tell is None:
@@ -250,10 +250,10 @@ class _Run:
             )
         )
 
-    def _told(self, publisher: Publisher, complete: bool, *, pruned: bool) -> Ingested:
+    def _summary(self, publisher: Publisher, complete: bool, *, pruned: bool) -> Ingested:
         done = publisher.done
-        for found in done.diagnostics:
-            self._note(found)
+        for diagnostic in done.diagnostics:
+            self._note(diagnostic)
         return Ingested(
             done.generation or self._store.generation(),
             done.generations,

@@ -65,14 +65,14 @@ class Lines:
     def _file(self, file: BufferedReader, shown: str, source: str) -> Iterator[Item | Diagnostic]:
         packed = file.peek(2)[:2] == _GZIP
         text = cast("IO[bytes]", GzipFile(fileobj=file) if packed else file)
-        told = file.tell if file.seekable() else None
+        position = file.tell if file.seekable() else None
         number = 0
         try:
             for line in _lines(text):
                 number += 1
                 self.taken += 1
-                if told is not None:
-                    self.read = self._before + told()
+                if position is not None:
+                    self.read = self._before + position()
                 if line is None:
                     yield _line_fault(
                         *(shown, number, "line_too_long"),

@@ -147,26 +147,28 @@ def _objects(given: Mapping[str, Any], field: str, most: int) -> list[Mapping[st
 
 
 def _references(given: Mapping[str, Any], limits: Limits) -> tuple[Reference, ...]:
-    found = []
+    references = []
     for each in _objects(given, "references", limits.resources_listed):
         path = _path(each, "references")
         content = _optional(each, "content")
         if content is not None and len(content) > limits.resource_bytes:
             raise InvalidInput(f"the reference {path} is larger than {limits.resource_bytes:,}")
-        found.append(Reference(_optional(each, "name") or path.rsplit("/", 1)[-1], path, content))
-    return tuple(found)
+        references.append(
+            Reference(_optional(each, "name") or path.rsplit("/", 1)[-1], path, content)
+        )
+    return tuple(references)
 
 
 def _files(given: Mapping[str, Any]) -> tuple[FileDigest, ...]:
-    found = []
+    files = []
     for each in _objects(given, "files", 10_000):
         path, digest, size = _path(each, "files"), each.get("sha256"), each.get("size")
         if not isinstance(digest, str) or _SHA256.fullmatch(digest) is None:
             raise InvalidInput(f"the sha256 of {path} must be 64 hexadecimal digits")
         if type(size) is not int or not 0 <= size < 2**63:
             raise InvalidInput(f"the size of {path} must be a whole number of bytes")
-        found.append(FileDigest(path, digest, size))
-    return tuple(found)
+        files.append(FileDigest(path, digest, size))
+    return tuple(files)
 
 
 def _path(each: Mapping[str, Any], field: str) -> str:

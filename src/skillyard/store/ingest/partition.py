@@ -25,8 +25,8 @@ class Partition(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Self:
         """Return the partition written ``I/N``. Raises InvalidInput."""
-        found = _WRITTEN.fullmatch(text)
-        number, parts = (int(found[1]), int(found[2])) if found is not None else (0, 0)
+        match = _WRITTEN.fullmatch(text)
+        number, parts = (int(match[1]), int(match[2])) if match is not None else (0, 0)
         if not 1 <= number <= parts <= MOST:
             raise InvalidInput(f"a partition is written I/N, from 1/N to N/N, N at most {MOST:,}")
         return cls(number, parts)

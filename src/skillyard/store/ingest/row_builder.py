@@ -11,15 +11,15 @@ from skillyard.store.ingest.work_items import Item, Made, Making
 from skillyard.store.rows import row_of
 from skillyard.store.values import Standing, Submission
 
-__all__ = ["make", "refused"]
+__all__ = ["build_rows", "refused"]
 
 
-def make(making: Making, work: Sequence[tuple[Item, Standing | None]]) -> list[Made]:
+def build_rows(making: Making, work: Sequence[tuple[Item, Standing | None]]) -> list[Made]:
     """Return what became of each item, in order. A bad one has an error and does no harm."""
-    return [_made(making, item, standing) for item, standing in work]
+    return [_build_row(making, item, standing) for item, standing in work]
 
 
-def _made(making: Making, item: Item, standing: Standing | None) -> Made:
+def _build_row(making: Making, item: Item, standing: Standing | None) -> Made:
     try:
         of_folder = isinstance(item.what, Candidate)
         if standing is not None and _unchanged(item, standing, making):
@@ -30,7 +30,7 @@ def _made(making: Making, item: Item, standing: Standing | None) -> Made:
             return Made(item, item.place or "", "", None, tuple(diagnostics))
         row = row_of(given, tenant=making.tenant, namespace=making.namespace, store=making.store)
     except SkillError as error:
-        return refused(item, error.code, _said(error, item), error.hint)
+        return refused(item, error.code, _message(error, item), error.hint)
     except InvalidInput as error:
         return refused(item, "line_field", str(error), "correct the line")
     except StoreRefused as error:
@@ -54,7 +54,7 @@ def _submission(item: Item, making: Making) -> tuple[Submission | None, list[Dia
     return objects.submission(item.what, item.source, item.place, making.limits)
 
 
-def _said(error: SkillError, item: Item) -> str:
+def _message(error: SkillError, item: Item) -> str:
     """Return the message; of a line, also the line within its text."""
     inner = error.line if item.line is not None else None
     return f"line {inner} of the text: {error.message}" if inner is not None else error.message
@@ -62,5 +62,5 @@ def _said(error: SkillError, item: Item) -> str:
 
 def refused(item: Item, code: str, message: str, hint: str) -> Made:
     """Return an item as one that is not published, and why."""
-    found = Diagnostic(code, "error", item.shown, message, hint, item.line)
-    return Made(item, item.place or "", "", None, (found,))
+    diagnostic = Diagnostic(code, "error", item.shown, message, hint, item.line)
+    return Made(item, item.place or "", "", None, (diagnostic,))

@@ -16,7 +16,7 @@ from skillyard.store.identifiers import checked_caller
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.generation_builder import FEW, apply_few, few_changes, is_little, rebuild
 from skillyard.store.node.library import NodeLibrary
-from skillyard.store.node.rebuild_process import Aside
+from skillyard.store.node.rebuild_process import RebuildProcess
 from skillyard.store.node.records import path_of
 from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.opening import check_kind, login_of, open_store, shown_address
@@ -95,7 +95,9 @@ class Follower(Closeable):
         self._listener = listener
         self._troubled = troubled
         self._clock = clock
-        self._aside = Aside(url, caller, self._state, jobs or min(4, os.cpu_count() or 1))
+        self._rebuild_process = RebuildProcess(
+            url, caller, self._state, jobs or min(4, os.cpu_count() or 1)
+        )
         self._store: CatalogStore | None = None
         self._catalog: NodeCatalog | None = None
         self._position = START
@@ -103,7 +105,7 @@ class Follower(Closeable):
         self._anew = False
         """What is held is damaged, and nothing of it may be built upon."""
         self._head = 0
-        self._asked: float | None = None
+        self._asked_at: float | None = None
         """When the store last said that nothing newer was there."""
         self._confirmed: tuple[tuple[Position, float | None], ...] = ()
         """The generations held last, newest first, and when each was last confirmed."""
@@ -146,9 +148,9 @@ class Follower(Closeable):
             self._position.generation,
             0 if catalog is None else catalog.counts.skills,
             max(self._head, self._position.generation),
-            self._since(self._asked),
+            self._since(self._asked_at),
             self._failure,
-            self._aside.taken,
+            self._rebuild_process.taken,
         )
 
     def age_s(self, position: Position) -> float | None:
@@ -172,7 +174,7 @@ class Follower(Closeable):
         with the end of this process.
         """
         self._ending.set()
-        self._aside.end()
+        self._rebuild_process.end()
         if self._thread.is_alive():
             self._thread.join(END_S)
         if not self._thread.is_alive():
@@ -204,7 +206,7 @@ class Follower(Closeable):
         position = position_in(searcher)
         catalog = NodeCatalog(library, position, self._position, touched)
         # Until it is confirmed itself it is as old as the one before.
-        self._confirmed = ((position, self._asked), *self._confirmed)[:KNOWN]
+        self._confirmed = ((position, self._asked_at), *self._confirmed)[:KNOWN]
         self._listener(catalog)
         self._catalog, self._position = catalog, position
         self._ready.set()
@@ -244,15 +246,15 @@ class Follower(Closeable):
         if not self._anew and self._catalog is not None and self._catalog.library.is_damaged:
             self._anew = True
             self._say("the index of this node is damaged; it is made anew")
-        asked = self._clock()
-        due = self._asked is None or not 0 <= asked - self._verified <= VERIFY_S
+        now = self._clock()
+        due = self._asked_at is None or not 0 <= now - self._verified <= VERIFY_S
         if not (due or first or self._failure or self._anew or self._overdue):
             head = store.listen(self._position.generation, LISTEN_S)
             if self._ending.is_set():
                 return
             self._head = head
             if head == self._position.generation:
-                self._confirm(asked)
+                self._confirm(now)
                 return
         self._advance(store)
 
@@ -261,7 +263,7 @@ class Follower(Closeable):
 
         Raises what the store raises, SkillIoError, IndexDamaged.
         """
-        asked = self._clock()  # what is published from now on may be missed
+        now = self._clock()  # what is published from now on may be missed
         try:
             whole = self._anew or self._overdue
             page = None if whole else few_changes(store, self._position)
@@ -278,13 +280,13 @@ class Follower(Closeable):
         if not self._ending.is_set():
             self._head = self._position.generation
             self._say("")
-            self._verified = asked
-            self._confirm(asked)
+            self._verified = now
+            self._confirm(now)
 
-    def _confirm(self, asked: float) -> None:
+    def _confirm(self, now: float) -> None:
         """Note that nothing newer was there at a moment."""
-        self._asked = asked
-        self._confirmed = ((self._position, asked), *self._confirmed[1:])
+        self._asked_at = now
+        self._confirmed = ((self._position, now), *self._confirmed[1:])
 
     def _rebuild(self, store: CatalogStore) -> None:
         everything = store.changes(START, limit=FEW)
@@ -297,7 +299,7 @@ class Follower(Closeable):
         if is_little(everything) and not self._overdue:
             rebuild(store, self._state, anew=self._anew)
         else:
-            self._aside.rebuild(anew=self._anew)
+            self._rebuild_process.rebuild(anew=self._anew)
         if not self._ending.is_set():
             self._overdue = False
             self._show()

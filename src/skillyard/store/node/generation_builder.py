@@ -121,13 +121,13 @@ def _round(
     store: CatalogStore, state: NodeState, analysis: _Analysis, progress: Progress | None
 ) -> Position | None:
     """Take over one round of pages; None where the store is not what it was a page ago."""
-    asked = _begun(state, analysis.old)
-    page = store.changes(asked, limit=PAGE)
-    if not _goes_on(asked, page):
+    position = _begun(state, analysis.old)
+    page = store.changes(position, limit=PAGE)
+    if not _goes_on(position, page):
         state.drop_building()
     taken = since = 0
     with state.writer(state.building) as writer:
-        made = analysis.begin(page.upserts)
+        documents = analysis.begin(page.upserts)
         while True:
             after = None
             if not page.complete:  # asked for now, so that the workers never wait for it
@@ -137,7 +137,7 @@ def _round(
             made_after = analysis.begin(after.upserts if after is not None else ())
             for key in page.withdrawals:
                 writer.delete(key_text(key))
-            for document in made():
+            for document in documents():
                 writer.add(document)
             taken += len(page.upserts) + len(page.withdrawals)
             since += len(page.upserts)
@@ -149,20 +149,20 @@ def _round(
                 since = 0
                 writer.note(_REACHED, str(page.position))
                 writer.commit()
-            page, made = after, made_after
+            page, documents = after, made_after
         writer.note(_REACHED, "")
         writer.note(POSITION, str(page.position))
         writer.commit()
         return page.position
 
 
-def _goes_on(asked: Position, page: Changes) -> bool:
+def _goes_on(position: Position, page: Changes) -> bool:
     """True when the page adds to what lies before the position that was asked for."""
-    if not asked.until:
-        return not page.whole or not asked.generation
+    if not position.until:
+        return not page.whole or not position.generation
     there = page.position
     stamp = there.stamp if page.complete else there.until_stamp
-    return (page.generation, stamp) == (asked.until, asked.until_stamp)
+    return (page.generation, stamp) == (position.until, position.until_stamp)
 
 
 def _opened(state: NodeState, folder: str | None) -> SegmentSearcher | None:
@@ -174,10 +174,10 @@ def _opened(state: NodeState, folder: str | None) -> SegmentSearcher | None:
 
 def _begun(state: NodeState, old: SegmentSearcher | None) -> Position:
     """Return from where to ask, with an index in the making that holds what is before it."""
-    made = _opened(state, state.building)
-    if made is not None and made.notes.get(_REACHED):
+    building = _opened(state, state.building)
+    if building is not None and building.notes.get(_REACHED):
         try:
-            return Position.parse(made.notes[_REACHED])
+            return Position.parse(building.notes[_REACHED])
         except InvalidInput:
             pass
     state.drop_building()
@@ -213,8 +213,8 @@ class _Analysis:
                 )
             )
         chunks = [pairs[start : start + CHUNK] for start in range(0, len(pairs), CHUNK)]
-        made = self._pool.map(_documents, chunks)
-        return lambda: chain.from_iterable(made)
+        documents = self._pool.map(_documents, chunks)
+        return lambda: chain.from_iterable(documents)
 
     def _known(self, version: Version) -> IndexedDocument | None:
         """Return what was made of the skill before; None where that cannot be read."""

@@ -47,7 +47,7 @@ class NodeLibrary(Library):
     ) -> None:
         self.searcher = searcher
         self.table = table
-        self._kept: dict[int, Skill] = {}
+        self._cache: dict[int, Skill] = {}
         self._ordinals: dict[str, int] = {}
         """Of the skills kept, by path; written before the skill is given out."""
         self._characters = 0
@@ -64,10 +64,10 @@ class NodeLibrary(Library):
         """Keep what was read of segments that are still there."""
         places = {segment.identity: n for n, segment in enumerate(self.searcher.segments)}
         moved = [places.get(segment.identity, -1) for segment in before.searcher.segments]
-        for ordinal, skill in list(before._kept.items()):
+        for ordinal, skill in list(before._cache.items()):
             place, number = moved[ordinal >> SHIFT], ordinal & MASK
             if place >= 0 and number not in self.searcher.segments[place].dead:
-                self._kept[place << SHIFT | number] = skill
+                self._cache[place << SHIFT | number] = skill
                 self._ordinals[skill.path] = place << SHIFT | number
                 self._characters += len(skill.body or "")
 
@@ -86,25 +86,25 @@ class NodeLibrary(Library):
                 " most: search instead, with the default scorer"
             )
         if self._skills is None:
-            found = [self.skill(ordinal) for ordinal in self.searcher.ordinals()]
-            self._skills = tuple(sorted(found, key=lambda skill: skill.key))
+            skills = [self.skill(ordinal) for ordinal in self.searcher.ordinals()]
+            self._skills = tuple(sorted(skills, key=lambda skill: skill.key))
         return self._skills
 
     def skill(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal. Raises IndexDamaged."""
-        skill = self._kept.get(ordinal)
+        skill = self._cache.get(ordinal)
         if skill is not None:
             return skill
         try:
             skill = skill_in(self.searcher.record(ordinal))
         except (ValueError, TypeError, KeyError):
             raise self._unreadable() from None
-        full = len(self._kept) >= KEPT or self._characters >= KEPT_CHARACTERS
+        full = len(self._cache) >= KEPT or self._characters >= KEPT_CHARACTERS
         if full and self._skills is None:
-            self._kept, self._ordinals, self._characters = {}, {}, 0
+            self._cache, self._ordinals, self._characters = {}, {}, 0
         self._ordinals[skill.path] = ordinal
         self._characters += len(skill.body or "")
-        return self._kept.setdefault(ordinal, skill)  # one object, whichever thread was first
+        return self._cache.setdefault(ordinal, skill)  # one object, whichever thread was first
 
     def provenance(self, ordinal: int) -> Provenance:
         """Return where the skill of an ordinal comes from. Raises IndexDamaged."""
@@ -150,24 +150,24 @@ class NodeLibrary(Library):
 
     def with_slug(self, slug: str) -> list[Skill]:
         """Return the skills of that slug, by path."""
-        found = [skill for skill in self.named(slug) if skill.slug == slug]
-        found += self._marked(SLUG + slug, lambda skill: skill.slug == slug != skill.name)
-        return sorted(found, key=lambda skill: skill.key)
+        skills = [skill for skill in self.named(slug) if skill.slug == slug]
+        skills += self._marked(SLUG + slug, lambda skill: skill.slug == slug != skill.name)
+        return sorted(skills, key=lambda skill: skill.key)
 
     def near(self, name: str) -> list[str]:
         """Return up to three names that share words with this one, nearest first."""
         from skillyard.analysis import STANDARD
 
         words = dict.fromkeys(STANDARD.terms(name))
-        asked = [(NAME_TERM + word, 1.0) for word in words]
-        found = self.searcher.lexical(asked, 4 * NEAR) if asked else []
-        names = dict.fromkeys(self.skill(ordinal).name for ordinal, _ in found)
+        terms = [(NAME_TERM + word, 1.0) for word in words]
+        hits = self.searcher.lexical(terms, 4 * NEAR) if terms else []
+        names = dict.fromkeys(self.skill(ordinal).name for ordinal, _ in hits)
         return list(names)[:NEAR]
 
     def _marked(self, mark: str, is_meant: Callable[[Skill], bool]) -> list[Skill]:
-        found = [self.skill(ordinal) for ordinal in self._holding(mark)]
-        found += [self.skill(ordinal) for ordinal in self._apart(mark)]
-        return sorted(filter(is_meant, found), key=lambda skill: skill.key)
+        skills = [self.skill(ordinal) for ordinal in self._holding(mark)]
+        skills += [self.skill(ordinal) for ordinal in self._apart(mark)]
+        return sorted(filter(is_meant, skills), key=lambda skill: skill.key)
 
     def _apart(self, mark: str) -> Iterator[int]:
         """Yield the ordinals of the hidden and the conventions that hold a mark.
@@ -214,9 +214,9 @@ class NodeLibrary(Library):
         return self._patterns
 
     def _flagged(self, flag: int) -> Iterator[int]:
-        wanted = bytes(bool(value & flag) for value in range(256))
+        table = bytes(bool(value & flag) for value in range(256))
         for place, segment in enumerate(self.searcher.segments):
-            marks = bytes(segment.section("flags")).translate(wanted)
+            marks = bytes(segment.section("flags")).translate(table)
             number = marks.find(1)
             while number >= 0:
                 if number not in segment.dead:

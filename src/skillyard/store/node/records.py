@@ -73,8 +73,8 @@ def key_text(key: StoreKey) -> str:
 def path_of(key: StoreKey) -> str:
     """Return what a stored skill has for a path: its place in the store, different for each key."""
     where = f"{STORED}{quote(key.tenant)}/{quote(key.place)}"
-    told = {"namespace": key.namespace, "source": key.source}
-    query = urlencode({name: text for name, text in told.items() if text}, safe="/")
+    parts = {"namespace": key.namespace, "source": key.source}
+    query = urlencode({name: text for name, text in parts.items() if text}, safe="/")
     return f"{where}?{query}" if query else where
 
 
@@ -82,9 +82,9 @@ def key_at(path: str) -> StoreKey:
     """Return the key that :func:`path_of` made a path of."""
     where, _, query = path.removeprefix(STORED).partition("?")
     tenant, _, place = where.partition("/")
-    told = dict(parse_qsl(query))
+    parts = dict(parse_qsl(query))
     return StoreKey(
-        unquote(tenant), told.get("namespace", ""), told.get("source", ""), unquote(place)
+        unquote(tenant), parts.get("namespace", ""), parts.get("source", ""), unquote(place)
     )
 
 
@@ -118,9 +118,9 @@ def document_of_version(
 
 def _is_same(record: bytes, version: Version) -> bool:
     """True when the record is of a version with the same content and the same install count."""
-    fields, told = _read(record)
+    fields, provenance = _read(record)
     installs = fields.get("install_count", 0)
-    return bool(told[0] == version.digest and installs == version.skill.install_count)
+    return bool(provenance[0] == version.digest and installs == version.skill.install_count)
 
 
 def _record(version: Version) -> bytes:
@@ -131,11 +131,11 @@ def _record(version: Version) -> bytes:
         if (value := getattr(skill, name)) != each.default
     }
     fields["path"] = path_of(version.key)
-    text = json.dumps([fields, _told(version)], separators=(",", ":"))
+    text = json.dumps([fields, _provenance(version)], separators=(",", ":"))
     return zlib.compress(text.encode("ascii"), LEVEL)
 
 
-def _told(version: Version) -> list[Any]:
+def _provenance(version: Version) -> list[Any]:
     return [
         version.digest,
         version.version,
@@ -156,15 +156,15 @@ def skill_in(record: bytes) -> Skill:
 
 def provenance_in(record: bytes) -> Provenance:
     """Return what the store knows beside the skill of a record. Raises as :func:`skill_in`."""
-    *told, files = _read(record)[1]
-    return Provenance._make([*told, tuple((str(p), str(d), int(size)) for p, d, size in files)])
+    *fields, files = _read(record)[1]
+    return Provenance._make([*fields, tuple((str(p), str(d), int(size)) for p, d, size in files)])
 
 
 def _read(record: bytes) -> Any:
     try:
-        found = json.loads(zlib.decompress(record))
+        record_parts = json.loads(zlib.decompress(record))
     except zlib.error as error:
         raise ValueError(f"not a record: {error}") from None
-    if not isinstance(found, list) or len(found) != 2:
+    if not isinstance(record_parts, list) or len(record_parts) != 2:
         raise ValueError("not a record: it has other parts")
-    return found
+    return record_parts

@@ -104,8 +104,8 @@ class NodeState:
 
     def opened(self, folder: str, before: SegmentSearcher | None = None) -> SegmentSearcher | None:
         """Open an index of this node. None where there is none that this version made."""
-        found = open_index(folder, before)
-        return found if found is not None and found.settings == self.settings else None
+        searcher = open_index(folder, before)
+        return searcher if searcher is not None and searcher.settings == self.settings else None
 
     def writer(
         self, folder: str, *, fresh: bool = False, max_rewritten: int | None = None

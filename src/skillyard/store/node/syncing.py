@@ -23,8 +23,8 @@ def open_node(folder: str, caller: str | None = None) -> NodeCatalog:
     where it holds none, and IndexDamaged.
     """
     state = NodeState(folder, caller)
-    found = state.current()
-    searcher = None if found is None else open_index(found)
+    folder_name = state.current()
+    searcher = None if folder_name is None else open_index(folder_name)
     if searcher is not None:
         other = {**searcher.settings, **({} if caller else {VIEWER: state.viewer})}
         searcher = searcher if other == state.settings else None

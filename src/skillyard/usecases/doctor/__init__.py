@@ -38,7 +38,7 @@ def diagnose(
     in other programs' settings; without it they are not checked. Raises InvalidInput for an
     unknown scope, a root that is not a path, and a current folder that is gone.
     """
-    paths, wanted = parse_roots(tuple(roots), scopes)
+    paths, names = parse_roots(tuple(roots), scopes)
     try:
         folder = os.getcwd()
     except OSError:
@@ -46,7 +46,7 @@ def diagnose(
     request = Request(
         version,
         paths if roots else (),
-        tuple(dict.fromkeys(wanted)),
+        tuple(dict.fromkeys(names)),
         folder,
         read_command,
         progress,

@@ -33,14 +33,14 @@ def read_document(path: str, form: str) -> dict[str, Any] | None:
     try:
         if form == "toml":
             return tomllib.loads(text)
-        found = json.loads(_plain_json(text) if form == "jsonc" else text)
+        document = json.loads(_plain_json(text) if form == "jsonc" else text)
     except RecursionError:
         raise SettingsRefused("it is nested too deep", path=path) from None
     except ValueError as error:  # both parsers' errors; json's also for a number too long
         raise SettingsRefused(f"it is not {form.upper()}", path=path, line=_line(error)) from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise SettingsRefused("it is not a JSON object", path=path)
-    return found
+    return document
 
 
 def _plain_json(text: str) -> str:

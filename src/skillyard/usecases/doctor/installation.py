@@ -78,14 +78,14 @@ def requirements() -> list[Requirement] | None:
         listed = metadata.requires(PACKAGE) or []
     except metadata.PackageNotFoundError:
         return None
-    found = []
+    result = []
     for text in listed:
         match = _REQUIREMENT.fullmatch(text)
         if match is not None and match[1].lower() != PACKAGE:  # `all` names the others
             extra = _EXTRA.search(match[4] or "")
             options, versions = match[2] or "", match[3].strip("()").replace(" ", "")
-            found.append(Requirement(match[1], options, versions, extra[1] if extra else ""))
-    return found
+            result.append(Requirement(match[1], options, versions, extra[1] if extra else ""))
+    return result
 
 
 def _fits(version: str, versions: str) -> bool:
@@ -120,12 +120,12 @@ def missing_of(extra: str) -> list[Requirement]:
 
 def reinstall_command(missing: Iterable[Requirement]) -> str:
     """Return the command that installs packages beside the running installation."""
-    wanted = [str(each) for each in missing]
+    arguments = [str(each) for each in missing]
     if os.path.isfile(os.path.join(sys.prefix, "pipx_metadata.json")):
-        return shlex.join(["pipx", "inject", PACKAGE, *wanted])
+        return shlex.join(["pipx", "inject", PACKAGE, *arguments])
     if find_spec("pip") is not None:
-        return shlex.join([sys.executable, "-m", "pip", "install", *wanted])
-    return shlex.join(["uv", "pip", "install", "--python", sys.executable, *wanted])
+        return shlex.join([sys.executable, "-m", "pip", "install", *arguments])
+    return shlex.join(["uv", "pip", "install", "--python", sys.executable, *arguments])
 
 
 def installation(request: Request) -> Iterator[Finding]:
@@ -159,20 +159,20 @@ def installation(request: Request) -> Iterator[Finding]:
 
 
 def _program() -> Finding:
-    found, own = shutil.which(PACKAGE), own_program()
-    if found is not None and is_ours(found):
-        return Finding("program", OK, "`skillyard` on PATH is this installation", path=found)
+    program, own = shutil.which(PACKAGE), own_program()
+    if program is not None and is_ours(program):
+        return Finding("program", OK, "`skillyard` on PATH is this installation", path=program)
     if own is None:
-        beside = f"; PATH has another one, {found}" if found else ""
+        beside = f"; PATH has another one, {program}" if program else ""
         return Finding(
             "program",
             INFO,
             f"this installation has no `skillyard` program of its own{beside}",
             "Start this one as a module of its Python.",
             f"{shlex.quote(sys.executable)} -m {PACKAGE} --version",
-            path=found or "",
+            path=program or "",
         )
-    what = f"`skillyard` on PATH is another installation, {found}" if found else (
+    what = f"`skillyard` on PATH is another installation, {program}" if program else (
         "`skillyard` is not on PATH, so other programs do not find it by its name"
     )  # fmt: skip
     return Finding(
