@@ -1,4 +1,4 @@
-"""The two clients: one waits, the other awaits. Everything but that is shared."""
+"""The synchronous and the asynchronous client. They share everything but the I/O."""
 
 from __future__ import annotations
 
@@ -44,14 +44,13 @@ class _BaseClient(ABC):
         keep: int = ANSWERS,
         sleep: Callable[[float], Any] | None = None,
     ) -> None:
-        """Raises InvalidInput for what cannot be, and where httpx2 or msgspec is not installed.
+        """Raises InvalidInput for invalid arguments and when httpx2 or msgspec is not installed.
 
         ``base_url`` is the address of the service (default: SKILLYARD_HTTP_URL, else
-        http://127.0.0.1:8765), ``token`` its bearer token (default: SKILLYARD_HTTP_TOKEN), which
-        is sent to that address alone; redirects are not followed. ``timeout_s`` is what each step
-        may take, ``deadline_s`` a whole answer, ``answer_bytes`` how large one may be. ``keep`` is
-        how many answers are kept to ask whether they are still the same, ``sleep`` what waits
-        before a question is asked again.
+        http://127.0.0.1:8765), ``token`` its bearer token (default: SKILLYARD_HTTP_TOKEN), which is
+        sent to that address only; redirects are not followed. ``timeout_s`` limits each I/O step,
+        ``deadline_s`` a whole response, ``answer_bytes`` its size. ``keep`` is the number of
+        responses cached for revalidation by ETag, ``sleep`` the function that waits before a retry.
         """
         for name in ("httpx2", "msgspec"):
             if find_spec(name) is None:
@@ -121,15 +120,15 @@ def _awaiting(
 
 
 class Client(_BaseClient):
-    """Asks a skillyard service over HTTP and waits for the answer. Safe for many threads.
+    """A synchronous client of a skillyard service. Thread-safe.
 
     ::
 
         with Client() as client:
             print(client.select("fill in a PDF form").selected)
 
-    Answers are immutable values; what each method takes, gives and raises is the same for
-    :class:`AsyncClient`. Use it in a ``with``, or call :meth:`close`.
+    Results are immutable values. The methods are those of :class:`AsyncClient`. Use it in a
+    ``with``, or call :meth:`close`.
     """
 
     search = _waiting(calls.search)
@@ -178,7 +177,7 @@ class Client(_BaseClient):
             return incoming.whole()
 
     def close(self) -> None:
-        """Close the connections; the client is of no use afterwards."""
+        """Close the connections. The client cannot be used afterwards."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -189,15 +188,14 @@ class Client(_BaseClient):
 
 
 class AsyncClient(_BaseClient):
-    """Asks a skillyard service over HTTP and awaits the answer. Belongs to one asyncio loop.
+    """An asynchronous client of a skillyard service. Belongs to one asyncio event loop.
 
     ::
 
         async with AsyncClient() as client:
             print((await client.select("fill in a PDF form")).selected)
 
-    The methods are those of :class:`Client`. Use it in an ``async with``, or await
-    :meth:`aclose`.
+    The methods are those of :class:`Client`. Use it in an ``async with``, or await :meth:`aclose`.
     """
 
     search = _awaiting(calls.search)
@@ -247,7 +245,7 @@ class AsyncClient(_BaseClient):
                 return incoming.whole()
 
     async def aclose(self) -> None:
-        """Close the connections; the client is of no use afterwards."""
+        """Close the connections. The client cannot be used afterwards."""
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Answers that carry an entity tag, kept so that asking again costs a 304."""
+"""Cached responses with an ETag, so that an unchanged one costs a 304."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ TAG_CHARS = 200
 
 
 class CachedResponse(NamedTuple):
-    """One answer."""
+    """The ETag and the body of one response."""
 
     tag: str
     body: bytes
 
 
 class ETagCache:
-    """The answers used last, within a number and a size. Safe for many threads."""
+    """The most recently used responses, bounded by number and bytes. Thread-safe."""
 
     def __init__(self, answers: int = ANSWERS, bytes: int = BYTES) -> None:
-        """``answers=0`` keeps nothing."""
+        """``answers=0`` disables the cache."""
         self._most_answers = answers
         self._most_bytes = bytes
         self._size = 0
@@ -33,7 +33,7 @@ class ETagCache:
         self._lock = Lock()
 
     def get(self, target: str) -> CachedResponse | None:
-        """Return what is kept of a target, None where nothing is."""
+        """Return the cached response of a target, or None."""
         with self._lock:
             cached = self._responses.get(target)
             if cached is not None:
@@ -41,7 +41,7 @@ class ETagCache:
             return cached
 
     def put(self, target: str, tag: str, body: bytes) -> None:
-        """Keep an answer in place of the one before; those not used for longest go."""
+        """Store a response in place of an earlier one, and evict the least recently used."""
         with self._lock:
             before = self._responses.pop(target, None)
             self._size -= len(before.body) if before is not None else 0

@@ -44,7 +44,7 @@ Steps = Generator[HttpRequest | Wait, Reply | None, T]
 
 
 def exchange(service: Service, retries: Retries, etags: ETagCache, call: Call[T]) -> Steps[T]:
-    """Ask one question. Returns its value; raises SkillyardError."""
+    """Run one call, with retries. Returns its value; raises SkillyardError."""
     shown = shown_url(service.url + call.target)
     held = etags.get(call.target) if call.body is None else None
     headers = {"Accept": call.accept}
@@ -92,13 +92,13 @@ def _what(error: Mismatch, reply: Reply) -> str:
 
 
 def shown_url(url: str) -> str:
-    """Return an address as errors name it: without its query, which may hold a person's words."""
+    """Return a URL for messages, without its query, which may hold private text."""
     return url.partition("?")[0]
 
 
 @contextmanager
 def receiving(service: Service, request: HttpRequest) -> Iterator[Callable[[Any], Incoming]]:
-    """Give what takes the head of an answer; the I/O inside fails with errors of ours.
+    """Yield the function that starts a response; I/O errors inside become errors of ours.
 
     Raises ServiceUnavailable, BadAnswer.
     """

@@ -1,7 +1,7 @@
-"""What a service says about its own catalog: rankings, choices, evaluations, reasons.
+"""What the service returns about its own catalog: rankings, selections, evaluations, reasons.
 
-The values have the members of the documents, but for one thing: a skill is not here, only its card.
-``client.skill(card.id)`` fetches it. ``to_dict()`` is the document that came.
+The values have the members of the JSON documents. A skill is represented by its card;
+``client.skill(card.id)`` fetches the whole skill. ``to_dict()`` is the document as received.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class Card(matches.Match, Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds(matches.Policy, Value):
-    """The bounds that a policy meant under a scorer."""
+    """The bounds that a policy resolved to under a scorer."""
 
 
 class Remarks(NamedTuple):
-    """What was noticed while the service read the files of its catalog."""
+    """Diagnostics of the service's catalog."""
 
     number: int
     listed: tuple[Diagnostic, ...] | None = None
@@ -63,7 +63,7 @@ class Remarks(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked(service.Ranked, Value):
-    """A ranking as it is: no floor, no abstention."""
+    """A ranking without a floor."""
 
     query: Query  # type: ignore[assignment]
     matches: tuple[Card, ...]
@@ -72,13 +72,13 @@ class Ranked(service.Ranked, Value):
 
     @property
     def remarks(self) -> Remarks:
-        """How many remarks there are on the files, and each of them where they were asked for."""
+        """The number of diagnostics, and each of them when requested."""
         return Remarks(self.diagnostics_count, self.diagnostics)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected(service.Selected, Value):
-    """A choice, or an abstention."""
+    """A selection, or an abstention."""
 
     query: Query  # type: ignore[assignment]
     policy: Bounds
@@ -92,7 +92,7 @@ class Selected(service.Selected, Value):
 
     @property
     def remarks(self) -> Remarks:
-        """How many remarks there are on the files, and each of them where they were asked for."""
+        """The number of diagnostics, and each of them when requested."""
         return Remarks(self.diagnostics_count, self.diagnostics)
 
 
@@ -138,7 +138,7 @@ class Ahead(reasons.Ahead, Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why(reasons.Why, Value):
-    """Everything about one skill and one query."""
+    """The explanation of one skill's score and rank for one query."""
 
     query: Query  # type: ignore[assignment]
     match: Card

@@ -1,4 +1,4 @@
-"""What the service says instead of an answer → the error that the same thing is in this process."""
+"""Error responses of the service, turned into the errors that the local API raises."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ BY_STATUS: dict[int, type[ServiceFailed]] = {429: ServiceUnavailable, 503: Servi
 
 
 class SourcesFailed(SourceFailed):
-    """Every source that the service asked failed; ``reasons`` holds what each of them said.
+    """Every source of a search failed; ``reasons`` holds the failure of each.
 
     ``code`` and ``retry_after_s`` are those of the first.
     """
@@ -60,7 +60,7 @@ class SourcesFailed(SourceFailed):
 
 
 def refusal_of(url: str, call: Call[Any], reply: Reply) -> SkillyardError:
-    """Return the error that an answer of any other status than expected means."""
+    """Return the error for a response with an unexpected status."""
     if 300 <= reply.status < 400:
         return bad_answer(
             url,
@@ -166,12 +166,12 @@ def _clean(text: str) -> str:
 
 
 def bad_answer(url: str, status: int | None, what: str, hint: str = "") -> BadAnswer:
-    """Return the error for an answer that is not what a skillyard service says."""
+    """Return the error for a response that no skillyard service sends."""
     return BadAnswer(url, _clean(what), status=status, hint=hint or HINTS[404])
 
 
 def unreachable(url: str, why: str) -> ServiceUnavailable:
-    """Return the error for a service that nobody answers at."""
+    """Return the error for a service that cannot be reached."""
     return ServiceUnavailable(
         url,
         f"it cannot be reached: {_clean(why)}",
@@ -181,7 +181,7 @@ def unreachable(url: str, why: str) -> ServiceUnavailable:
 
 
 def gone_silent(url: str, seconds: float) -> ServiceUnavailable:
-    """Return the error for a service that took too long."""
+    """Return the error for a service that timed out."""
     return ServiceUnavailable(
         url,
         f"no answer in {seconds:g} s",

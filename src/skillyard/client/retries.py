@@ -1,4 +1,4 @@
-"""When a question is asked again: after 429 and 503, as the service says, within a budget."""
+"""Retries after 429 and 503, with the delay of the service and within a budget."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENT = frozenset({429, 503})
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How patient a client is. Raises InvalidInput for what is no number of at least 0."""
+    """The retry policy of a client. Raises InvalidInput for negative numbers."""
 
     times: int = 3
     """How often one question is asked again."""
@@ -38,9 +38,10 @@ class Retries:
                 raise InvalidInput(f"retries.{name} must be a number of at least 0", field=name)
 
     def wait_s(self, attempts: int, waited_s: float, after: float | None) -> float | None:
-        """Return how long to wait after the ``asked``-th refusal; None where it is given up.
+        """Return the delay before the next attempt in seconds, or None to give up.
 
-        ``waited_s`` is what this question has waited already, ``after`` what the service says.
+        ``attempts`` have failed so far, ``waited_s`` is the sum of the delays, ``after`` the
+        Retry-After of the service.
         """
         wait = self.unsaid_s * 2 ** (attempts - 1) if after is None else after
         patient = wait <= self.longest_s and waited_s + wait <= self.budget_s
@@ -48,5 +49,5 @@ class Retries:
 
 
 def after_s(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds of a Retry-After; None where it says nothing."""
+    """Return the seconds of a Retry-After header, or None."""
     return retry_after_s(headers.get("retry-after"), time.time())
