@@ -30,9 +30,7 @@ CONNECTIONS = 32
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The service that a client calls. Raises InvalidInput for an invalid address, token or
-    timeout.
-    """
+    """The address of a service. Raises InvalidInput for an invalid address, token or timeout."""
 
     url: str = ""
     """Its address, with a path where it stands below one; empty takes :data:`URL`'s, else the

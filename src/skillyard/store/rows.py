@@ -1,8 +1,8 @@
-"""A skill as the columns of a row, and a row as a skill again: nothing is lost on the way.
+"""Convert a skill to the columns of a row and back, without loss.
 
-What a skill is made of stands in one JSON document (ASCII, so that NUL and surrogates survive)
-and its body in a column of its own. Name, description, tags and frontmatter stand beside it
-once more, for people's queries and without what a database's text cannot hold.
+One JSON document holds the skill (ASCII, so that NUL and surrogates survive); its body has a
+column of its own. Name, description, tags and frontmatter are also stored as plain columns for
+people's queries, without the characters that a database cannot store.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ WEIGHED = ("document", "body", "files")
 
 
 class StoredRow(NamedTuple):
-    """One skill that is to be published, as it is written."""
+    """The row of one skill to be published."""
 
     namespace: str
     source: str
@@ -90,10 +90,10 @@ def row_of(
     expected: int | None = None,
     store: str = "store",
 ) -> StoredRow:
-    """Return the row of a skill. ``tenant`` and ``namespace`` are checked ones.
+    """Return the row of a skill. ``tenant`` and ``namespace`` are already validated.
 
-    Raises InvalidInput for what is no skill, and StoreRefused, naming the skill and the field,
-    for what could not come back as it was.
+    Raises InvalidInput for an invalid skill, and StoreRefused, naming the skill and the field, for
+    content that cannot be stored without loss.
     """
     given = skill if isinstance(skill, Submission) else Submission(skill)
     skill = given.skill
@@ -168,7 +168,7 @@ def version_of(columns: Sequence[Any], store: str = "store") -> Version:
 
 
 def standing_of(columns: Sequence[Any], store: str = "store") -> Standing:
-    """Return what stands, from key, version, digest, installs, document and files of a row.
+    """Return the current state from key, version, digest, installs, document and files of a row.
 
     Raises StoreSchema for a row that is damaged, or that a newer skillyard wrote.
     """

@@ -1,7 +1,7 @@
-"""The numbered steps of a store's schema. They lead forward only, and a released one never changes.
+"""The numbered migrations of a store's schema, forward only. A released one never changes.
 
-A step is ``migrations/<backend>/<number>_<name>.sql``, without gaps from 1. Each runs in one
-transaction with the row of ``schema_versions`` that says so.
+A migration is ``migrations/<backend>/<number>_<name>.sql``, without gaps from 1. Each runs in one
+transaction with its row of ``schema_versions``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FILE = re.compile(r"(\d{4})_([a-z_]+)\.sql")
 
 
 class Migration(NamedTuple):
-    """One step."""
+    """One migration."""
 
     number: int
     name: str
@@ -29,7 +29,7 @@ class Migration(NamedTuple):
 
 @cache
 def migrations(backend: str) -> tuple[Migration, ...]:
-    """Return every step of a backend, in order."""
+    """Return every migration of a backend, in order."""
     steps = []
     for path in sorted((_FOLDER / backend).glob("*.sql")):
         named = _FILE.fullmatch(path.name)
@@ -45,16 +45,16 @@ def latest(backend: str) -> int:
 
 
 def pending(backend: str, version: int | None, store: str) -> tuple[Migration, ...]:
-    """Return the steps from schema version ``found`` (None: no schema) to the latest.
+    """Return the migrations from schema ``version`` (None: no schema) to the latest.
 
-    Raises StoreSchema for a version from the future.
+    Raises StoreSchema for a newer version.
     """
     _refuse_future(backend, version, store)
     return migrations(backend)[version or 0 :]
 
 
 def check_schema(backend: str, version: int | None, store: str) -> None:
-    """Raise StoreSchema unless ``found`` is the version that this program needs."""
+    """Raise StoreSchema unless ``version`` is the one that this program needs."""
     _refuse_future(backend, version, store)
     known = latest(backend)
     if version is None:

@@ -1,4 +1,4 @@
-"""The catalog store over any database that has a backend."""
+"""The catalog store over any database with a backend."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class SqlStore(Closeable):
 
     @property
     def address(self) -> str:
-        """Where it is, without credentials."""
+        """The address without credentials."""
         return self._backend.address
 
     @property
     def caller(self) -> str | None:
-        """Whose view this is; None: everything."""
+        """The caller whose view this is; None sees everything."""
         return self._caller
 
     def seen_by(self, caller: str) -> SqlStore:
@@ -74,9 +74,9 @@ class SqlStore(Closeable):
         return SqlStore(self._backend, caller)
 
     def migrate(self) -> tuple[int | None, int]:
-        """Bring the schema up to date; return its version before (None: there was none) and now.
+        """Migrate the schema; return its version before (None: no schema) and after.
 
-        Raises StoreSchema for a schema from the future.
+        Raises StoreSchema for a newer schema.
         """
         self._refuse_caller("migrate")
         return self._backend.migrate()

@@ -1,8 +1,8 @@
-"""The use cases that the command line, MCP and HTTP share: one function each, values in and out.
+"""The use cases that the command line, MCP and HTTP share: one function for each.
 
-A surface reads its input, calls one of these and prints the result. Every result is an immutable
-value whose ``to_dict()`` is the documented JSON, with its ``schema``. Each name loads its room when
-it is used: a command pays for its own use case only.
+A surface parses its input, calls one of these functions and prints the result. Every result is an
+immutable value whose ``to_dict()`` is the documented JSON, with its ``schema``. Each name loads
+its module on first use, so that a command imports only what it needs.
 """
 
 from __future__ import annotations

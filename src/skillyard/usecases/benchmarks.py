@@ -1,4 +1,4 @@
-"""Measuring: a run of one scorer over judged queries, and its scores."""
+"""Benchmarks of retrieval: run a scorer over judged queries, score and compare runs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ RUN_FORMATS = ("json", "trec")
 
 
 class BenchRun(NamedTuple):
-    """What a run was made of, and where it went."""
+    """The settings and the output of a run."""
 
     scorer: str
     skills: int
@@ -74,12 +74,11 @@ def bench_run(
 ) -> BenchRun:
     """Rank skills for the queries of a JSONL file and write the run.
 
-    ``skills`` is a catalog, a folder below which skills lie, or a JSONL file with one on each line.
-    ``format`` is ``json`` (ours, with confidences) or ``trec`` (``query Q0 id rank score tag``).
+    ``skills`` is a catalog, a folder of skills, or a JSONL file with one skill a line. ``format``
+    is ``json`` (ours, with confidences) or ``trec`` (``query Q0 id rank score tag``).
 
-    ``out`` is written whole or not at all. An interrupt writes what is done to ``out`` with
-    ``.partial`` behind it and returns. Raises SkillIoError, UnknownName, and InvalidInput with the
-    line.
+    ``out`` is written atomically. After an interrupt the finished part is written to ``out`` with
+    the suffix ``.partial``. Raises SkillIoError, UnknownName, and InvalidInput with the line.
     """
     name = resolve(scorer).name
     listed = skills if isinstance(skills, Catalog) else _skills_of(skills)
@@ -113,7 +112,7 @@ def _skills_of(path: str) -> Catalog | list[Skill]:
 
 
 class BenchScore(NamedTuple):
-    """Measures of a run: over all queries, and by kind where the queries have kinds."""
+    """The measures of a run: over all queries, and for each kind of query."""
 
     run: str
     all: dict[str, float]
@@ -131,9 +130,9 @@ def bench_score(
 ) -> BenchScore:
     """Score a run file against judged queries; see :mod:`skillyard.evals.retrieval.measures`.
 
-    ``names`` are more measures (``nDCG@5``, ``P@3``, …); ``qrels`` is a file of TREC judgements
-    that replaces those of the queries. Raises SkillIoError, InvalidInput (for a query id in two
-    files as well).
+    ``names`` are additional measures (``nDCG@5``, ``P@3``, …); ``qrels`` is a file of TREC
+    judgements that replaces those of the queries. Raises SkillIoError, InvalidInput (also for a
+    query id in two files).
     """
     judged = _read_queries(queries, qrels)
     answers = read_run(run)
@@ -172,7 +171,7 @@ def _read_queries(paths: list[str], qrels: str | None = None) -> list[BenchQuery
 
 
 class BenchCompare(NamedTuple):
-    """Two runs over the same queries, measure by measure."""
+    """The comparison of two runs over the same queries, by measure."""
 
     first: str
     second: str
@@ -181,7 +180,7 @@ class BenchCompare(NamedTuple):
 
     @property
     def regressed(self) -> bool:
-        """True when the second run is worse: by more than chance, or than the tolerance."""
+        """True when the second run is significantly worse, or by more than the tolerance."""
         return any(
             one.regressed or one.difference < -self.tolerance - 1e-12 for one in self.measures
         )
@@ -206,7 +205,7 @@ def bench_compare(
     names: tuple[str, ...] = (),
     tolerance: float = 1.0,
 ) -> BenchCompare:
-    """Compare two runs, query by query; ``tolerance`` is the largest drop of a mean that is fine.
+    """Compare two runs, query by query; ``tolerance`` is the largest accepted drop of a mean.
 
     Raises SkillIoError, InvalidInput.
     """
@@ -216,7 +215,7 @@ def bench_compare(
 
 
 def bench_report(run: str, queries: list[str], out: str, *, against: str | None = None) -> str:
-    """Write the HTML report of a run, beside an earlier one where it is named; return ``out``.
+    """Write the HTML report of a run, compared with an earlier one if given; return ``out``.
 
     Raises SkillIoError, InvalidInput.
     """
@@ -229,7 +228,7 @@ def bench_report(run: str, queries: list[str], out: str, *, against: str | None 
 
 
 class BenchReplay(NamedTuple):
-    """Logged answers asked again."""
+    """The results of logged queries, run again."""
 
     log: str
     queries: int
@@ -250,9 +249,9 @@ class BenchReplay(NamedTuple):
 
 
 def bench_replay(catalog: Catalog, log: str) -> BenchReplay:
-    """Ask the logged queries again of the catalog.
+    """Run the queries of a decision log again on the catalog.
 
-    Raises SkillIoError, and InvalidInput for a line that is none and for a log without any text.
+    Raises SkillIoError, and InvalidInput for an invalid line and for a log without query texts.
     """
     from skillyard.evals.retrieval.replay import parse_log, replay
 

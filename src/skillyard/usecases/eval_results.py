@@ -1,4 +1,4 @@
-"""Results of evaluations: compared with a baseline, kept as one, and shown to people."""
+"""Evaluation results: comparison with a baseline, saving as a baseline, and reports."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class EvalCompared(NamedTuple):
 
     @property
     def regressed(self) -> bool:
-        """True when anything became worse by more than its threshold."""
+        """True when a measure dropped by more than its threshold."""
         return any(each.regressions for each in self.compared)
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class EvalBaselines(NamedTuple):
 
 
 class RubricsChecked(NamedTuple):
-    """What is wrong with some rubrics."""
+    """The diagnostics of a set of rubrics."""
 
     rubrics: int
     """Those without an error."""
@@ -121,7 +121,7 @@ def baselines_saved(
     baselines: str | None = None,
     eval_type: str | None = None,
 ) -> EvalBaselines:
-    """Keep the latest results as baselines. Raises InvalidInput for results that cannot be one."""
+    """Save the latest results as baselines. Raises InvalidInput for unsuitable results."""
     config = eval_config(evals_dir)
     folder = baselines or config.paths.baselines
     written = save_baseline(results or config.paths.results, folder, eval_type)
@@ -150,7 +150,7 @@ def _baseline(path: str) -> dict[str, Any]:
 
 
 def check_rubrics(evals_dir: str, rubrics: str | None, catalog: Catalog) -> RubricsChecked:
-    """Return every fault of the rubrics of a folder. Raises InvalidInput when there are none."""
+    """Return the diagnostics of the rubrics of a folder. Raises InvalidInput without any."""
     from skillyard.evals.cases.rubrics import read_rubrics
 
     folder = rubrics or eval_config(evals_dir).paths.rubrics
@@ -169,11 +169,11 @@ def eval_report(
     baselines: str | None = None,
     out: str | None = None,
 ) -> tuple[str, str]:
-    """Render results as a report; return its text, and the path it was written to.
+    """Render results as a report; return its text, and the path of its file.
 
     ``paths`` are results files, by default the latest of each type. ``out`` is the file, by default
-    one below the reports folder; ``-`` writes none, and the path is empty. Changes against a
-    baseline are shown where there is one. Raises InvalidInput where there are no results.
+    one in the reports folder; ``-`` writes none, and the path is empty. The report includes the
+    changes against a baseline if there is one. Raises InvalidInput without results.
     """
     config = eval_config(evals_dir)
     folder = results or config.paths.results
@@ -220,7 +220,7 @@ def report_text(
 
 
 def github_warnings(evals_dir: str, paths: Sequence[str], *, baselines: str | None = None) -> str:
-    """Return workflow commands for results, one ``::warning`` a line; empty where all is well."""
+    """Return GitHub workflow commands, one ``::warning`` a line; empty without problems."""
     from skillyard.evals.report.github import workflow_warnings
 
     config = eval_config(evals_dir)

@@ -1,4 +1,4 @@
-"""Evaluating skills: a run of one layer, its plan, its comparison with a baseline, its report."""
+"""Evaluation runs: the plan and the execution of one layer, its configuration, and suggestions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _PATHS = {
 
 @dataclass(frozen=True, slots=True)
 class EvalOptions:
-    """What a run is told beside its cases."""
+    """The options of a run beside its cases."""
 
     evals_dir: str = "evals"
     paths: tuple[str, ...] = ()
@@ -69,9 +69,9 @@ class EvalOptions:
 
 
 def eval_plan(catalog: Catalog, eval_type: str, options: EvalOptions) -> Plan:
-    """Return what a run would do and cost. Asks nobody, and needs no key.
+    """Return the work and the cost of a run, without calling a model. Needs no key.
 
-    Raises as :func:`eval_run` does before it asks anybody.
+    Raises the errors that :func:`eval_run` raises before its first call.
     """
     ready = _ready(catalog, eval_type, options, lambda text: None)
     settings = ready.settings
@@ -100,8 +100,8 @@ def eval_run(
 ) -> EvaluationResult:
     """Run one layer and write its results.
 
-    Raises BadCases and InvalidInput for what is wrong with the cases, the configuration or the
-    settings; ModelFailed where a key or a library is missing; SkillError for files.
+    Raises BadCases and InvalidInput for invalid cases, configuration or settings; ModelFailed for a
+    missing key or library; SkillError for files.
     """
     ready = _ready(catalog, eval_type, options, warn)
     settings = ready.settings
@@ -313,7 +313,7 @@ def _run_id(options: EvalOptions) -> str:
 def eval_suggest(
     catalog: Catalog, skill: str, evals_dir: str, paths: tuple[str, ...] = ()
 ) -> Suggestions:
-    """Return what would change when a skill is activated, by its activation cases.
+    """Return suggestions on when a skill is activated, from its activation cases.
 
     Raises BadCases for errors in case files, SkillNotFound, AmbiguousName.
     """

@@ -1,4 +1,4 @@
-"""Prompting: the catalogue summary, and a prompt with the block of the best skill before it."""
+"""The catalogue summary, a host's listing, and a prompt with the block of the best skill."""
 
 from __future__ import annotations
 
@@ -82,14 +82,15 @@ def summary_of(
 ) -> Summarised:
     """Return the catalogue in one of its formats, within a budget of estimated tokens.
 
-    ``query`` says which skills keep their place when not all fit. Raises UnknownName, InvalidInput.
+    ``query`` decides which skills keep their place when not all fit. Raises UnknownName,
+    InvalidInput.
     """
     text = summary(catalog, format, budget_tokens, query, scorer=scorer)
     return Summarised(format, text, budget_tokens, estimate_tokens(text), catalog.diagnostics)
 
 
 class HostSummary(NamedTuple):
-    """What one host lists of a catalog, or the same rewritten to fit."""
+    """The listing that one host makes of a catalog, or the same rewritten to fit."""
 
     listing: HostListing
     fit: bool
@@ -144,10 +145,10 @@ def host_summary_of(
     use: str | None = None,
     scorer: str = DEFAULT_SCORER,
 ) -> HostSummary:
-    """Return what a host lists of a catalog; with ``fit``, a listing that puts first what matters.
+    """Return the listing that a host makes of a catalog; ``fit`` puts the important skills first.
 
-    ``use`` is a file of JSON lines that name skills that were used (a decision log, say): a host
-    that keeps the most used ones is told by it, and ``fit`` goes by it, or else by ``query``.
+    ``use`` is a file of JSON lines that name used skills (a decision log, for example). It is the
+    usage of a host that keeps the most used skills; ``fit`` orders by it, or else by ``query``.
     Raises UnknownName for an unknown host, InvalidInput.
     """
     rule = rule_of(host)
@@ -170,9 +171,9 @@ def used_in(catalog: Catalog, path: str) -> tuple[dict[str, int], int]:
     """Return how often a log names each skill, by the skill's path, and how many lines name none.
 
     A line is JSON with ``selected`` (the decision log, ``select --json``: its first skill counts,
-    and an abstention counts for nothing) or with ``id``, ``slug``, ``name`` or ``skill`` itself. A
-    skill that was edited since has another id, and is known by its slug or name. Raises
-    InvalidInput when the file cannot be read.
+    an abstention does not) or with ``id``, ``slug``, ``name`` or ``skill``. A skill edited since
+    then has another id, and is matched by its slug or name. Raises InvalidInput for an unreadable
+    file.
     """
     paths: dict[str, set[str]] = {}
     for skill in catalog.candidates:
@@ -215,7 +216,7 @@ def _named(line: bytes) -> tuple[str, ...] | None:
 
 
 class Injected(NamedTuple):
-    """A prompt with the block of the best skill before it, or as it was."""
+    """A prompt with the block of the best skill before it, or the prompt unchanged."""
 
     prompt: str
     match: Match | None
@@ -248,9 +249,8 @@ def inject_prompt(
     """Put the block of the best skill before a prompt.
 
     The prompt itself is the query unless another one is given. ``max_chars`` bounds the skill's
-    text in the block; ``fence`` is that of :func:`skillyard.prompt_block`. The choice is logged
-    where that is wanted (:mod:`skillyard.decisions`).
-    Raises UnknownName, InvalidInput.
+    text in the block; ``fence`` is that of :func:`skillyard.prompt_block`. The decision is logged
+    when logging is enabled (:mod:`skillyard.decisions`). Raises UnknownName, InvalidInput.
     """
     if is_enabled():
         _log(catalog, Query(_own_words(prompt)) if query is None else query, policy, scorer)

@@ -1,4 +1,4 @@
-"""Why a skill stands where it stands: its explanation, its place, and what beats it by what."""
+"""The reasons of a skill's score and rank: its explanation, and the skills ranked above it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Signal(NamedTuple):
 
     @property
     def lead(self) -> float:
-        """By how much the other skill is ahead in this part; negative where it is behind."""
+        """The lead of the other skill in this part; negative when it is behind."""
         return self.theirs - self.ours
 
     def document(self) -> shapes.Signal:
@@ -45,7 +45,7 @@ class Signal(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """A skill that ranks higher, and the signals it differs in, largest lead first."""
+    """A skill that ranks higher, and the signals in which it differs, largest lead first."""
 
     rank: int
     match: Match
@@ -64,7 +64,7 @@ class Ahead(NamedTuple):
 
 
 class Why(NamedTuple):
-    """Everything about one skill and one query."""
+    """The explanation of one skill for one query."""
 
     query: Query
     scorer: str
@@ -131,7 +131,7 @@ class Why(NamedTuple):
 def why_skill(
     catalog: Catalog, name: str, query: Query, *, scorer: str = DEFAULT_SCORER, limit: int = 5
 ) -> Why:
-    """Explain one skill's score and place for a query, and up to ``limit`` skills before it.
+    """Explain one skill's score and rank for a query, and up to ``limit`` skills above it.
 
     ``name`` is a name, id or slug. Raises SkillNotFound, AmbiguousName, UnknownName, InvalidInput.
     """

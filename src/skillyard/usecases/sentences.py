@@ -1,7 +1,7 @@
-"""Why a skill stands where it stands, in three sentences that people read before any number.
+"""Three sentences that explain a skill's rank to people: what matched, what came close, the floor.
 
-The first says what matched, the second what came close, the third what the floor did. They tell
-what :func:`skillyard.selection.select` does with the same query under the scorer's own policy.
+They describe what :func:`skillyard.selection.select` does with the same query under the scorer's
+own policy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Adding a skill: from a name or an address to a folder that a lock file names."""
+"""Add a skill: resolve a name or an address, fetch it, write it to a folder and the lock file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SHOWN_CHARACTERS = 200
 
 
 class InstalledForUser(NamedTuple):
-    """What the user's lock of the common installer says of a skill of the same name."""
+    """The entry of ``npx skills``' user lock for a skill of the same name."""
 
     lock: str
     """Path of that lock, which is never written here."""
@@ -55,7 +55,7 @@ class InstalledForUser(NamedTuple):
 
     @property
     def message(self) -> str:
-        """One line for a person; what the lock says is shortened and cleaned."""
+        """One line for a person, shortened and cleaned."""
         skill = self.skill
         if skill is None:
             return f"what {INSTALLER} installed is not known: {self.problem}"
@@ -93,7 +93,7 @@ def _pinned(skill: LockedSkill) -> str:
 
 
 class Added(NamedTuple):
-    """One skill that was fetched, and where it was written."""
+    """One fetched skill, and where it was written."""
 
     found: FoundSkill
     package: Package
@@ -145,7 +145,7 @@ def add_skill(
     ``target`` is a name, ``owner/repo`` (if it holds one skill), ``owner/repo/id``, an address on
     github.com or skills.sh, or a site with a well-known index (``https://host#name``). Raises
     SkillNotFound, SourceFailed (its content cannot be fetched, or is not a skill), InvalidInput (a
-    look-alike that was not accepted), and what :func:`.remote.install.placing.place` raises.
+    look-alike that was not accepted), and what ``placement.place`` raises.
     """
     return asyncio.run(_add(target, into, accept_look_alike, settings or load_settings()))
 

@@ -1,8 +1,8 @@
-"""Skill archives that nobody vouches for: bytes in, files in memory out, or one named refusal.
+"""Read untrusted skill archives in memory: every file, or one named refusal.
 
-Nothing is written to disk here and nothing is run. Each limit is applied before or while a piece
-is decoded, never after. An archive that two readers could take for different trees is refused
-whole: what was shown to a person is then what gets installed.
+Nothing is written to disk or run. Each limit is applied before or while data is decoded, never
+after. An archive that two readers could interpret differently is refused as a whole: the files
+that a person reviewed are the files that get installed.
 """
 
 from __future__ import annotations
@@ -78,10 +78,9 @@ DEFAULT = ArchiveLimits()
 
 
 class ArchiveRefused(SkillError):
-    """An archive that is not unpacked; ``code`` says which rule it breaks.
+    """An archive that is not unpacked; ``code`` names the rule that it breaks.
 
-    ``entry`` is the name of the archive's entry in question, made safe to print; empty where the
-    archive as a whole is refused.
+    ``entry`` is the name of the entry, made safe to print; empty for the archive as a whole.
     """
 
     kind = "ArchiveRefused"

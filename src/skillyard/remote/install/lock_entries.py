@@ -1,6 +1,6 @@
-"""What a lock file says, as values: :class:`Lock` and its :class:`LockedSkill`. No I/O here.
+"""The entries of a lock file: :class:`Lock` and :class:`LockedSkill`, without I/O.
 
-What the keys of a file mean, and which of them are skillyard's own, stands in ``locks.py``.
+``lockfile.py`` documents the keys of a file and which of them are skillyard's own.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Putting a skill's files into a folder: all of them or none, and never over somebody's edits.
+"""Write a skill's files to a folder: all or none, and never over local changes.
 
-Everything is checked first, written beside the place, synced, and then put there in one step. What
-is there is replaced only when it is what was installed, to the last entry; what was taken out is
-looked at once more before it goes, and comes back when somebody wrote to it in that instant. Where
-the system can exchange two folders in one step (Linux, on most file systems), a reader finds the
-old folder or the new one at every moment; elsewhere two renames leave an instant without either.
-One run at a time writes to a folder. A journal beside the place says what a stopped run was doing,
-and the next one completes it, the entry in the lock file included.
+The files are checked, written beside the target, synced, and moved there in one step. An existing
+folder is replaced only when it is exactly what was installed. The removed folder is compared once
+more before it is deleted, and restored when somebody wrote to it meanwhile. Where the system can
+exchange two folders atomically (Linux, most file systems), a reader always sees the old or the
+new folder; elsewhere two renames leave a short moment without either. One run at a time writes to
+a folder. A journal beside the target lets the next run complete an interrupted one, the entry in
+the lock file included.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ SHOWN = 3
 
 
 class InstallRefused(SkillError):
-    """A skill that is not written: what is there would be lost, or what came is no skill."""
+    """A skill that is not written: it would overwrite local changes, or its files are no skill."""
 
     kind = "InstallRefused"
 
 
 class Placed(NamedTuple):
-    """What writing a skill did."""
+    """The result of writing a skill."""
 
     folder: str
     state: str

@@ -1,4 +1,4 @@
-"""From the files of a skill to the skill. A body is never lost, whatever stands before it."""
+"""Parse a skill from fetched files. The body is kept even when the frontmatter is invalid."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SKILL_BYTES = 8_192
 
 
 class Content(NamedTuple):
-    """A skill that was read, and what was noticed on the way."""
+    """A parsed skill and the diagnostics of its files."""
 
     skill: Skill
     raw: str
@@ -42,7 +42,7 @@ class Content(NamedTuple):
 
 
 def pointer(hit: Hit) -> Skill:
-    """Return a skill without content: what the sources say of it."""
+    """Return a skill without content, from the metadata of the sources."""
     return Skill(
         hit.name or hit.id,
         hit.description,
@@ -56,10 +56,10 @@ def pointer(hit: Hit) -> Skill:
 
 
 def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) -> Content:
-    """Return the skill of a package. Never raises: what cannot be read is said.
+    """Parse the skill of a package. Never raises: faults become diagnostics.
 
-    Where the frontmatter cannot be read, the name and description are what the sources say, and
-    the body is kept.
+    When the frontmatter cannot be read, name and description come from the sources and the body is
+    kept.
     """
     shown = f"{hit.source}/{hit.id}/SKILL.md"
     diagnostics: list[Diagnostic] = []
@@ -91,7 +91,7 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
 
 
 def read_again(hit: Hit, package: Package, known: ParseCache) -> Content:
-    """Return :func:`read_package` of the two, from what is known where nothing has changed."""
+    """Return :func:`read_package` of the two, from the parse cache when nothing has changed."""
     texts = tuple(
         (path, package.files.get(path, b"")) for path in ("SKILL.md", *_markdown(package))
     )
@@ -106,7 +106,7 @@ def read_again(hit: Hit, package: Package, known: ParseCache) -> Content:
 
 
 def shown(skill: Skill, known: ParseCache) -> Skill:
-    """Return a skill as whoever looks for it sees it: nothing is hidden from them."""
+    """Return a skill as a search shows it, without the flags that hide skills."""
     key = ("shown", skill)
     clean = known.get(key)
     if not isinstance(clean, Skill):
@@ -116,12 +116,12 @@ def shown(skill: Skill, known: ParseCache) -> Skill:
 
 
 def own(skill: Skill) -> Skill:
-    """Return the skill, or a copy of one in which somebody could change something."""
+    """Return the skill, or a copy when it holds mutable values."""
     return skill if is_plain(skill) else type(skill)(**skill.fields())  # metadata is copied
 
 
 def is_plain(skill: Skill) -> bool:
-    """True for a skill in which nobody can change anything."""
+    """Return True for a skill without mutable values."""
     metadata = skill.metadata
     return not metadata or all(isinstance(value, _PLAIN) for value in metadata.values())
 

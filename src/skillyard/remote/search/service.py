@@ -1,4 +1,4 @@
-"""The five steps: over-fetch from every source, merge, fetch contents, rank, trim."""
+"""The search service: over-fetch from every source, merge, fetch contents, rank, trim."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ MAX_REMOTE_CHARACTERS = 2_000
 
 @check_arguments
 class SearchService:
-    """Searches sources. An asynchronous context; safe for many searches at once.
+    """Searches sources. An asynchronous context manager; safe for concurrent searches.
 
     ``sources`` are names or :class:`~skillyard.remote.sources.protocol.Source` objects (default:
     those that the settings enable), ``ranker`` a scorer, its name or a documented ``Ranker``
-    (default: the settings', which is ``hybrid``). ``cache=False`` keeps nothing on disk.
+    (default: that of the settings, ``hybrid``). ``cache=False`` stores nothing on disk.
     """
 
     def __init__(
@@ -69,10 +69,10 @@ class SearchService:
         transport: Transport | None = None,
         search_cache: SearchCache | None = None,
     ) -> None:
-        """Raises UnknownName, InvalidInput, SkillIoError for settings that cannot be used.
+        """Raises UnknownName, InvalidInput, SkillIoError for invalid settings.
 
-        ``search_cache`` is what several services have in common, over ``transport``; then every
-        source asks through its transport.
+        ``search_cache`` may be shared by several services over one ``transport``; every source then
+        uses that transport.
         """
         if ranker is not None:
             check_scorer(ranker, "ranker")
@@ -131,8 +131,8 @@ class SearchService:
     ) -> SearchResult:
         """Return up to ``limit`` skills (1..100) for the query, best first.
 
-        Without content nothing is fetched, and every skill is ranked as one that has none. A source
-        that fails is named in the answer, which holds what the others found. Raises InvalidInput.
+        Without content nothing is fetched, and every skill is ranked by its metadata. The result
+        names each source that failed and holds the skills of the others. Raises InvalidInput.
         """
         text = _checked(query, limit)
         request = SearchRequest(text, self.per_source(limit), include_content, include_references)
@@ -184,14 +184,14 @@ class SearchService:
 
     @check_arguments
     def per_source(self, limit: int) -> int:
-        """Return for how many skills each source is asked: twice the limit, or the floor."""
+        """Return how many skills each source is asked for: twice the limit, at least the floor."""
         return max(2 * limit, self.settings.over_fetch_floor)
 
     @check_arguments
     async def get(self, source: str, skill_id: str, *, references: bool = False) -> FoundSkill:
         """Return one skill of ``owner/repo`` (or a domain) by its id.
 
-        Raises SourceFailed with the reason of the last source that was asked for it.
+        Raises SourceFailed with the reason of the last source tried.
         """
         if (
             not source.strip()
@@ -211,10 +211,10 @@ class SearchService:
 
     @check_arguments
     async def find(self, name: str, *, references: bool = False) -> FoundSkill:
-        """Return the skill that is called so, or has that id; of several, the best ranked one.
+        """Return the skill with this name or id; of several, the best ranked one.
 
-        ``owner/repo/id`` is fetched without a search. Raises SkillNotFound, with the nearest names,
-        and SourceFailed when every source failed.
+        ``owner/repo/id`` is fetched without a search. Raises SkillNotFound with similar names, and
+        SourceFailed when every source failed.
         """
         parts = name.strip().strip("/").split("/")
         if len(parts) > 2:
@@ -317,7 +317,7 @@ class SearchService:
         return FoundSkill(pointer(hit), hit, found_by, failure=failure)
 
     async def fetch(self, hit: Hit, *, references: bool = False) -> Package:
-        """Return what the source that found a skill has of it. Raises SourceFailed."""
+        """Return the files of a skill from the source that listed it. Raises SourceFailed."""
         source = next(source for source in self.sources if source.name == hit.found_by)
         try:
             async with self._room:

@@ -1,10 +1,9 @@
-"""Which network addresses may be asked when somebody else chose the host.
+"""Which network addresses may be contacted when the host comes from untrusted input.
 
-Hosts that the settings name are asked wherever they are: a private mirror is private. A host that
-comes from a command line or an answer must lie on the public internet, and the connection goes to
-the very address that was checked.
+Hosts named by the settings may be private. A host from a command line or a response must be on
+the public internet, and the connection goes to the address that was checked.
 
-The table is our own: what ``ipaddress`` calls global differs between releases of Python.
+The table is our own because ``ipaddress.is_global`` differs between releases of Python.
 """
 
 from __future__ import annotations

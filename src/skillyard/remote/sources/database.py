@@ -1,7 +1,7 @@
-"""The list of what remotes answered: a SQLite file, and the connection to it that stays open.
+"""The SQLite file that lists cached responses, and its open connection.
 
-Opening costs more than a hundred questions. The file may be deleted or replaced at any time, so
-each use looks first whether the connection still leads to the file of that name.
+Opening costs more than a hundred queries. The file may be deleted or replaced at any time, so
+each use first checks that the connection still belongs to the file of that name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """GitHub: the tree of a repository in one request, its files from the raw host.
 
-A repository is asked for once, at ``HEAD``, whatever its default branch is called; what is fetched
-then is pinned to the commit or tree that was seen.
+A repository is read once at ``HEAD``, whatever the name of its default branch. Later requests are
+pinned to that commit or tree.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A registry file: curated skills in Markdown, one a line, under headings that are categories.
+"""Registry files: curated skills as a Markdown list, one a line, under category headings.
 
-``- id | owner/repo | path | description``. Fenced code and comments are examples, not entries.
+``- id | owner/repo | path | description``. Fenced code and comments are ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HEADING = re.compile(r" {0,3}##(?!#)\s*(.*?)\s*#*\s*")
 
 
 class Registry(NamedTuple):
-    """What a registry file says."""
+    """The contents of a registry file."""
 
     hits: tuple[Hit, ...]
     diagnostics: tuple[Diagnostic, ...]

@@ -1,7 +1,6 @@
-"""Which folder of a repository is the skill that is meant, and which files belong to it.
+"""Find the folder of a skill in a repository, and the files that belong to it.
 
-Only a folder that is named like the skill is taken, however little else there is: the body of
-another skill is worse than none.
+Only a folder with the name of the skill is accepted: the wrong skill is worse than none.
 """
 
 from __future__ import annotations

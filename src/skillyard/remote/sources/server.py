@@ -1,4 +1,4 @@
-"""Another skillyard server as a source: its search, and whole skills from it."""
+"""Another skillyard server as a source: its search, and its skills as archives."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What is asked, and where: one TOML file, and environment variables over it.
+"""The settings of remote search: one TOML file, overridden by environment variables.
 
 The file is ``$SKILLYARD_CONFIG``, else ``skillyard/config.toml`` in the user's configuration
-folder. Tokens come from the environment alone, and are sent to the host that they are for.
+folder. Tokens come from the environment only, and are sent only to their own host.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_SECONDS = 1e9
 
 
 class Settings(NamedTuple):
-    """How remote skills are found."""
+    """The settings of remote search."""
 
     enabled: tuple[str, ...] = tuple(BUILT_IN)
     """Sources that are asked where a search names none; those with nothing to ask are silent."""
@@ -52,7 +52,7 @@ class Settings(NamedTuple):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """Every token, for what must never show one, such as a log."""
+        """Every token, to be removed from logs and messages."""
         return tuple(getattr(self, name) for name in self._fields if name.endswith("_token"))
 
 
@@ -92,7 +92,7 @@ VARIABLES = frozenset({*_ENVIRONMENT, *GITHUB_TOKENS, "SKILLYARD_CONFIG"})
 
 
 def config_path(environment: Mapping[str, str] | None = None) -> str:
-    """Return where the settings lie, whether there are any or not."""
+    """Return the path of the settings file, which need not exist."""
     environment = os.environ if environment is None else environment
     named = environment.get("SKILLYARD_CONFIG")
     if named:
@@ -104,10 +104,9 @@ def config_path(environment: Mapping[str, str] | None = None) -> str:
 def load_settings(
     path: str | None = None, environment: Mapping[str, str] | None = None
 ) -> Settings:
-    """Return the settings of the file, if it is there, and of the environment over it.
+    """Return the settings of the file, if it exists, overridden by the environment.
 
-    Raises SkillIoError for a file that was named and cannot be read, InvalidInput for one that
-    says something that is no setting.
+    Raises SkillIoError for a named file that cannot be read, InvalidInput for an invalid setting.
     """
     environment = os.environ if environment is None else environment
     path = config_path(environment) if path is None else path

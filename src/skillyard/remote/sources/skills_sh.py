@@ -1,7 +1,7 @@
 """skills.sh: the marketplace's search, and its snapshots of skills.
 
-Both shapes of search answers are read, and the documented API where a token is given. A snapshot
-takes one request and no GitHub quota, so it is asked for first; GitHub is asked when there is none.
+Both shapes of search responses are read, and the documented API when there is a token. A snapshot
+takes one request and no GitHub quota, so it is tried first; GitHub is the fallback.
 """
 
 from __future__ import annotations

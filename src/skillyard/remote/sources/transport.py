@@ -1,8 +1,8 @@
-"""The one way out to the network: bounded, polite, and only to hosts that were named.
+"""The HTTP transport of all sources: bounded, rate-limited, and only to named hosts.
 
-Each address is asked once at a time and kept with its ETag. A remote that says when its quota is
-spent is not asked again before; what is kept answers meanwhile, with its age. A token goes to the
-host that it belongs to and nowhere else, whatever a redirect says.
+Concurrent requests for one URL are merged, and responses are cached with their ETag. A remote
+whose quota is exhausted is not contacted until it is renewed; cached responses are served
+meanwhile, with their age. A token is sent only to its own host, also after redirects.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ USER_AGENT = "skillyard (+agent skills search)"
 
 
 class Host(NamedTuple):
-    """A remote that may be asked."""
+    """A remote host that may be contacted."""
 
     url: str
     """Its base address, without a slash at the end."""
@@ -66,7 +66,7 @@ class Host(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """An answer, from the remote or from the cache."""
+    """A response, from the remote or from the cache."""
 
     status: int
     headers: Mapping[str, str]
@@ -101,7 +101,7 @@ def origin_of(url: str) -> str:
 
 
 class Transport:
-    """Asks hosts. Use it as an asynchronous context; safe for many tasks of one event loop."""
+    """Sends requests. An asynchronous context manager, for the tasks of one event loop."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class Transport:
         self.cache.close()
 
     def add_host(self, name: str, host: Host) -> None:
-        """Let a further host be asked. Raises InvalidInput for what is no address."""
+        """Allow requests to a further host. Raises InvalidInput for an invalid URL."""
         self._origins.add(origin_of(host.url))
         self.hosts[name] = host
 
@@ -173,10 +173,10 @@ class Transport:
         max_bytes: int = MAX_BYTES,
         check: Check | None = None,
     ) -> Reply:
-        """Return what lies at ``path`` of a host (or at a whole address on it): 200 or 404.
+        """Return the response for ``path`` on a host (or for a whole URL on it): 200 or 404.
 
-        What is kept answers for ``fresh_s`` seconds without asking; later the remote is asked
-        whether it is still the same. Raises SourceFailed.
+        A cached response is served for ``fresh_s`` seconds and revalidated afterwards. Raises
+        SourceFailed.
         """
         host_settings = self.hosts[host]
         url = path if "://" in path else host_settings.url + path

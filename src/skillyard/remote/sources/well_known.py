@@ -1,6 +1,6 @@
 """A site that lists its skills under ``/.well-known/`` (draft 0.2.0, else 0.1.0).
 
-The index promises a digest for everything; what does not match it is not taken.
+The index has a digest for every file; content that does not match is rejected.
 """
 
 from __future__ import annotations

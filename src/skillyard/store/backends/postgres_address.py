@@ -1,4 +1,4 @@
-"""The address of a database, as libpq reads it and as people may see it."""
+"""The address of a PostgreSQL database, as libpq parses it and as messages show it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PostgreSQL's errors as the store's own, without credentials."""
+"""Map PostgreSQL's errors to the store's errors, without credentials."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def failure_of(
     timeout_s: float = 0.0,
     committed: bool | None = False,
 ) -> StoreFailed:
-    """Return the store's own error for one of PostgreSQL's."""
+    """Return the store's error for a PostgreSQL error."""
     kind, what, hint = _description(error)
     message = " ".join(str(error).split())[:MOST_CHARS]
     for secret in secrets:

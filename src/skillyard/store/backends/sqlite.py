@@ -1,7 +1,7 @@
-"""The embedded store: one SQLite file, for one machine. The default.
+"""The embedded store: one SQLite file on one machine. The default.
 
-Write-ahead logging, so that readers and the one writer do not wait for each other; every commit
-is on the disk before it is acknowledged (``synchronous = FULL``).
+It uses write-ahead logging, so that readers and the writer do not block each other. Every commit
+is on disk before it is acknowledged (``synchronous = FULL``).
 """
 
 from __future__ import annotations

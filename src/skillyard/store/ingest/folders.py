@@ -1,4 +1,4 @@
-"""Skill folders below roots as items; the file of an item as a skill, with its files' digests."""
+"""Skill folders as ingest items, and the skill of such an item with its files' digests."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ MOST_REFERENCE_BYTES = 1_048_576
 
 
 def items(roots: Sequence[str], source: str, limits: Limits) -> Iterator[Item | Diagnostic]:
-    """Yield every skill file below the roots as it is found, and what could not be looked at.
+    """Yield each skill file below the roots, and a diagnostic for what cannot be read.
 
-    Convention files (AGENTS.md and kin) are a project's own and no skills to share. The place is
-    the path of the skill's folder below its root, of a single document its own path; None for a
-    SKILL.md that lies in the root itself. Raises InvalidSkillsRoot.
+    Convention files (AGENTS.md and the like) belong to their project and are not published. The
+    place is the path of the skill's folder below its root, or of a single document its own path;
+    None for a SKILL.md in the root itself. Raises InvalidSkillsRoot.
     """
     for candidate in _candidates(roots, limits):
         if isinstance(candidate, Diagnostic):
@@ -43,7 +43,7 @@ def items(roots: Sequence[str], source: str, limits: Limits) -> Iterator[Item | 
 
 
 def count(roots: Sequence[str], limits: Limits, stop: threading.Event) -> int:
-    """Return how many items there are, or how many until ``stop``. Raises InvalidSkillsRoot."""
+    """Return the number of items, or of those counted before ``stop``. Raises InvalidSkillsRoot."""
     total = 0
     for candidate in _candidates(roots, limits):
         total += isinstance(candidate, Candidate)
@@ -65,9 +65,9 @@ def _place(candidate: Candidate) -> str | None:
 
 
 def unchanged(candidate: Candidate, standing: Standing, limits: Limits) -> bool:
-    """True when what stands was made from this very file, with the same files beside it.
+    """True when the stored version was made from this file, with the same files beside it.
 
-    The file is read and not parsed. Raises SkillIoError.
+    The file is read but not parsed. Raises SkillIoError.
     """
     if standing.hash is None or standing.slug != candidate.folder:
         return False
@@ -92,10 +92,9 @@ def _hash(candidate: Candidate, limits: Limits) -> str:
 def submission(
     candidate: Candidate, source: str, place: str | None, limits: Limits
 ) -> tuple[Submission | None, list[Diagnostic]]:
-    """Return what is to be published of a file, None where it is no skill, and what was noticed.
+    """Return the skill to publish, None when the file is not one, and the diagnostics.
 
-    The path of the skill becomes the one below its root: where the root lies says nothing to
-    readers elsewhere.
+    The path of the skill becomes relative to its root: the root's own path means nothing elsewhere.
     """
     entry = read_one(candidate, limits, time.time_ns())
     diagnostics = list(entry.diagnostics)
@@ -113,7 +112,7 @@ def submission(
 def digests(
     candidate: Candidate, limits: Limits
 ) -> tuple[tuple[FileDigest, ...], list[Diagnostic]]:
-    """Return the digests of the files of a skill's folder, sorted, and those that were refused."""
+    """Return the digests of the files of a skill's folder, sorted, and the rejected files."""
     if candidate.folder is None:
         return (), []
     folder = _of_folder(candidate)

@@ -1,4 +1,4 @@
-"""JSON lines as items: one object a line, plain or gzip, from a file or from standard input."""
+"""JSON lines as ingest items: one object a line, plain or gzip, from a file or standard input."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _GZIP = b"\x1f\x8b"
 
 
 class Lines:
-    """Files of JSON lines, read one line at a time. ``-`` is standard input.
+    """Files of JSON lines, read line by line. ``-`` is standard input.
 
-    ``read`` and ``taken`` grow while the items are taken: bytes of the files, and lines of them.
+    ``read`` and ``taken`` count the bytes and the lines so far.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -42,14 +42,14 @@ class Lines:
 
     @property
     def total(self) -> int | None:
-        """How many lines there are: estimated from the bytes read; None where nobody can say."""
+        """The number of lines, estimated from the bytes read; None when it cannot be estimated."""
         sizes = [size for size in self._sizes if size is not None]
         if len(sizes) < len(self._sizes) or (sizes and not self.read):
             return None
         return round(self.taken * sum(sizes) / self.read) if sizes else 0
 
     def items(self, source: str) -> Iterator[Item | Diagnostic]:
-        """Yield an item for each line, and a diagnostic for each that holds none."""
+        """Yield an item for each line, and a diagnostic for each invalid one."""
         for path, size in zip(self._paths, self._sizes, strict=True):
             if path == "-":
                 stdin = getattr(sys.stdin, "buffer", None)

@@ -1,4 +1,4 @@
-"""The object of a JSON line as a skill: every field checked, whatever it holds."""
+"""The skill of a JSON line, with every field validated."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _WEB = ("https://", "http://")
 
 
 def unchanged(given: Mapping[str, Any], place: str, standing: Standing) -> bool:
-    """True when what stands was made of this very content, install count and list of files.
+    """True when the stored version has this content, install count and list of files.
 
-    Nothing is parsed. A line with references, or without ``content``, is never known this way.
-    Raises InvalidInput.
+    Nothing is parsed. Always False for a line with references or without ``content``. Raises
+    InvalidInput.
     """
     content = given.get("content")
     if not isinstance(content, str) or standing.hash is None or given.get("references"):
@@ -41,11 +41,11 @@ def unchanged(given: Mapping[str, Any], place: str, standing: Standing) -> bool:
 def submission(
     given: Mapping[str, Any], source: str, place: str | None, limits: Limits
 ) -> tuple[Submission, list[Diagnostic]]:
-    """Return what is to be published of a line's object, and what was noticed on the way.
+    """Return the skill to publish and the diagnostics of a line's object.
 
     The object has ``content``, the text of a SKILL.md, or else ``name``, ``description`` and
-    ``text`` with optional ``tags`` and ``license``. Raises InvalidInput for a field of a wrong
-    type or size, and SkillError for a content that is no skill.
+    ``text`` with optional ``tags`` and ``license``. Raises InvalidInput for a field of a wrong type
+    or size, and SkillError for invalid content.
     """
     path = _FILE if place is None else f"{place}/{_FILE}"
     references = _references(given, limits)

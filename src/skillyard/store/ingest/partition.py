@@ -1,4 +1,4 @@
-"""One of n parts of all keys, so that n machines share the work without knowing of each other."""
+"""A partition of all keys, so that n machines can share an ingest without coordination."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Partition(NamedTuple):
         return f"{self.number}/{self.parts}"
 
     def holds(self, key: StoreKey) -> bool:
-        """True when the key belongs to this part: its digest modulo ``parts`` says so."""
+        """True when the key belongs to this partition: its digest modulo ``parts``."""
         return int.from_bytes(key_digest(key)[:8], "big") % self.parts == self.number - 1
 
 

@@ -1,4 +1,4 @@
-"""Withdrawing what stands and was not met."""
+"""Withdraw the stored skills that a complete run did not meet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows into a store, batch by batch, while the next ones are made."""
+"""Publish rows to a store in batches, while the next ones are prepared."""
 
 from __future__ import annotations
 

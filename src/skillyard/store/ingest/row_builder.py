@@ -1,4 +1,4 @@
-"""What a worker does: an item, and what stands in its place, to a row or to nothing."""
+"""The work of a worker process: turn items that differ from the stored version into rows."""
 
 from __future__ import annotations
 
@@ -7,28 +7,32 @@ from collections.abc import Sequence
 from skillyard.discovery import Candidate
 from skillyard.errors import Diagnostic, InvalidInput, SkillError, StoreRefused
 from skillyard.store.ingest import folders, objects
-from skillyard.store.ingest.work_items import Item, Made, Making
+from skillyard.store.ingest.work_items import BuildSettings, BuiltRow, Item
 from skillyard.store.rows import row_of
 from skillyard.store.values import Standing, Submission
 
 __all__ = ["build_rows", "refused"]
 
 
-def build_rows(making: Making, work: Sequence[tuple[Item, Standing | None]]) -> list[Made]:
-    """Return what became of each item, in order. A bad one has an error and does no harm."""
-    return [_build_row(making, item, standing) for item, standing in work]
+def build_rows(
+    settings: BuildSettings, work: Sequence[tuple[Item, Standing | None]]
+) -> list[BuiltRow]:
+    """Return the result of each item, in order. An invalid item becomes a diagnostic."""
+    return [_build_row(settings, item, standing) for item, standing in work]
 
 
-def _build_row(making: Making, item: Item, standing: Standing | None) -> Made:
+def _build_row(settings: BuildSettings, item: Item, standing: Standing | None) -> BuiltRow:
     try:
         of_folder = isinstance(item.what, Candidate)
-        if standing is not None and _unchanged(item, standing, making):
+        if standing is not None and _unchanged(item, standing, settings):
             file = (standing.hash or "") if of_folder else ""
-            return Made(item, standing.key.place, standing.digest, file=file)
-        given, diagnostics = _submission(item, making)
+            return BuiltRow(item, standing.key.place, standing.digest, file=file)
+        given, diagnostics = _submission(item, settings)
         if given is None:
-            return Made(item, item.place or "", "", None, tuple(diagnostics))
-        row = row_of(given, tenant=making.tenant, namespace=making.namespace, store=making.store)
+            return BuiltRow(item, item.place or "", "", None, tuple(diagnostics))
+        row = row_of(
+            given, tenant=settings.tenant, namespace=settings.namespace, store=settings.store
+        )
     except SkillError as error:
         return refused(item, error.code, _message(error, item), error.hint)
     except InvalidInput as error:
@@ -38,20 +42,20 @@ def _build_row(making: Making, item: Item, standing: Standing | None) -> Made:
     noticed = tuple(diagnostics)
     file = given.skill.hash if of_folder else ""
     if standing is not None and (standing.digest, standing.installs) == (row.digest, row.installs):
-        return Made(item, row.place, row.digest, None, noticed, file)
-    return Made(item, row.place, row.digest, row, noticed, file)
+        return BuiltRow(item, row.place, row.digest, None, noticed, file)
+    return BuiltRow(item, row.place, row.digest, row, noticed, file)
 
 
-def _unchanged(item: Item, standing: Standing, making: Making) -> bool:
+def _unchanged(item: Item, standing: Standing, settings: BuildSettings) -> bool:
     if isinstance(item.what, Candidate):
-        return folders.unchanged(item.what, standing, making.limits)
+        return folders.unchanged(item.what, standing, settings.limits)
     return objects.unchanged(item.what, standing.key.place, standing)
 
 
-def _submission(item: Item, making: Making) -> tuple[Submission | None, list[Diagnostic]]:
+def _submission(item: Item, settings: BuildSettings) -> tuple[Submission | None, list[Diagnostic]]:
     if isinstance(item.what, Candidate):
-        return folders.submission(item.what, item.source, item.place, making.limits)
-    return objects.submission(item.what, item.source, item.place, making.limits)
+        return folders.submission(item.what, item.source, item.place, settings.limits)
+    return objects.submission(item.what, item.source, item.place, settings.limits)
 
 
 def _message(error: SkillError, item: Item) -> str:
@@ -60,7 +64,7 @@ def _message(error: SkillError, item: Item) -> str:
     return f"line {inner} of the text: {error.message}" if inner is not None else error.message
 
 
-def refused(item: Item, code: str, message: str, hint: str) -> Made:
+def refused(item: Item, code: str, message: str, hint: str) -> BuiltRow:
     """Return an item as one that is not published, and why."""
     diagnostic = Diagnostic(code, "error", item.shown, message, hint, item.line)
-    return Made(item, item.place or "", "", None, (diagnostic,))
+    return BuiltRow(item, item.place or "", "", None, (diagnostic,))

@@ -1,4 +1,4 @@
-"""The keys and the files that a run has met, on disk where they are many."""
+"""The keys and files that a run has met, on disk when there are many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalog of a node: one generation of a store, whose skills are read when they are wanted."""
+"""The catalog of a node: one generation of a store, whose skills are read on demand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Following a store: a thread that asks for what is new, and the catalog that it leads to."""
+"""A thread that follows a store, and the catalog of the generation it has reached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the store's changes to the node's segments: the next generation, whole, in one switch."""
+"""Apply the store's changes to the node's index: build the next generation, then switch to it."""
 
 from __future__ import annotations
 

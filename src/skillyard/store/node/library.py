@@ -1,4 +1,4 @@
-"""The skills of a node and the index that finds them."""
+"""The skills of a node and the index that searches them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NEAR = 3
 
 
 class NodeLibrary(Library):
-    """The skills of one generation of a store. Safe to share between threads."""
+    """The skills of one generation of a store. Thread-safe."""
 
     searcher: SegmentSearcher
 
@@ -76,9 +76,9 @@ class NodeLibrary(Library):
 
     @property
     def skills(self) -> Sequence[Skill]:  # type: ignore[override]
-        """Every skill by name, then path. The first who asks reads all of them.
+        """Every skill by name, then path. The first access reads all of them.
 
-        Raises InvalidInput where they are more than a process should hold.
+        Raises InvalidInput when they are too many for one process.
         """
         if self._skills is None and len(self) > EVERY:
             raise InvalidInput(
@@ -107,7 +107,7 @@ class NodeLibrary(Library):
         return self._cache.setdefault(ordinal, skill)  # one object, whichever thread was first
 
     def provenance(self, ordinal: int) -> Provenance:
-        """Return where the skill of an ordinal comes from. Raises IndexDamaged."""
+        """Return the origin of the skill of an ordinal. Raises IndexDamaged."""
         try:
             return provenance_in(self.searcher.record(ordinal))
         except (ValueError, TypeError, KeyError):
@@ -115,7 +115,7 @@ class NodeLibrary(Library):
 
     @property
     def is_damaged(self) -> bool:
-        """True once somebody has met damage in it."""
+        """True once a read has met damage in the index."""
         return self._unread or any(segment.is_damaged for segment in self.searcher.segments)
 
     def _unreadable(self) -> IndexDamaged:
@@ -134,14 +134,14 @@ class NodeLibrary(Library):
         return self.searcher.ordinal(key_text(key_at(skill.path)))
 
     def at(self, path: str) -> Skill | None:
-        """Return the skill at a path of this store, None where there is none."""
+        """Return the skill at a path of this store, or None."""
         ordinal = self._ordinals.get(path)
         if ordinal is None:
             ordinal = self.searcher.ordinal(key_text(key_at(path)))
         return None if ordinal is None else self.skill(ordinal)
 
     def named(self, name: str) -> list[Skill]:
-        """Return the skills of that very name, by path."""
+        """Return the skills of exactly this name, by path."""
         return self._marked(NAMED + name, lambda skill: skill.name == name)
 
     def with_id(self, document_id: str) -> list[Skill]:
@@ -194,13 +194,13 @@ class NodeLibrary(Library):
                 yield from (place << SHIFT | d for d in documents if d not in segment.dead)
 
     def hidden(self) -> Iterable[tuple[int, Skill]]:
-        """Yield the skills that only an explicit call chooses."""
+        """Yield the skills that are only selected by an explicit call."""
         if self._hidden is None:
             self._hidden = tuple(self._flagged(HIDDEN))
         return ((ordinal, self.skill(ordinal)) for ordinal in self._hidden)
 
     def counts(self) -> SkillCounts:
-        """Count the skills by the flags of their documents; none of them is read."""
+        """Count the skills by the flags of their documents, without reading them."""
         excluded = tuple(self._flagged(EXCLUDED)) if self._excluded is None else self._excluded
         hidden = tuple(self._flagged(HIDDEN)) if self._hidden is None else self._hidden
         self._excluded, self._hidden = excluded, hidden

@@ -1,4 +1,4 @@
-"""A stored version as a node keeps it: one record of its index, and the skill of it again."""
+"""Convert a stored version to a record of the node's index, and back to a skill."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ LEVEL = 1
 
 
 class Provenance(NamedTuple):
-    """What the store knows of a skill beside the skill."""
+    """What the store records about a skill beside its content."""
 
     digest: str
     """SHA-256 of all that makes the content: 64 digits."""
@@ -66,12 +66,12 @@ class Provenance(NamedTuple):
 
 
 def key_text(key: StoreKey) -> str:
-    """Return a store's key as the key of a document. No part of one holds a NUL."""
+    """Return a store key as the key of a document. Its parts contain no NUL."""
     return "\0".join(key)
 
 
 def path_of(key: StoreKey) -> str:
-    """Return what a stored skill has for a path: its place in the store, different for each key."""
+    """Return the path of a stored skill: its place in the store, unique for each key."""
     where = f"{STORED}{quote(key.tenant)}/{quote(key.place)}"
     parts = {"namespace": key.namespace, "source": key.source}
     query = urlencode({name: text for name, text in parts.items() if text}, safe="/")
@@ -79,7 +79,7 @@ def path_of(key: StoreKey) -> str:
 
 
 def key_at(path: str) -> StoreKey:
-    """Return the key that :func:`path_of` made a path of."""
+    """Return the key of a path from :func:`path_of`."""
     where, _, query = path.removeprefix(STORED).partition("?")
     tenant, _, place = where.partition("/")
     parts = dict(parse_qsl(query))
@@ -91,10 +91,10 @@ def key_at(path: str) -> StoreKey:
 def document_of_version(
     version: Version, table: TokenTable, known: IndexedDocument | None = None
 ) -> IndexedDocument:
-    """Return the version as a node's index holds it.
+    """Return the index document of a version.
 
-    ``known`` is the document that stands under its key: of the same content it need not be
-    analysed again. Raises ValueError, TypeError, KeyError for one that cannot be read.
+    ``known`` is the document under the same key: with the same content it is not analysed again.
+    Raises ValueError, TypeError, KeyError for an unreadable one.
     """
     skill = version.skill
     out = skill.hidden or skill.origin == Origin.CONVENTION
@@ -155,7 +155,7 @@ def skill_in(record: bytes) -> Skill:
 
 
 def provenance_in(record: bytes) -> Provenance:
-    """Return what the store knows beside the skill of a record. Raises as :func:`skill_in`."""
+    """Return the provenance of a record. Raises as :func:`skill_in`."""
     *fields, files = _read(record)[1]
     return Provenance._make([*fields, tuple((str(p), str(d), int(size)) for p, d, size in files)])
 

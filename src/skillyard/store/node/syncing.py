@@ -1,4 +1,4 @@
-"""Bringing a node's folder up to date once, and opening it without a store."""
+"""Update a node's folder once, and open it without a store."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["open_node", "sync"]
 
 
 def open_node(folder: str, caller: str | None = None) -> NodeCatalog:
-    """Return the generation that a node's folder holds, without asking any store.
+    """Return the generation that a node's folder holds, without contacting a store.
 
-    ``caller`` is the one that the folder was made for; None: whoever it was. Raises SkillIoError
-    where it holds none, and IndexDamaged.
+    ``caller`` must be the one that the folder was made for; None accepts any. Raises SkillIoError
+    for an empty folder, and IndexDamaged.
     """
     state = NodeState(folder, caller)
     folder_name = state.current()
@@ -46,11 +46,11 @@ def sync(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> NodeCatalog:
-    """Bring a node's folder to the last generation of the store at an address, and return it.
+    """Update a node's folder to the last generation of the store at an address, and return it.
 
-    ``jobs`` processes analyse; what an earlier call reached is gone on with, and what is damaged
-    is made anew. Raises what the store raises, InvalidInput, UnknownName, and SkillIoError, where
-    another process follows into the folder too.
+    ``jobs`` processes analyse the skills. An interrupted call is continued, and a damaged index is
+    rebuilt. Raises what the store raises, InvalidInput, UnknownName, and SkillIoError when another
+    process updates the folder.
     """
     state = NodeState(folder, caller, login_of(url))
     with open_store(url, caller=caller, connections=2) as store, state.lock():
