@@ -32,7 +32,7 @@ class Call(Generic[T]):
     statuses: frozenset[int] = frozenset({200})
     """Those with which the answer comes; any other is a refusal."""
     subject: str = ""
-    """The name that was asked for, where there is one."""
+    """The requested name, if there is one."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """What the arguments are called here, by their names in the request, where those differ."""
 

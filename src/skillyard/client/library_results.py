@@ -40,7 +40,7 @@ class Card(matches.Match, Value):
     """One skill of a ranking. ``path`` is its file on the machine of the service."""
 
     explanation: Explanation | None = None  # type: ignore[assignment]
-    """The tree behind the score; None where it was not asked for."""
+    """The explanation tree of the score; None unless requested."""
 
     @property
     def parts(self) -> tuple[tuple[str, float], ...]:
@@ -58,7 +58,7 @@ class Remarks(NamedTuple):
 
     number: int
     listed: tuple[Diagnostic, ...] | None = None
-    """Each of them; None where they were not asked for."""
+    """Each of them; None unless requested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

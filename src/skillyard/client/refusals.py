@@ -161,7 +161,7 @@ def _status(reason: _Reason) -> SourceStatus:
 
 
 def _clean(text: str) -> str:
-    """Return somebody else's text as it may stand in a message of ours."""
+    """Return untrusted text, cleaned for a message."""
     return shorten(clean_line(text), SAID)
 
 

@@ -20,7 +20,7 @@ class Retries:
     """The retry policy of a client. Raises InvalidInput for negative numbers."""
 
     times: int = 3
-    """How often one question is asked again."""
+    """The maximum number of retries of a request."""
     longest_s: float = 10.0
     """A service that wants to be left alone for longer is not waited for: the error says how
     long."""

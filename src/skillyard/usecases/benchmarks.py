@@ -235,7 +235,7 @@ class BenchReplay(NamedTuple):
     moved: tuple[Any, ...]
     """:class:`skillyard.evals.retrieval.replay.Moved`, in the order of the log."""
     skipped: int = 0
-    """Entries of a decision log that hold no more than a digest of what was asked."""
+    """Entries of a decision log that hold only a digest of the query."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.bench-replay/1``."""

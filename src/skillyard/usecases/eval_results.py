@@ -62,7 +62,7 @@ class EvalBaselines(NamedTuple):
 
     folder: str
     baselines: tuple[dict[str, Any], ...]
-    """``path``, and what it was made of."""
+    """``path``, and the run that it comes from."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.eval-baselines/1``."""

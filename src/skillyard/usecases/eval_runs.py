@@ -58,7 +58,7 @@ class EvalOptions:
     results: str | None = None
     """Where results and everything kept lie, instead of the configured folder."""
     given: Mapping[str, Any] = field(default_factory=dict)
-    """Settings by name, above the configuration; None where nothing was said."""
+    """Settings by name that override the configuration; None when not given."""
     resume: str | None = None
     """A run whose settings are taken over."""
     replay: bool = False
@@ -153,7 +153,7 @@ class _Ready:
     work: Pairs | Routes
     results: str
     calls_capped: bool
-    """Somebody gave ``--max-calls`` for this run: it stands in for a price that is not known."""
+    """``--max-calls`` was given for this run: it replaces an unknown price."""
 
 
 def _ready(

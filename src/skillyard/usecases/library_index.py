@@ -162,7 +162,7 @@ def _follow_once(place: LibrarySpec, folder: str) -> IndexChanges | None:
         ):
             return None
     except IndexDamaged:
-        pass  # made anew below
+        pass  # rebuilt below
     changes = refresh_index(place, folder)
     return changes if changes.added or changes.changed or changes.removed else None
 

@@ -213,7 +213,7 @@ def _signals(theirs: Match, ours: Match) -> tuple[Signal, ...]:
 
 
 def _lack_of_evidence(why: Why) -> Iterator[str]:
-    """Say what is missing where there is no score."""
+    """Return what is missing when there is no score."""
     if why.query.empty:
         yield "the query holds neither text nor files: there is nothing to look at"
     elif not why.match.score:

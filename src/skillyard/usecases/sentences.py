@@ -101,7 +101,7 @@ def _floor(why: Why) -> str:
 
 
 def _outcome(why: Why, others: Sequence[Match]) -> str:
-    """Say what is chosen instead, and by which floor."""
+    """Return what is selected instead, and by which floor."""
     if others:
         names, are = _names(others), _be(others)
         if why.min_score <= 0:

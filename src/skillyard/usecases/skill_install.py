@@ -124,7 +124,7 @@ class Added(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """What somebody asked for."""
+    """The parsed target of an ``add``."""
 
     source: str = ""
     skill_id: str = ""
@@ -403,7 +403,7 @@ async def _on_site(search: SearchService, query: _Target) -> FoundSkill:
 
 
 async def _whole(search: SearchService, result: FoundSkill, ref: str) -> Package:
-    """Return every file of a skill: at a commit where GitHub can be asked, else as it is kept."""
+    """Return every file of a skill: from GitHub at a commit if possible, else as fetched."""
     from skillyard.remote.sources.github import GitHub
 
     hit = result.hit

@@ -1,9 +1,9 @@
-"""``skillyard eval suggest``: which words decide whether a skill is activated, and against whom.
+"""``skillyard eval suggest``: which words decide whether a skill is activated.
 
-The default scorer explains every score by the terms of the request. For a request that should
-activate the skill and does not, the terms for which the winner has more points are what the
-skill's description lacks; for one that should not and does, the terms that the skill has its own
-points for are what it shares by mistake.
+The default scorer explains every score by the terms of the query. When a query should activate
+the skill and does not, the terms for which the winner has more points are missing from the
+skill's description. When it should not and does, the terms for which the skill has points are the
+ones to remove.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TermLead(NamedTuple):
 
 
 class CaseAdvice(NamedTuple):
-    """One request on which the skill is not where it should be."""
+    """One request for which the skill has the wrong rank."""
 
     id: str
     user_prompt: str
@@ -52,7 +52,7 @@ class CaseAdvice(NamedTuple):
     """1-based place of the skill; None when it has no score."""
     score: float
     floor: float
-    """The least score that is chosen."""
+    """The lowest score that is selected."""
     competitor: str | None
     """The best skill that the case does not name, or (for an unwanted one) the one it expects."""
     competitor_score: float

@@ -180,7 +180,7 @@ class SearchResult:
     skills: tuple[FoundSkill, ...]
     """Best first, up to the limit; those without content last."""
     sources: tuple[SourceStatus, ...]
-    """One for each source, in the order in which they were asked."""
+    """One for each source, in query order."""
     ranker: str
     considered: int = 0
     """Different skills that the sources named."""

@@ -38,7 +38,7 @@ class SearchRequest(NamedTuple):
 
     text: str
     per_source: int
-    """For how many skills each source is asked."""
+    """How many skills each source is asked for."""
     include_content: bool
     include_references: bool
 
@@ -64,7 +64,7 @@ class CandidateSet(NamedTuple):
     statuses: tuple[SourceStatus, ...]
     considered: int
     is_plain: bool
-    """True where nobody can change anything in any of the skills."""
+    """True when every skill is immutable."""
     unranked: UnrankedSkills = UnrankedSkills()
     """Those of ``rankable`` that no source has ranked among all of its skills …"""
     unranked_positions: tuple[int, ...] = ()
@@ -87,7 +87,7 @@ class CandidateSet(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """True where no source and no skill failed, and every age can be told later."""
+        """True when no source and no skill failed, and every response has an age."""
         return all(status.state == "ok" for status in self.statuses) and all(
             each.failure is None and (each.package is None or _tells_age(each.package))
             for each in self.skills
@@ -122,7 +122,7 @@ _Key = tuple[SearchRequest, tuple[str, ...]]
 
 
 class _State(NamedTuple):
-    """What a result was made from: another value after every change that could be seen."""
+    """The versions of a result's inputs: different after every detectable change."""
 
     cache_keys: tuple[object, ...]
     transport: object | None

@@ -258,7 +258,7 @@ class SearchService:
         except SourceFailed as error:
             failed = (error.code, str(error), error.retry_after_s)
             return (), SourceStatus(source.name, "failed", 0, *failed)
-        except Exception as error:  # noqa: BLE001 - somebody else's source must not cost the rest
+        except Exception as error:  # noqa: BLE001 - a failing source must not stop the others
             message = f"{type(error).__name__}: {error}"
             return (), SourceStatus(source.name, "failed", 0, "bad_answer", message)
         failures = answer.failures if isinstance(answer, Hits) else ()
@@ -272,7 +272,7 @@ class SearchService:
     async def _contents(
         self, candidates: Sequence[Candidate], include_content: bool, references: bool
     ) -> list[FoundSkill]:
-        """Return the candidates with their contents; what is at hand takes no task."""
+        """Return the candidates with their contents; only those to be fetched take a task."""
         results = [_without_asking(each, include_content, references) for each in candidates]
         fetched = iter(
             await asyncio.gather(
@@ -412,7 +412,7 @@ def _worse(one: SourceFailed | None, other: SourceFailed) -> SourceFailed:
 def _without_asking(
     candidate: Candidate, include_content: bool, references: bool
 ) -> FoundSkill | None:
-    """Return a candidate that no source has to be asked for; None where one has."""
+    """Return a candidate that needs no fetch; None when it needs one."""
     hit, record = candidate.hit, candidate.hits[0]
     if not include_content:
         return FoundSkill(pointer(hit), hit, candidate.found_by)

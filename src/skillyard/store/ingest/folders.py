@@ -146,5 +146,5 @@ def _with_texts(candidate: Candidate, limits: Limits) -> tuple[Reference, ...]:
 
 
 def _of_folder(candidate: Candidate) -> Skill:
-    """Return a skill that stands for the folder before its file is parsed."""
+    """Return a placeholder skill for the folder before its file is parsed."""
     return Skill(candidate.folder or "", "", None, candidate.path, hash="-")

@@ -192,7 +192,7 @@ class _Run:
         return self._store.standing(self._key(item) for item in group if item.place is not None)
 
     def _take(self, results: Sequence[BuiltRow], publisher: Publisher) -> None:
-        """Count what workers made of some items, and give their rows to the publisher."""
+        """Count the results of the workers, and pass their rows to the publisher."""
         for one in results:
             if not one.digest:
                 self._refuse(one)
@@ -202,7 +202,7 @@ class _Run:
             key = self._key(one.item._replace(place=one.place))
             if one.item.place is None and not self._belongs(key):
                 continue
-            if one.file and self.seen.has_file(one.file):  # a copy: the first place stands for it
+            if one.file and self.seen.has_file(one.file):  # a copy: only the first place counts
                 self._settled += 1
                 self._repeated += 1
                 continue

@@ -82,6 +82,6 @@ def _begin() -> None:
 
 
 def _end_with(sentinel: int) -> None:
-    """End this process when its parent is gone: nobody else would tell it."""
+    """End this process when its parent has died."""
     multiprocessing.connection.wait([sentinel])
     os._exit(1)

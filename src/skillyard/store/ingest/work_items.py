@@ -70,11 +70,11 @@ class BuiltRow(NamedTuple):
     item: Item
     place: str
     digest: str
-    """Of the content, as the store has it; empty for what was refused."""
+    """The content digest as in the store; empty for a rejected item."""
     row: StoredRow | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     file: str = ""
-    """SHA-256 of a file below a root; empty for a JSON line, which stands for itself."""
+    """SHA-256 of a file below a root; empty for a JSON line."""
 
 
 class Step(NamedTuple):
@@ -95,7 +95,7 @@ class Ingested(NamedTuple):
     """The result of an ingest, in skills. A dry run reports what it would have done."""
 
     generation: int
-    """The last one that it made, or the store's last one where it made none."""
+    """The last one of this run, or the store's last one if it made none."""
     generations: int
     added: int
     changed: int
@@ -109,7 +109,7 @@ class Ingested(NamedTuple):
     """Left to other partitions."""
     warnings: int
     complete: bool
-    """False when it was stopped: what is counted stands, the rest was not looked at."""
+    """False when it was stopped: counted skills are done, the rest was not read."""
     pruned: bool
     """What was not met was withdrawn. False also where that was asked for, and a fault or the end
     of the run stood against it."""

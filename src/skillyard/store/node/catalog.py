@@ -131,7 +131,7 @@ class NodeCatalog(Catalog):
         paths = after.touched
         unknown = paths is None or after.follows != self.position
         if unknown and max(len(self), len(after)) > EVERY:
-            return (), (), ()  # too many to compare, and nobody has a list of them
+            return (), (), ()  # too many to compare, and there is no list of them
         if paths is None or unknown:
             paths = frozenset(s.path for s in self) | frozenset(s.path for s in after)
         pairs = [(self.library.at(path), after.library.at(path)) for path in sorted(paths)]

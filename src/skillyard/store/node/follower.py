@@ -43,7 +43,7 @@ LONGEST_PAUSE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """How a node stands to its store."""
+    """The state of a node in relation to its store."""
 
     store: str
     """Its address, without credentials."""
@@ -53,11 +53,11 @@ class Following:
     head: int
     """The last generation that the store is known to have."""
     age_s: float | None
-    """Seconds since the store last said that nothing newer is there; None: never yet."""
+    """Seconds since the store last confirmed that there is nothing newer; None: never."""
     failure: str
-    """What went wrong when it was last asked; empty when nothing did."""
+    """The error of the last request to the store; empty without one."""
     taken: int
-    """Skills taken over so far by a change that is being made; 0 when none is."""
+    """Skills copied so far by the running rebuild; 0 when none runs."""
 
 
 class Follower(Closeable):
@@ -106,11 +106,11 @@ class Follower(Closeable):
         """What is held is damaged, and nothing of it may be built upon."""
         self._head = 0
         self._asked_at: float | None = None
-        """When the store last said that nothing newer was there."""
+        """When the store last confirmed that there was nothing newer."""
         self._confirmed: tuple[tuple[Position, float | None], ...] = ()
         """The generations held last, newest first, and when each was last confirmed."""
         self._verified = 0.0
-        """When it last said so of this very generation, and not of its number alone."""
+        """When it last confirmed the stamp of this generation, and not only its number."""
         self._failure = ""
         self._ending = Event()
         self._ready = Event()
@@ -168,7 +168,7 @@ class Follower(Closeable):
         return None if moment is None else max(0.0, self._clock() - moment)
 
     def close(self) -> None:
-        """End following; the catalog goes on answering. Closing twice is allowed.
+        """Stop following; the catalog stays usable. Idempotent.
 
         Where the store does not answer at the moment, the folder is given back when it has, or
         with the end of this process.
@@ -218,7 +218,7 @@ class Follower(Closeable):
             try:
                 self._step()
                 pause = FIRST_PAUSE_S
-            except Exception as error:  # noqa: BLE001 - what is held answers on, whatever it was
+            except Exception as error:  # noqa: BLE001 - keep serving the current generation
                 self._say(str(error) or type(error).__name__)
                 self._forget_store(error)
                 self._ending.wait(pause)
@@ -263,7 +263,7 @@ class Follower(Closeable):
 
         Raises what the store raises, SkillIoError, IndexDamaged.
         """
-        now = self._clock()  # what is published from now on may be missed
+        now = self._clock()  # later publishes may be missed
         try:
             whole = self._anew or self._overdue
             page = None if whole else few_changes(store, self._position)

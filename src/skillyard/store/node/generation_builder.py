@@ -120,7 +120,7 @@ def rebuild(
 def _round(
     store: CatalogStore, state: NodeState, analysis: _Analysis, progress: Progress | None
 ) -> Position | None:
-    """Take over one round of pages; None where the store is not what it was a page ago."""
+    """Apply one round of pages; None when the store was reset between two pages."""
     position = _begun(state, analysis.old)
     page = store.changes(position, limit=PAGE)
     if not _goes_on(position, page):
@@ -130,7 +130,7 @@ def _round(
         documents = analysis.begin(page.upserts)
         while True:
             after = None
-            if not page.complete:  # asked for now, so that the workers never wait for it
+            if not page.complete:  # prefetched, so that the workers never wait for it
                 after = store.changes(page.position, limit=PAGE)
                 if not _goes_on(page.position, after):
                     return None
@@ -157,7 +157,7 @@ def _round(
 
 
 def _goes_on(position: Position, page: Changes) -> bool:
-    """True when the page adds to what lies before the position that was asked for."""
+    """True when the page continues the requested position."""
     if not position.until:
         return not page.whole or not position.generation
     there = page.position
@@ -173,7 +173,7 @@ def _opened(state: NodeState, folder: str | None) -> SegmentSearcher | None:
 
 
 def _begun(state: NodeState, old: SegmentSearcher | None) -> Position:
-    """Return from where to ask, with an index in the making that holds what is before it."""
+    """Return the position to continue from; the unfinished index holds everything before it."""
     building = _opened(state, state.building)
     if building is not None and building.notes.get(_REACHED):
         try:
@@ -199,7 +199,7 @@ class _Analysis:
         self._pool: ProcessPoolExecutor | None = None
 
     def begin(self, versions: Sequence[Version]) -> Callable[[], Iterator[IndexedDocument]]:
-        """Start to make documents of versions; what is returned yields them, in their order."""
+        """Start to analyse versions; the returned function yields their documents, in order."""
         pairs = [(version, self._known(version)) for version in versions]
         if self._jobs < 2 or len(versions) < 2 * CHUNK:
             return lambda: iter(_documents(pairs))
@@ -217,7 +217,7 @@ class _Analysis:
         return lambda: chain.from_iterable(documents)
 
     def _known(self, version: Version) -> IndexedDocument | None:
-        """Return what was made of the skill before; None where that cannot be read."""
+        """Return the existing document of the skill; None when it cannot be read."""
         if self.old is None:
             return None
         try:
@@ -239,5 +239,5 @@ def _document(
 ) -> IndexedDocument:
     try:
         return document_of_version(version, table, known)
-    except (ValueError, TypeError, KeyError):  # what was kept cannot be read
+    except (ValueError, TypeError, KeyError):  # an unreadable record
         return document_of_version(version, table)

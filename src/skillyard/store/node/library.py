@@ -61,7 +61,7 @@ class NodeLibrary(Library):
             self._take_over(before)
 
     def _take_over(self, before: NodeLibrary) -> None:
-        """Keep what was read of segments that are still there."""
+        """Keep the cached skills of segments that both generations share."""
         places = {segment.identity: n for n, segment in enumerate(self.searcher.segments)}
         moved = [places.get(segment.identity, -1) for segment in before.searcher.segments]
         for ordinal, skill in list(before._cache.items()):

@@ -103,7 +103,7 @@ class NodeState:
         return None if folder is None else self.opened(folder, before)
 
     def opened(self, folder: str, before: SegmentSearcher | None = None) -> SegmentSearcher | None:
-        """Open an index of this node. None where there is none that this version made."""
+        """Open an index of this node. None when this version has made none."""
         searcher = open_index(folder, before)
         return searcher if searcher is not None and searcher.settings == self.settings else None
 

@@ -1,7 +1,7 @@
-"""What works here and what does not: one diagnosis of the installation and its surroundings.
+"""Diagnose the installation and its environment, one module for each subject.
 
-One module for each subject; each yields findings. Everything is only read: nothing is started,
-nothing is written, no address is contacted. A subject that fails becomes a finding itself.
+Checks are read-only: no program is started, no file is written, no address is contacted. A check
+that fails becomes a finding itself.
 """
 
 from __future__ import annotations

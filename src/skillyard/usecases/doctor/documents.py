@@ -1,4 +1,4 @@
-"""Settings files of other programs, read as untrusted data: JSON, JSON with comments, TOML."""
+"""Read settings files of other programs as untrusted data: JSON, JSON with comments, TOML."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _TOML_LINE = re.compile(r"\(at line (\d+)")
 
 
 def read_document(path: str, form: str) -> dict[str, Any] | None:
-    """Return what a settings file says, None where there is no such file.
+    """Return the content of a settings file, or None when it does not exist.
 
-    ``form`` is ``json``, ``jsonc`` (with comments and trailing commas, as editors take it) or
-    ``toml``. Raises SettingsRefused, with the line where one can be named.
+    ``form`` is ``json``, ``jsonc`` (with comments and trailing commas) or ``toml``. Raises
+    SettingsRefused, with the line if known.
     """
     text = read_settings(path, to_change=False, max_bytes=MAX_BYTES).text
     if text is None:

@@ -1,4 +1,4 @@
-"""The prompt hook in each host's settings, the index that it answers from, and trusted projects."""
+"""Check the prompt hook in each host's settings, its index, and the trusted projects."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CORRECT = "Correct the file in an editor; nothing was changed."
 
 
 class InstalledHook(NamedTuple):
-    """One command of ours in a host's settings."""
+    """One skillyard hook command in a host's settings."""
 
     host: Host
     path: str
@@ -40,7 +40,7 @@ class InstalledHook(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """The words of the command as a shell reads them; none where it cannot be read."""
+        """The words of the command as a shell parses them; empty when it cannot be parsed."""
         try:
             return shlex.split(self.command, comments=True)
         except ValueError:
@@ -55,7 +55,7 @@ class InstalledHook(NamedTuple):
 
     @property
     def again(self) -> str:
-        """The command that installs this hook once more, and builds its index."""
+        """The command that reinstalls this hook and builds its index."""
         words = ["skillyard", "hook", "install", self.host.name, *self.options]
         if os.path.realpath(self.path) != os.path.realpath(self.host.settings()):
             words += ["--file", self.path]
@@ -63,7 +63,7 @@ class InstalledHook(NamedTuple):
 
 
 def hooks(request: Request) -> Iterator[Finding]:
-    """Look at the settings of every host, then at what the user has approved."""
+    """Check the settings of every host, then the trusted projects."""
     installed: list[InstalledHook] = []
     for host in HOSTS:
         yield from _host(host, request, installed)

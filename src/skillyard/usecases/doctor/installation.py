@@ -1,4 +1,4 @@
-"""Version, Python, the command on PATH, the kernel, the required packages and the extras."""
+"""Check the version, Python, the command on PATH, the kernel, required packages and extras."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _PURPOSES = {
 
 
 class Requirement(NamedTuple):
-    """One package that an installation needs, as its metadata names it."""
+    """One required package, from the metadata of skillyard."""
 
     name: str
     options: str
@@ -73,7 +73,7 @@ class Requirement(NamedTuple):
 
 
 def requirements() -> list[Requirement] | None:
-    """Return what the package's metadata asks for, None where it has no metadata."""
+    """Return the requirements of the package's metadata, or None without metadata."""
     try:
         listed = metadata.requires(PACKAGE) or []
     except metadata.PackageNotFoundError:
@@ -113,7 +113,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def missing_of(extra: str) -> list[Requirement]:
-    """Return what an extra lacks; empty where it is complete or there is no metadata."""
+    """Return the missing requirements of an extra; empty when complete or without metadata."""
     listed = requirements() or []
     return [each for each in listed if each.extra == extra and each.problem()]
 
@@ -129,7 +129,7 @@ def reinstall_command(missing: Iterable[Requirement]) -> str:
 
 
 def installation(request: Request) -> Iterator[Finding]:
-    """Look at what is installed."""
+    """Check the installation."""
     folder = os.path.dirname(sys.modules[PACKAGE].__file__ or "")
     yield Finding("version", OK, f"skillyard {request.version}", path=folder)
     where = f"{platform.python_implementation()} {platform.python_version()}"

@@ -1,4 +1,4 @@
-"""The roots of the library and the user's agent folders: what was found where."""
+"""Check the roots of the library and the user's agent folders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SEVERITIES = ("error", "warning", "info")
 
 
 class Folder(NamedTuple):
-    """One folder of skills that is there."""
+    """One existing folder of skills."""
 
     path: str
     agent: str = ""
@@ -32,7 +32,7 @@ class Folder(NamedTuple):
 
 
 def library(request: Request) -> Iterator[Finding]:
-    """Look at every root, then at the user's agent folders."""
+    """Check every root, then the user's agent folders."""
     there = []
     for root in request.library_roots:
         if os.path.isdir(root):

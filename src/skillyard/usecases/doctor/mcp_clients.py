@@ -62,7 +62,7 @@ CLIENTS = (
 
 
 class Registration(NamedTuple):
-    """One server in a client's settings that is ours, by its name or its command."""
+    """One skillyard server in a client's settings, recognised by its name or its command."""
 
     client: Client
     path: str
@@ -75,7 +75,7 @@ class Registration(NamedTuple):
 
 
 def mcp_clients(request: Request) -> Iterator[Finding]:
-    """Look at the settings of every client."""
+    """Check the settings of every client."""
     for client in CLIENTS:
         registered: list[Registration] = []
         refused: list[Finding] = []

@@ -1,4 +1,4 @@
-"""Where skillyard keeps its files: the index of the library, the cache, the state, the log."""
+"""Check the files of skillyard: the index of the library, the cache, the state, the log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STATES = {
 
 
 def storage(request: Request) -> Iterator[Finding]:
-    """Look at the index, then at the folders."""
+    """Check the index, then the folders."""
     yield from _index(request)
     yield _folder("cache", "the cache folder", cache_folder(), "SKILLYARD_CACHE")
     yield _folder("state", "the folder for approvals and logs", state_folder(), "SKILLYARD_STATE")
