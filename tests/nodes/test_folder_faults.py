@@ -191,7 +191,7 @@ def test_a_segment_that_is_damaged_under_a_node_is_fetched_again(
             for event in made.events()
             if event["event"] == "store" and "error" in event
         ]
-        assert told == ["the index of this node is damaged; it is made anew"]
+        assert told == ["the index of this node is damaged; it is being rebuilt"]
 
 
 def test_a_segment_that_was_damaged_while_the_node_was_away_is_fetched_again(

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from skillyard.client.document import document_of
 from skillyard.errors import InvalidInput
 
-__all__ = ["Call", "asked_by_get", "asked_by_post", "path_of"]
+__all__ = ["Call", "get_call", "path_of", "post_call"]
 
 T = TypeVar("T")
 
@@ -42,7 +42,7 @@ class Call(Generic[T]):
         return "GET" if self.body is None else "POST"
 
 
-def asked_by_get(
+def get_call(
     path: str, shape: Callable[[Any], T], given: Mapping[str, Any] | None = None, **more: Any
 ) -> Call[T]:
     """Return a GET with a JSON response. Raises InvalidInput for values that a URL cannot hold."""
@@ -51,7 +51,7 @@ def asked_by_get(
     return Call(target, lambda body: shape(document_of(body)), **more)
 
 
-def asked_by_post(
+def post_call(
     path: str, shape: Callable[[Any], T], given: Mapping[str, Any], **more: Any
 ) -> Call[T]:
     """Return a POST of a JSON object with a JSON response. Raises InvalidInput."""

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from skillyard.arguments import text_items
-from skillyard.client.call import Call, asked_by_get, asked_by_post, path_of
+from skillyard.client.call import Call, get_call, path_of, post_call
 from skillyard.client.document import Mismatch, read_as
 from skillyard.client.library_results import (
     Evaluated,
@@ -86,7 +86,7 @@ def search(
         "cards": cards,
     }
     names = {"q": "query", "source": "sources"}
-    return asked_by_get("/search", search_result_of, given, arguments=names)
+    return get_call("/search", search_result_of, given, arguments=names)
 
 
 def skill(
@@ -114,7 +114,7 @@ def skill_from(
 
 def _one_skill(path: str, name: str, raw: bool, references: bool) -> Call[FoundSkill]:
     given = {"include_raw": raw, "include_references": references}
-    return asked_by_get(path, found_skill_of, given, subject=name)
+    return get_call(path, found_skill_of, given, subject=name)
 
 
 def rank(
@@ -144,7 +144,7 @@ def rank(
         "explain": explain,
         "diagnostics": diagnostics,
     }
-    return asked_by_get("/rank", ranked_of, given, arguments={"q": "text"})
+    return get_call("/rank", ranked_of, given, arguments={"q": "text"})
 
 
 def select(
@@ -186,7 +186,7 @@ def select(
         "explain": explain,
         "diagnostics": diagnostics,
     }
-    return asked_by_post("/select", selected_of, given, arguments={"text": "query"})
+    return post_call("/select", selected_of, given, arguments={"text": "query"})
 
 
 def evaluate(
@@ -211,7 +211,7 @@ def evaluate(
         "limit": limit,
         "show_details": show_details,
     }
-    return asked_by_post("/evaluate", evaluated_of, given)
+    return post_call("/evaluate", evaluated_of, given)
 
 
 def why(
@@ -234,12 +234,12 @@ def why(
         "limit": limit,
         "explain": explain,
     }
-    return asked_by_get("/why", why_of, given, subject=name, arguments={"q": "query"})
+    return get_call("/why", why_of, given, subject=name, arguments={"q": "query"})
 
 
 def health() -> Call[Health]:
     """Return the state of the service, also when it cannot serve requests (see ``able``)."""
-    return asked_by_get("/health", health_of, statuses=frozenset({200, 503}))
+    return get_call("/health", health_of, statuses=frozenset({200, 503}))
 
 
 def metrics() -> Call[str]:
@@ -249,7 +249,7 @@ def metrics() -> Call[str]:
 
 def index() -> Call[WellKnownIndex]:
     """Return the skills that the service publishes, with their digests."""
-    return asked_by_get(f"{INDEX}/index.json", index_of)
+    return get_call(f"{INDEX}/index.json", index_of)
 
 
 def skill_file(name: str, digest: str = "") -> Call[bytes]:
@@ -285,7 +285,7 @@ def _file(path: str, name: str, digest: str, media: str) -> Call[bytes]:
 
 def openapi() -> Call[dict[str, Any]]:
     """Return the service's OpenAPI document as plain JSON."""
-    return asked_by_get("/openapi.json", partial(read_as, dict[str, Any]))
+    return get_call("/openapi.json", partial(read_as, dict[str, Any]))
 
 
 def _decoded(body: bytes) -> str:

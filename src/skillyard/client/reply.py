@@ -39,7 +39,7 @@ class Incoming:
         self._body = bytearray()
         packing = self._headers.get("content-encoding", "identity").strip().lower()
         if packing not in ("identity", "", "gzip"):
-            raise Mismatch(f"it is packed as {packing[:40]!r}, which nobody asked for")
+            raise Mismatch(f"it is packed as {packing[:40]!r}, which was not requested")
         self._gunzip = Gunzip(most_bytes) if packing == "gzip" else None
         declared = self._headers.get("content-length", "")
         if (

@@ -42,7 +42,7 @@ def plain(text: str) -> bool:
     return True
 
 
-def made_plain(text: str) -> str:
+def to_plain(text: str) -> str:
     """Return the text with U+FFFD for every character that :func:`plain` rejects."""
     return _NOT_PLAIN.sub("\ufffd", text)
 
@@ -119,7 +119,7 @@ def refuse_odd(store: str, key: StoreKey, what: str, text: str) -> None:
     """Raise StoreRefused for text that an index cannot store: too long, NUL, surrogates."""
     if not plain(text):
         raise StoreRefused(
-            store, f"the {what} of {made_plain(str(key))!r} holds NUL or half a surrogate pair"
+            store, f"the {what} of {to_plain(str(key))!r} holds NUL or half a surrogate pair"
         )
     if len(text.encode()) > MOST_BYTES:
         raise StoreRefused(

@@ -17,7 +17,7 @@ from skillyard.errors import InvalidInput, SkillYamlError, SkillyardError, Store
 from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.skill import SKILL_FIELDS, Reference, Skill
-from skillyard.store.identifiers import checked_key, made_plain, plain, refuse_odd
+from skillyard.store.identifiers import checked_key, plain, refuse_odd, to_plain
 from skillyard.store.values import FileDigest, Standing, StoreKey, Submission, Version
 
 __all__ = [
@@ -123,9 +123,9 @@ def row_of(
         key.place,
         _digest(document, body, files),
         skill.id,
-        made_plain(skill.slug),
-        made_plain(skill.name),
-        made_plain(skill.description),
+        to_plain(skill.slug),
+        to_plain(skill.name),
+        to_plain(skill.description),
         _tags(skill),
         _frontmatter(skill),
         document,
@@ -284,7 +284,7 @@ def _digest(document: str, body: str | None, files: str) -> str:
 
 def _tags(skill: Skill) -> tuple[str, ...]:
     """Return the tags for queries, without those that no index can hold."""
-    return tuple(tag for tag in map(made_plain, skill.tags) if len(tag.encode()) <= MOST_TAG_BYTES)
+    return tuple(tag for tag in map(to_plain, skill.tags) if len(tag.encode()) <= MOST_TAG_BYTES)
 
 
 def _frontmatter(skill: Skill) -> str | None:
@@ -307,9 +307,9 @@ def _frontmatter(skill: Skill) -> str | None:
 
 def _plain_json(value: Any) -> Any:
     if isinstance(value, str):
-        return made_plain(value)
+        return to_plain(value)
     if isinstance(value, list):
         return [_plain_json(item) for item in value]
     if isinstance(value, dict):
-        return {made_plain(name): _plain_json(item) for name, item in value.items()}
+        return {to_plain(name): _plain_json(item) for name, item in value.items()}
     return value

@@ -19,7 +19,7 @@ from skillyard.store.identifiers import (
     checked_namespace,
     checked_publisher,
     checked_tenant,
-    made_plain,
+    to_plain,
 )
 from skillyard.store.pages import changes_after, head_of, snapshot_of
 from skillyard.store.rows import StoredRow, row_of, standing_of, version_of
@@ -188,7 +188,7 @@ class SqlStore(Closeable):
         """See the protocol."""
         if isinstance(skill, StoreKey):
             versions = self._versions(self._backend.sql.by_key, skill._asdict())
-        elif isinstance(skill, str) and skill == made_plain(skill):
+        elif isinstance(skill, str) and skill == to_plain(skill):
             versions = self._versions(self._backend.sql.by_id, {"id": skill, "tenant": tenant})
         else:
             raise InvalidInput("a skill is asked for by its id or its StoreKey")
@@ -204,7 +204,7 @@ class SqlStore(Closeable):
 
     def _versions(self, sql: str, parameters: dict[str, str | None]) -> tuple[Version, ...]:
         for part in parameters.values():
-            if part is not None and (not isinstance(part, str) or part != made_plain(part)):
+            if part is not None and (not isinstance(part, str) or part != to_plain(part)):
                 return ()  # no database holds such a text
         with self._backend.reading(self._caller) as session:
             statement = sql.format(entries=self._backend.relation(self._caller))
@@ -213,12 +213,12 @@ class SqlStore(Closeable):
 
     def standing(self, keys: Iterable[StoreKey]) -> dict[StoreKey, Standing]:
         """See the protocol."""
-        self._refuse_caller("look at what stands")
+        self._refuse_caller("read the current state")
         checked = [checked_key(key, self.address) for key in keys]
         if not checked:
             return {}
         if len({key.tenant for key in checked}) > 1:
-            raise InvalidInput("what stands is asked for one tenant at a time")
+            raise InvalidInput("the current state is read for one tenant at a time")
         words = [{"namespace": key[1], "source": key[2], "place": key[3]} for key in checked]
         parameters = {"tenant": checked[0].tenant, "keys": json.dumps(words)}
         with self._backend.reading(None) as session:
@@ -243,8 +243,8 @@ class SqlStore(Closeable):
         parameters = {
             "tenant": tenant,
             "namespace": namespace,
-            "source": made_plain(source),
-            "after": made_plain(after),
+            "source": to_plain(source),
+            "after": to_plain(after),
             "limit": limit,
         }
         with self._backend.reading(None) as session:

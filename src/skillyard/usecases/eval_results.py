@@ -25,13 +25,13 @@ __all__ = [
     "EvalBaselines",
     "EvalCompared",
     "RubricsChecked",
-    "baselines_kept",
-    "baselines_saved",
     "check_rubrics",
     "eval_compare",
     "eval_report",
     "github_warnings",
     "report_text",
+    "save_baselines",
+    "stored_baselines",
 ]
 
 REPORTS = {"html": ".html", "md": ".md", "junit": ".junit.xml", "github": ".github.txt"}
@@ -114,7 +114,7 @@ def eval_compare(
     )
 
 
-def baselines_saved(
+def save_baselines(
     evals_dir: str,
     *,
     results: str | None = None,
@@ -128,7 +128,7 @@ def baselines_saved(
     return EvalBaselines(folder, tuple(map(_baseline, written)))
 
 
-def baselines_kept(
+def stored_baselines(
     evals_dir: str, *, baselines: str | None = None, eval_type: str | None = None
 ) -> EvalBaselines:
     """Return the baselines of a folder, in the order of the layers."""

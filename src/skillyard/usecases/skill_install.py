@@ -341,7 +341,7 @@ def _address(text: str) -> _Target:
     if parts.hostname in ("github.com", "www.github.com") and len(path) >= 2:
         source = f"{path[0]}/{path[1].removesuffix('.git')}"
         if not is_repository(source):
-            raise InvalidInput(f"{source} is no owner/repo")
+            raise InvalidInput(f"{source} is not owner/repo")
         ref = path[3] if len(path) > 3 and path[2] in ("tree", "blob") else "HEAD"
         below = [part for part in path[4:] if part != "SKILL.md"]
         return _Target(source=source, skill_id=below[-1] if below else "", ref=ref)

@@ -212,17 +212,17 @@ def add_eval_baseline_command(commands: Commands) -> None:
 
 def baseline(args: Namespace, console: Console) -> int:
     """Keep baselines, or show them."""
-    from skillyard.usecases.eval_results import baselines_kept, baselines_saved
+    from skillyard.usecases.eval_results import save_baselines, stored_baselines
 
     if args.action == "save":
-        result = baselines_saved(
+        result = save_baselines(
             args.evals_dir,
             results=args.results_dir,
             baselines=args.baselines_dir,
             eval_type=args.eval_type,
         )
     else:
-        result = baselines_kept(
+        result = stored_baselines(
             args.evals_dir, baselines=args.baselines_dir, eval_type=args.eval_type
         )
     if console.json:

@@ -94,8 +94,8 @@ class ArchiveRefused(SkillError):
 _REPACK = "pack the skill's folder again with an ordinary tool"
 _FETCH = "fetch it again; if that does not help, the publisher has to pack it again"
 _RULES = {
-    "archive_not_zip": ("this is no zip archive", "check that the address answers with a zip"),
-    "archive_not_gzip": ("this is no gzip file", "check that the address answers with a tar.gz"),
+    "archive_not_zip": ("this is not a zip archive", "check that the address answers with a zip"),
+    "archive_not_gzip": ("this is not a gzip file", "check that the address answers with a tar.gz"),
     "archive_truncated": ("it ends too early", _FETCH),
     "archive_damaged": ("it cannot be decoded", _FETCH),
     "archive_crc": ("its content does not match its checksum", _FETCH),

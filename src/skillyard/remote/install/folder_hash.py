@@ -156,7 +156,7 @@ def _pieces(root: Folder, file: _FoundFile, shown: str) -> Iterator[bytes]:
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                raise OSError("it is no plain file any more")
+                raise OSError("it is no longer a plain file")
             if status.st_size > MAX_BYTES:  # before a byte of it is read
                 raise _too_large(shown, f"more than {MAX_BYTES:,} bytes")
             while piece := os.read(descriptor, _PIECE):

@@ -99,7 +99,7 @@ def check_files(files: Mapping[str, bytes], shown: str, limits: Limits = DEFAULT
     taken = FilePaths()
     for path in sorted(files):
         if checked_path(path) != path:
-            raise InstallRefused(f"{path!r} is no plain path", path=shown, code="install_path")
+            raise InstallRefused(f"{path!r} is not a plain path", path=shown, code="install_path")
         taken.add_file(path)
     if "SKILL.md" not in files:
         raise InstallRefused("there is no SKILL.md", path=shown, code="install_no_skill")

@@ -96,9 +96,9 @@ class GitHub:
     async def tree(self, repository: str, ref: str = "HEAD") -> Tree:
         """Return the files of a repository. Raises SourceFailed."""
         if not is_repository(repository):
-            raise SourceFailed("refused", f"{repository!r} is no owner/repo")
+            raise SourceFailed("refused", f"{repository!r} is not owner/repo")
         if not _REF.fullmatch(ref) or ".." in ref:
-            raise SourceFailed("refused", f"{ref!r} is no branch, tag or commit")
+            raise SourceFailed("refused", f"{ref!r} is not a branch, tag or commit")
         path = f"/repos/{repository}/git/trees/{quote(ref, safe='')}?recursive=1"
         reply = await self.transport.get(
             "github-api",
@@ -119,7 +119,7 @@ class GitHub:
     async def commit(self, repository: str, ref: str = "HEAD") -> str:
         """Return the commit that a branch or tag stands for now. Raises SourceFailed."""
         if not is_repository(repository):
-            raise SourceFailed("refused", f"{repository!r} is no owner/repo")
+            raise SourceFailed("refused", f"{repository!r} is not owner/repo")
         reply = await self.transport.get(
             "github-api",
             f"/repos/{repository}/commits/{quote(ref, safe='')}",
@@ -254,7 +254,7 @@ def _not_there(hit: Hit, tree: Tree) -> str:
 def _is_tree(headers: Mapping[str, str], body: bytes) -> None:
     document = json_of(headers, body, "GitHub")
     if not isinstance(document, dict) or not isinstance(document.get("tree"), list):
-        raise SourceFailed("bad_answer", "GitHub: the answer is no tree")
+        raise SourceFailed("bad_answer", "GitHub: the response is not a tree")
 
 
 def _is_file(headers: Mapping[str, str], body: bytes) -> None:

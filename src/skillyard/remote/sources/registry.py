@@ -121,7 +121,7 @@ def _package_source(name: str, settings: Settings, transport: Transport) -> Sour
         raise UnknownName("source", name, source_names())
     source = entry_points[name]()(settings, transport)
     if not isinstance(source, Source):
-        raise InvalidInput(f"{name} gives {type(source).__name__}, which is no source")
+        raise InvalidInput(f"{name} gives {type(source).__name__}, which is not a source")
     cache_key_of(source)  # a wrong key is an error at once, not with the first search
     return source
 

@@ -98,7 +98,7 @@ def _no_entry(path: str, number: int, line: str) -> Diagnostic:
         "registry_entry",
         "warning",
         path,
-        f"this line is no entry: {line.strip()[:80]}",
+        f"this line is not an entry: {line.strip()[:80]}",
         "write `- id | owner/repo | path | description`; the path may be empty",
         number,
     )

@@ -180,7 +180,7 @@ def _checked(settings: Settings, path: str) -> Settings:
         origin_of(url)
     for repository in settings.repositories:
         if not is_repository(repository):
-            raise InvalidInput(f"{path}: {repository!r} is no owner/repo")
+            raise InvalidInput(f"{path}: {repository!r} is not owner/repo")
     if settings.over_fetch_floor < 0 or not 0 < settings.source_timeout_s < MAX_SECONDS:
         raise InvalidInput(f"{path}: over_fetch_floor is at least 0, source_timeout_s above 0")
     if settings.cache_bytes < 0 or not 0 <= settings.cache_days < MAX_SECONDS:

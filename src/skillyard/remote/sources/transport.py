@@ -88,10 +88,10 @@ def origin_of(url: str) -> str:
         port = parts.port
         host = parts.hostname or ""
     except ValueError:
-        raise InvalidInput(f"{url!r} is no http or https address") from None
+        raise InvalidInput(f"{url!r} is not an http or https address") from None
     odd = not host.isprintable() or any(char in host for char in ' %/\\"<>^`{|}')
     if parts.scheme not in ("http", "https") or not host or odd:
-        raise InvalidInput(f"{url!r} is no http or https address")
+        raise InvalidInput(f"{url!r} is not an http or https address")
     if parts.username is not None or parts.password is not None:
         raise InvalidInput(
             f"an address with a name or password in it is not asked: {parts.hostname}"

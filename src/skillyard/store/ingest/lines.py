@@ -85,7 +85,7 @@ class Lines:
             yield _line_fault(
                 *(shown, number + 1, "lines_unreadable"),
                 f"the file cannot be read on ({error})",
-                "make it anew; what stands before this line was read",
+                "write the file again; the lines before this one were read",
             )
 
 

@@ -105,7 +105,7 @@ class Follower(Closeable):
         self._anew = False
         """What is held is damaged, and nothing of it may be built upon."""
         self._head = 0
-        self._asked_at: float | None = None
+        self._checked_at: float | None = None
         """When the store last confirmed that there was nothing newer."""
         self._confirmed: tuple[tuple[Position, float | None], ...] = ()
         """The generations held last, newest first, and when each was last confirmed."""
@@ -148,7 +148,7 @@ class Follower(Closeable):
             self._position.generation,
             0 if catalog is None else catalog.counts.skills,
             max(self._head, self._position.generation),
-            self._since(self._asked_at),
+            self._since(self._checked_at),
             self._failure,
             self._rebuild_process.taken,
         )
@@ -206,7 +206,7 @@ class Follower(Closeable):
         position = position_in(searcher)
         catalog = NodeCatalog(library, position, self._position, touched)
         # Until it is confirmed itself it is as old as the one before.
-        self._confirmed = ((position, self._asked_at), *self._confirmed)[:KNOWN]
+        self._confirmed = ((position, self._checked_at), *self._confirmed)[:KNOWN]
         self._listener(catalog)
         self._catalog, self._position = catalog, position
         self._ready.set()
@@ -245,9 +245,9 @@ class Follower(Closeable):
         store = self._store
         if not self._anew and self._catalog is not None and self._catalog.library.is_damaged:
             self._anew = True
-            self._say("the index of this node is damaged; it is made anew")
+            self._say("the index of this node is damaged; it is being rebuilt")
         now = self._clock()
-        due = self._asked_at is None or not 0 <= now - self._verified <= VERIFY_S
+        due = self._checked_at is None or not 0 <= now - self._verified <= VERIFY_S
         if not (due or first or self._failure or self._anew or self._overdue):
             head = store.listen(self._position.generation, LISTEN_S)
             if self._ending.is_set():
@@ -285,7 +285,7 @@ class Follower(Closeable):
 
     def _confirm(self, now: float) -> None:
         """Note that nothing newer was there at a moment."""
-        self._asked_at = now
+        self._checked_at = now
         self._confirmed = ((self._position, now), *self._confirmed[1:])
 
     def _rebuild(self, store: CatalogStore) -> None:

@@ -134,7 +134,7 @@ def _round(
                 after = store.changes(page.position, limit=PAGE)
                 if not _goes_on(page.position, after):
                     return None
-            made_after = analysis.begin(after.upserts if after is not None else ())
+            documents_after = analysis.begin(after.upserts if after is not None else ())
             for key in page.withdrawals:
                 writer.delete(key_text(key))
             for document in documents():
@@ -149,7 +149,7 @@ def _round(
                 since = 0
                 writer.note(_REACHED, str(page.position))
                 writer.commit()
-            page, documents = after, made_after
+            page, documents = after, documents_after
         writer.note(_REACHED, "")
         writer.note(POSITION, str(page.position))
         writer.commit()

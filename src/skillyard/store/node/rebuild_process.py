@@ -93,7 +93,7 @@ def _raise(message: tuple[Any, ...], code: int | None, folder: str) -> None:
     raise SkillIoError(
         f"the process that takes the store's skills over ended with {code}",
         path=folder,
-        hint="it goes on where it was; look for a lack of memory",
+        hint="the next run continues from there; check for a lack of memory",
     )
 
 
