@@ -207,7 +207,7 @@ def _queries(
 ) -> Iterator[Row]:
     from skillyard.index.indexed_catalog import open_catalog
     from skillyard.ranking.match import rank
-    from skillyard.store.node.following import Follower
+    from skillyard.store.node.follower import Follower
 
     rounds = 3 if asked.quick else asked.rounds or ROUNDS
     embedded = open_catalog(root)

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from skillyard.remote.install import placing
+from skillyard.remote.install import placement
 from skillyard.remote.install.folder_hash import folder_hash
-from skillyard.remote.install.locks import read_project_lock
-from skillyard.remote.install.placing import InstallRefused, place
+from skillyard.remote.install.lockfile import read_project_lock
+from skillyard.remote.install.placement import InstallRefused, place
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
@@ -108,7 +108,7 @@ def test_a_file_saved_between_check_and_swap_stays(
 ) -> None:
     run("add", "pdf", "--into", str(into))
     move_on(run, remotes)
-    real = placing._exchanged
+    real = placement._exchanged
     calls: list[str] = []
 
     def saved_before(one: str, other: str) -> bool:
@@ -117,7 +117,7 @@ def test_a_file_saved_between_check_and_swap_stays(
         calls.append(one)
         return exchange and real(one, other)
 
-    monkeypatch.setattr(placing, "_exchanged", saved_before)
+    monkeypatch.setattr(placement, "_exchanged", saved_before)
     done = run("add", "pdf", "--into", str(into))
     assert (done.code, "was changed while it was replaced" in done.err) == (2, True)
     assert (into / "pdf" / "SKILL.md").read_bytes() == MINE
@@ -145,15 +145,15 @@ def test_what_was_saved_into_the_new_folder_is_kept_beside(
     """A save before the swap brings the old folder back, one after it went to the new one."""
     run("add", "pdf", "--into", str(into))
     move_on(run, remotes)
-    real = placing._is_still
+    real = placement._is_still
 
     def saved_twice(folder: str, there: Any) -> bool:
-        if Path(folder).name.startswith(placing.ASIDE) and not (into / "pdf" / "later").exists():
+        if Path(folder).name.startswith(placement.ASIDE) and not (into / "pdf" / "later").exists():
             write(Path(folder) / "SKILL.md")
             write(into / "pdf" / "later")
         return real(folder, there)
 
-    monkeypatch.setattr(placing, "_is_still", saved_twice)
+    monkeypatch.setattr(placement, "_is_still", saved_twice)
     done = run("add", "pdf", "--into", str(into))
     assert (into / "pdf" / "SKILL.md").read_bytes() == MINE
     (kept,) = [entry for entry in into.iterdir() if entry.name != "pdf"]
@@ -209,7 +209,7 @@ def test_a_run_killed_between_rename_and_lock_is_completed_by_the_next(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("skillyard.usecases.adding._note", killed)
+        patch.setattr("skillyard.usecases.skill_install._note", killed)
         run("add", "pdf", "--into", str(into))
     assert (into / "pdf" / "SKILL.md").read_text() == NEWER
     remotes.add_repository("acme/skills", {"skills/pdf/SKILL.md": text("pdf", "The third.")})
@@ -226,7 +226,7 @@ VERSIONS = [{"SKILL.md": f"---\nname: a\ndescription: v{n}\n---\n".encode(), f"f
 
 _ADDING = """
 import sys
-from skillyard.remote.install.placing import place
+from skillyard.remote.install.placement import place
 from tests.cli.test_adding_again import VERSIONS
 from skillyard.remote.install.folder_hash import folder_hash
 print(flush=True)
@@ -280,7 +280,7 @@ def test_random_edits_are_never_lost(
 ) -> None:
     """A thread saves a file at a random moment of a replacement."""
     if not exchange:
-        monkeypatch.setattr(placing, "_exchanged", lambda one, other: False)
+        monkeypatch.setattr(placement, "_exchanged", lambda one, other: False)
     chance = random.Random(7)
     for number in range(RUNS):
         into = tmp_path / str(number)

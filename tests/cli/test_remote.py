@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.remote.install.locks import read_project_lock
+from skillyard.remote.install.lockfile import read_project_lock
 from skillyard.skill import Skill
 from skillyard.usecases import add_skill
 from skillyard_testkit import FakeServers, faults

@@ -269,7 +269,7 @@ def test_a_publish_that_breaks_off_says_what_stands(
         return real(self, rows, **words)  # type: ignore[arg-type]
 
     monkeypatch.setattr(kind, "publish", going)
-    monkeypatch.setattr("skillyard.store.ingest.running.AT_ONCE", 10)
+    monkeypatch.setattr("skillyard.store.ingest.ingest_run.AT_ONCE", 10)
     words = ("--tenant", "acme", "--batch", "10", "--jobs", "1")
     answer = run("store", "publish", "--jsonl", path, *words)
     assert answer.code == 2

@@ -12,7 +12,7 @@ import pytest
 from skillyard.cli.console import Console
 from skillyard.cli.pace import Rate
 from skillyard.cli.store_progress import store_progress
-from skillyard.store.ingest.work import Step
+from skillyard.store.ingest.work_items import Step
 from tests.cli.test_console import Terminal
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from skillyard.errors import StoreSchema
 from skillyard.store import schema_steps
-from skillyard.store.node.following import Follower as Node
+from skillyard.store.node.follower import Follower as Node
 from skillyard.store.opening import open_store
 from skillyard.store.schema_steps import Migration, migrations
 from tests.deploy.catalogs import fill_with_grants

@@ -14,7 +14,7 @@ from skillyard.index.clone import clone_index
 from skillyard.index.indexed_catalog import open_current, open_library_index
 from skillyard.index.library_spec import LibrarySpec, index_folder
 from skillyard.limits import DEFAULT_LIMITS
-from skillyard.usecases.indexing import index_build, index_verify
+from skillyard.usecases.library_index import index_build, index_verify
 from tests.hook.conftest import Hook, add_skill, payload
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.remote.install.locks import read_project_lock
+from skillyard.remote.install.lockfile import read_project_lock
 from skillyard.text import find_hidden
 from tests.hostile.archive_cases import CASES, SCRIPT, ArchiveCase
 from tests.hostile.case import LOAD, REJECT

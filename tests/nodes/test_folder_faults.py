@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from skillyard.skill import Skill
-from skillyard.store.node import following
-from skillyard.store.node.applying import rebuild
-from skillyard.store.node.following import Follower
+from skillyard.store.node import follower as follower_module
+from skillyard.store.node.follower import Follower
+from skillyard.store.node.generation_builder import rebuild
 from skillyard.store.node.state import NodeState
 from skillyard.store.protocol import CatalogStore
 from tests.nodes.journal import FAMILIES, TENANT, crowd
@@ -148,7 +148,7 @@ def test_an_index_that_the_node_cannot_use_is_named_and_nothing_is_confirmed(
 
     store.publish(AMBER.skills(1), tenant=TENANT, publisher="p")
     with monkeypatch.context() as patch:
-        patch.setattr(following, "rebuild", updated)
+        patch.setattr(follower_module, "rebuild", updated)
         with Follower(url, str(tmp_path / "node")) as follower:
             until(lambda: "if skillyard was updated under this node" in follower.following.failure)
             assert (follower.catalog, follower.following.age_s) == (None, None)
@@ -191,7 +191,7 @@ def test_a_segment_that_is_damaged_under_a_node_is_fetched_again(
             for event in made.events()
             if event["event"] == "store" and "error" in event
         ]
-        assert told == ["the index of this node is damaged; it is made anew"]
+        assert told == ["the index of this node is damaged; it is being rebuilt"]
 
 
 def test_a_segment_that_was_damaged_while_the_node_was_away_is_fetched_again(

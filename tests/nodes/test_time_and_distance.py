@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from skillyard.index.token_table import bundled_table
-from skillyard.store.node import following
-from skillyard.store.node.applying import PAGE, rebuild
+from skillyard.store.node import follower as follower_module
 from skillyard.store.node.catalog import NodeCatalog
-from skillyard.store.node.following import Follower
+from skillyard.store.node.follower import Follower
+from skillyard.store.node.generation_builder import PAGE, rebuild
 from skillyard.store.node.library import NodeLibrary
 from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.opening import open_store
@@ -130,7 +130,7 @@ def test_a_slow_query_is_named_and_what_is_held_answers(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(following, "ASK_S", 0.2)
+    monkeypatch.setattr(follower_module, "ASK_S", 0.2)
     wanted = store.publish(AMBER.skills(1), tenant=TENANT, publisher="p").generation
     with Follower(url, str(tmp_path / "node")) as follower:
         until(lambda: follower.following.generation == wanted)

@@ -38,7 +38,7 @@ from skillyard.selection import SelectionPolicy
 from skillyard.skill import Skill
 from skillyard.text import clean_line, escape_frame, plural, shorten
 from skillyard.usecases.choosing import rank_skills, select_skills
-from skillyard.usecases.prompting import summary_of
+from skillyard.usecases.prompts import summary_of
 from skillyard.usecases.reasons import Why, why_skill
 
 __all__ = ["AgentSkills", "Offer", "SkillOptions"]

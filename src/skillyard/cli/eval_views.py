@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from skillyard.evals.layers.plan import Plan
     from skillyard.evals.layers.runner import EvaluationResult
     from skillyard.usecases.eval_results import EvalBaselines, EvalCompared, RubricsChecked
-    from skillyard.usecases.suggesting import Suggestions, WordAdvice
+    from skillyard.usecases.suggestions import Suggestions, WordAdvice
 
 __all__ = [
     "baseline_blocks",

@@ -116,7 +116,7 @@ def added_skill(added: Added) -> Iterator[Block]:
         yield line(Span("looks like", "medium"), f"  {clean_line(other)}", indent=1)
     if added.installed is not None:
         state = "for this user" if added.lock else "left as it is"
-        yield line(Span(state, "medium"), f"  {clean_line(added.installed.said)}", indent=1)
+        yield line(Span(state, "medium"), f"  {clean_line(added.installed.message)}", indent=1)
     if added.lock:
         yield line(Span(f"noted in {clean_line(added.lock)}", "dim"), indent=1)
 

@@ -18,7 +18,7 @@ from skillyard.cli.pace import Rate, duration
 from skillyard.cli.progress import progress
 
 if TYPE_CHECKING:
-    from skillyard.store.ingest.work import Step
+    from skillyard.store.ingest.work_items import Step
 
 __all__ = ["store_progress"]
 

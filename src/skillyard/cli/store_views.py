@@ -12,7 +12,7 @@ from skillyard.text import plural
 if TYPE_CHECKING:
     from skillyard.errors import Diagnostic
     from skillyard.store.values import Grant
-    from skillyard.usecases.storing import (
+    from skillyard.usecases.catalog_store import (
         StoreChanged,
         StoreGranted,
         StoreGrants,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         StorePublished,
         StoreStatus,
     )
-    from skillyard.usecases.syncing import StoreSynced
+    from skillyard.usecases.node_sync import StoreSynced
 
 __all__ = [
     "changed_line",

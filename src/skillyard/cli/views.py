@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         Selected,
         Why,
     )
-    from skillyard.usecases.indexing import IndexBuilt, IndexStatus, IndexVerified
+    from skillyard.usecases.library_index import IndexBuilt, IndexStatus, IndexVerified
     from skillyard.usecases.reasons import Ahead
 
 __all__ = [

@@ -1,10 +1,10 @@
-"""The client of the HTTP service: the Python API over a connection, waiting or awaiting.
+"""The client of the HTTP service: the Python API over a connection, synchronous or asynchronous.
 
-A question is a value (:mod:`.calls`), an exchange is a generator without I/O (:mod:`.exchange`),
-and an answer is parsed strictly (:mod:`.document`) into immutable values (:mod:`.found`,
-:mod:`.choices`, :mod:`.state`) or is an error of our tree (:mod:`.refusals`). The two clients in
-:mod:`.client` add the connection. Each name loads its module when it is used, and httpx2, the
-extra ``remote``, loads when a client is made.
+A call describes one request (:mod:`.calls`). An exchange is a generator without I/O
+(:mod:`.exchange`). A response is parsed strictly (:mod:`.document`) into immutable values
+(:mod:`.search_results`, :mod:`.library_results`, :mod:`.state`) or raises an error of the
+``SkillyardError`` tree (:mod:`.refusals`). The two clients in :mod:`.client` add the connection.
+Each name loads its module on first use; httpx2, the extra ``remote``, loads when a client is made.
 """
 
 from __future__ import annotations
@@ -12,11 +12,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skillyard.client.choices import Ahead, Bounds, Card, Evaluated, Ranked, Remarks, Selected
-    from skillyard.client.choices import Why as Why
     from skillyard.client.client import AsyncClient, Client
+    from skillyard.client.library_results import (
+        Ahead,
+        Bounds,
+        Card,
+        Evaluated,
+        Ranked,
+        Remarks,
+        Selected,
+    )
+    from skillyard.client.library_results import Why as Why
     from skillyard.client.refusals import SourcesFailed
-    from skillyard.client.retrying import Retries
+    from skillyard.client.retries import Retries
     from skillyard.client.state import Health, ListedSkill, WellKnownIndex
 
 __all__ = [
@@ -38,21 +46,21 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "Ahead": "choices",
+    "Ahead": "library_results",
     "AsyncClient": "client",
-    "Bounds": "choices",
-    "Card": "choices",
+    "Bounds": "library_results",
+    "Card": "library_results",
     "Client": "client",
-    "Evaluated": "choices",
+    "Evaluated": "library_results",
     "Health": "state",
     "ListedSkill": "state",
-    "Ranked": "choices",
-    "Remarks": "choices",
-    "Retries": "retrying",
-    "Selected": "choices",
+    "Ranked": "library_results",
+    "Remarks": "library_results",
+    "Retries": "retries",
+    "Selected": "library_results",
     "SourcesFailed": "refusals",
     "WellKnownIndex": "state",
-    "Why": "choices",
+    "Why": "library_results",
 }
 
 

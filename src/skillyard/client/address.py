@@ -1,4 +1,4 @@
-"""Where the service is, and what is said to it: its address, the token, the time it has."""
+"""The address of a service, its token and its timeouts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CONNECTIONS = 32
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The service that a client asks. Raises InvalidInput for what cannot be asked."""
+    """The address of a service. Raises InvalidInput for an invalid address, token or timeout."""
 
     url: str = ""
     """Its address, with a path where it stands below one; empty takes :data:`URL`'s, else the
@@ -51,15 +51,15 @@ class Service:
             _check_positive(name, getattr(self, name))
 
     def headers(self) -> Mapping[str, str]:
-        """Return what every request carries."""
+        """Return the headers of every request."""
         agent = {"User-Agent": f"skillyard/{__version__}", "Accept-Encoding": "gzip"}
         return {**agent, "Authorization": f"Bearer {self.token}"} if self.token else agent
 
     def settings(self) -> dict[str, Any]:
-        """Return what an HTTP client of httpx2 is made with, for this service and no other.
+        """Return the arguments for the httpx2 client of this service.
 
-        No redirect is followed and no cookie is kept. A service on this machine is asked directly,
-        whatever proxies the environment names.
+        Redirects are not followed and cookies are not stored. Requests to this machine bypass the
+        proxies of the environment.
         """
         from http.cookiejar import CookieJar, DefaultCookiePolicy
 
@@ -94,10 +94,10 @@ def _address(url: object) -> str:
 def _token(token: object) -> str:
     if not isinstance(token, str):
         raise InvalidInput("token must be text", field="token")
-    found = token.strip()
-    if not (found.isascii() and found.isprintable()) or " " in found:
+    stripped = token.strip()
+    if not (stripped.isascii() and stripped.isprintable()) or " " in stripped:
         raise InvalidInput("token must be visible ASCII characters without blanks", field="token")
-    return found
+    return stripped
 
 
 def _check_positive(name: str, value: object) -> None:

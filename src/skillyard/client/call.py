@@ -1,4 +1,4 @@
-"""One question to the service, and how its answer is read: all that needs no connection."""
+"""One request to the service and the function that reads its response, without a connection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from skillyard.client.document import document_of
 from skillyard.errors import InvalidInput
 
-__all__ = ["Call", "asked_by_get", "asked_by_post", "path_of"]
+__all__ = ["Call", "get_call", "path_of", "post_call"]
 
 T = TypeVar("T")
 
@@ -20,7 +20,7 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """One question. Every question only reads, so each may be asked again."""
+    """One request. Every request only reads, so it may be repeated."""
 
     target: str
     """Path and query, below the address of the service."""
@@ -32,7 +32,7 @@ class Call(Generic[T]):
     statuses: frozenset[int] = frozenset({200})
     """Those with which the answer comes; any other is a refusal."""
     subject: str = ""
-    """The name that was asked for, where there is one."""
+    """The requested name, if there is one."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """What the arguments are called here, by their names in the request, where those differ."""
 
@@ -42,26 +42,26 @@ class Call(Generic[T]):
         return "GET" if self.body is None else "POST"
 
 
-def asked_by_get(
+def get_call(
     path: str, shape: Callable[[Any], T], given: Mapping[str, Any] | None = None, **more: Any
 ) -> Call[T]:
-    """Return a GET whose answer is JSON. Raises InvalidInput for what no address can hold."""
+    """Return a GET with a JSON response. Raises InvalidInput for values that a URL cannot hold."""
     pairs = [pair for name, value in (given or {}).items() for pair in _pairs(name, value)]
     target = f"{path}?{urlencode(pairs)}" if pairs else path
     return Call(target, lambda body: shape(document_of(body)), **more)
 
 
-def asked_by_post(
+def post_call(
     path: str, shape: Callable[[Any], T], given: Mapping[str, Any], **more: Any
 ) -> Call[T]:
-    """Return a POST of a JSON object whose answer is JSON. Raises InvalidInput."""
+    """Return a POST of a JSON object with a JSON response. Raises InvalidInput."""
     checked = {name: _checked(name, value) for name, value in given.items() if value is not None}
     body = json.dumps(checked, allow_nan=False).encode("ascii")
     return Call(path, lambda answer: shape(document_of(answer)), body, **more)
 
 
 def path_of(*parts: str) -> str:
-    """Return a path of parts, of which each may hold slashes. Raises InvalidInput."""
+    """Return the path made of these parts; a part may contain slashes. Raises InvalidInput."""
     segments = [segment for part in parts for segment in part.split("/")]
     return "/" + "/".join(map(_segment, segments))
 

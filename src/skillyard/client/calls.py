@@ -1,10 +1,10 @@
-"""Every question that a client can ask: one function for one route of the service.
+"""The methods of the clients: one function for each route of the service.
 
-They are the methods of :class:`~skillyard.client.Client` and
-:class:`~skillyard.client.AsyncClient`: same arguments, same answers, same errors. Beside what a
-function names, each may raise ServiceUnavailable (not there, or too much to do), ServiceRefused
-(token, address, size), BadAnswer (not what a skillyard service says) and ServiceFailed (the
-service failed), and InvalidInput with the ``field`` for an argument that is refused.
+They become the methods of :class:`~skillyard.client.Client` and
+:class:`~skillyard.client.AsyncClient`. Each may raise, beside the errors that it names,
+ServiceUnavailable (unreachable or overloaded), ServiceRefused (token, address or size),
+BadAnswer (not the response of a skillyard service), ServiceFailed (an error in the service), and
+InvalidInput with the ``field`` of the rejected argument.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from functools import partial
 from typing import Any
 
 from skillyard.arguments import text_items
-from skillyard.client.call import Call, asked_by_get, asked_by_post, path_of
-from skillyard.client.choices import (
+from skillyard.client.call import Call, get_call, path_of, post_call
+from skillyard.client.document import Mismatch, read_as
+from skillyard.client.library_results import (
     Evaluated,
     Ranked,
     Selected,
@@ -25,8 +26,7 @@ from skillyard.client.choices import (
     selected_of,
     why_of,
 )
-from skillyard.client.document import Mismatch, read_as
-from skillyard.client.found import found_skill_of, search_result_of
+from skillyard.client.search_results import found_skill_of, search_result_of
 from skillyard.client.state import Health, WellKnownIndex, health_of, index_of
 from skillyard.errors import InvalidInput
 from skillyard.ranking.query import Query
@@ -66,13 +66,13 @@ def search(
     explain: bool = False,
     cards: int | None = None,
 ) -> Call[SearchResult]:
-    """Search the service's catalog and the remotes; best first, each with its content.
+    """Search the service's catalog and the remote sources; best first, with contents.
 
-    ``query`` has 1 to 200 characters, ``limit`` is 1 to 50. ``sources`` names those to ask
-    (``local`` is the service's catalog); empty asks those of its settings. ``scorer`` is a plain
-    name, None the service's own. ``cards`` is a token budget for the texts: a skill that does not
-    fit comes with ``omitted`` set. A source that failed is named in the answer; raises
-    SourcesFailed when every one did.
+    ``query`` has 1 to 200 characters, ``limit`` is 1 to 50. ``sources`` names the sources to search
+    (``local`` is the service's catalog); by default those of the service's settings. ``scorer`` is
+    the name of a scorer, None the service's default. ``cards`` is a token budget for the texts: a
+    skill that does not fit has ``omitted`` set. The result names each failed source; raises
+    SourcesFailed when every source failed.
     """
     given = {
         "q": _text("query", query),
@@ -86,7 +86,7 @@ def search(
         "cards": cards,
     }
     names = {"q": "query", "source": "sources"}
-    return asked_by_get("/search", search_result_of, given, arguments=names)
+    return get_call("/search", search_result_of, given, arguments=names)
 
 
 def skill(
@@ -94,8 +94,8 @@ def skill(
 ) -> Call[FoundSkill]:
     """Return one skill by its exact name, id or slug, or by owner/repo/id.
 
-    The service looks into its catalog first, then asks the remotes. Raises SkillNotFound with
-    near names, AmbiguousName with the ids, SourcesFailed.
+    The service searches its catalog first, then the remote sources. Raises SkillNotFound with
+    similar names, AmbiguousName with the ids, SourcesFailed.
     """
     path = path_of("skill", _text("name", name))
     return _one_skill(path, name, include_raw, include_references)
@@ -114,7 +114,7 @@ def skill_from(
 
 def _one_skill(path: str, name: str, raw: bool, references: bool) -> Call[FoundSkill]:
     given = {"include_raw": raw, "include_references": references}
-    return asked_by_get(path, found_skill_of, given, subject=name)
+    return get_call(path, found_skill_of, given, subject=name)
 
 
 def rank(
@@ -130,11 +130,11 @@ def rank(
     explain: bool = False,
     diagnostics: bool = False,
 ) -> Call[Ranked]:
-    """Rank the service's catalog for a request: no floor, no abstention.
+    """Rank all skills of the service's catalog for a query, without a floor.
 
-    The arguments are those of :func:`skillyard.rank`; ``limit`` is 1 to 50. ``explain`` brings the
-    tree behind each score, ``diagnostics`` what did not load. Text of more than about 10,000
-    characters does not fit into the address: :func:`select` takes it.
+    The arguments are those of :func:`skillyard.rank`; ``limit`` is 1 to 50. ``explain`` adds the
+    explanation tree of each score, ``diagnostics`` the problems found while loading. Text of more
+    than about 10,000 characters does not fit into the URL: use :func:`select`.
     """
     query = Query(text, files, recent_activity, include_tags, exclude_tags, include_references)
     given = {
@@ -144,7 +144,7 @@ def rank(
         "explain": explain,
         "diagnostics": diagnostics,
     }
-    return asked_by_get("/rank", ranked_of, given, arguments={"q": "text"})
+    return get_call("/rank", ranked_of, given, arguments={"q": "text"})
 
 
 def select(
@@ -158,27 +158,25 @@ def select(
     explain: bool = False,
     diagnostics: bool = False,
 ) -> Call[Selected]:
-    """Choose skills of the service's catalog for a request, or abstain.
+    """Select skills of the service's catalog for a query, or abstain.
 
-    As :func:`skillyard.select`, whose policy and bounds it takes; the policy's tags are sent with
-    the query's.
-    ``limit`` (0 to 10) is how many of the skills that were not chosen are named. Raises
-    InvalidInput where query and policy both name tags to include: the service cannot be asked for
-    one of each.
+    Takes the policy and bounds of :func:`skillyard.select`; the policy's tags are sent with the
+    query's. ``limit`` (0 to 10) is the number of rejected skills in the result. Raises InvalidInput
+    when both query and policy name tags to include: a request has one such list.
     """
-    asked, policy = _query(query), policy_with(policy, min_score, top_k)
-    if asked.include_tags and policy.include_tags:
+    request, policy = _query(query), policy_with(policy, min_score, top_k)
+    if request.include_tags and policy.include_tags:
         raise InvalidInput(
             "include_tags: name them in the query or in the policy, not in both",
             field="include_tags",
         )
     given = {
-        "text": asked.text,
-        "files": asked.files,
-        "recent_activity": asked.recent_activity,
-        "include_tags": asked.include_tags or policy.include_tags,
-        "exclude_tags": (*asked.exclude_tags, *policy.exclude_tags),
-        "include_references": asked.include_references,
+        "text": request.text,
+        "files": request.files,
+        "recent_activity": request.recent_activity,
+        "include_tags": request.include_tags or policy.include_tags,
+        "exclude_tags": (*request.exclude_tags, *policy.exclude_tags),
+        "include_references": request.include_references,
         "scorer": scorer,
         "top_k": policy.top_k,
         "min_score": policy.min_score,
@@ -188,7 +186,7 @@ def select(
         "explain": explain,
         "diagnostics": diagnostics,
     }
-    return asked_by_post("/select", selected_of, given, arguments={"text": "query"})
+    return post_call("/select", selected_of, given, arguments={"text": "query"})
 
 
 def evaluate(
@@ -202,8 +200,8 @@ def evaluate(
 ) -> Call[Evaluated]:
     """Return the documented ``skill_evaluate`` over the service's catalog.
 
-    Recommended are the skills whose confidence reaches ``threshold`` (0 to 1). Raises InvalidInput
-    when there is neither text nor a file.
+    Skills whose confidence reaches ``threshold`` (0 to 1) are recommended. Raises InvalidInput
+    without text and files.
     """
     given = {
         "text": None if text is None else _text("text", text),
@@ -213,7 +211,7 @@ def evaluate(
         "limit": limit,
         "show_details": show_details,
     }
-    return asked_by_post("/evaluate", evaluated_of, given)
+    return post_call("/evaluate", evaluated_of, given)
 
 
 def why(
@@ -224,10 +222,10 @@ def why(
     limit: int = 5,
     explain: bool = False,
 ) -> Call[Why]:
-    """Say why one skill of the service's catalog stands where it stands, and what beats it.
+    """Explain the score and the rank of one skill of the service's catalog.
 
-    ``name`` is its exact name, id or slug; up to ``limit`` (0 to 50) of the skills before it are
-    compared, with ``explain`` with their trees. Raises SkillNotFound, AmbiguousName.
+    ``name`` is its exact name, id or slug. Up to ``limit`` (0 to 50) skills ranked above it are
+    compared; ``explain`` adds their explanation trees. Raises SkillNotFound, AmbiguousName.
     """
     given = {
         "name": _text("name", name),
@@ -236,56 +234,58 @@ def why(
         "limit": limit,
         "explain": explain,
     }
-    return asked_by_get("/why", why_of, given, subject=name, arguments={"q": "query"})
+    return get_call("/why", why_of, given, subject=name, arguments={"q": "query"})
 
 
 def health() -> Call[Health]:
-    """Return the true state of the service, also when it cannot answer (see ``able``)."""
-    return asked_by_get("/health", health_of, statuses=frozenset({200, 503}))
+    """Return the state of the service, also when it cannot serve requests (see ``able``)."""
+    return get_call("/health", health_of, statuses=frozenset({200, 503}))
 
 
 def metrics() -> Call[str]:
-    """Return the service's figures in the text format of Prometheus."""
+    """Return the service's metrics in the Prometheus text format."""
     return Call("/metrics", _decoded, accept="text/plain")
 
 
 def index() -> Call[WellKnownIndex]:
-    """Return the skills that the service lets others fetch, with their digests."""
-    return asked_by_get(f"{INDEX}/index.json", index_of)
+    """Return the skills that the service publishes, with their digests."""
+    return get_call(f"{INDEX}/index.json", index_of)
 
 
 def skill_file(name: str, digest: str = "") -> Call[bytes]:
-    """Return the SKILL.md of a skill of the index, byte for byte.
+    """Return the SKILL.md of a published skill, byte for byte.
 
-    With the index's ``digest`` the bytes are checked: others are BadAnswer. Raises SkillNotFound.
+    With the index's ``digest`` the bytes are verified; a mismatch is BadAnswer. Raises
+    SkillNotFound.
     """
     path = path_of(INDEX[1:], _text("name", name), "SKILL.md")
     return _file(path, name, digest, "text/markdown")
 
 
 def skill_archive(name: str, digest: str = "") -> Call[bytes]:
-    """Return the zip archive of a skill of the index that has more files than its SKILL.md.
+    """Return the zip archive of a published skill that has files beside its SKILL.md.
 
-    With the index's ``digest`` the bytes are checked: others are BadAnswer. Raises SkillNotFound.
+    With the index's ``digest`` the bytes are verified; a mismatch is BadAnswer. Raises
+    SkillNotFound.
     """
     path = path_of(INDEX[1:], f"{_text('name', name)}.zip")
     return _file(path, name, digest, "application/zip")
 
 
 def _file(path: str, name: str, digest: str, media: str) -> Call[bytes]:
-    wanted = _text("digest", digest)
+    expected = _text("digest", digest)
 
     def read(body: bytes) -> bytes:
-        if wanted and digest_of(body) != wanted:
-            raise Mismatch(f"its digest is {digest_of(body)}, not {wanted}")
+        if expected and digest_of(body) != expected:
+            raise Mismatch(f"its digest is {digest_of(body)}, not {expected}")
         return body
 
     return Call(path, read, accept=media, subject=name)
 
 
 def openapi() -> Call[dict[str, Any]]:
-    """Return the service's own description, an OpenAPI document as plain JSON."""
-    return asked_by_get("/openapi.json", partial(read_as, dict[str, Any]))
+    """Return the service's OpenAPI document as plain JSON."""
+    return get_call("/openapi.json", partial(read_as, dict[str, Any]))
 
 
 def _decoded(body: bytes) -> str:

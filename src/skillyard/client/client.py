@@ -1,4 +1,4 @@
-"""The two clients: one waits, the other awaits. Everything but that is shared."""
+"""The synchronous and the asynchronous client. They share everything but the I/O."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from skillyard.client import calls
 from skillyard.client.address import ANSWER_BYTES, Service
 from skillyard.client.call import Call
-from skillyard.client.exchange import Sent, Steps, Wait, exchange, receiving
-from skillyard.client.keeping import ANSWERS, KeptAnswers
+from skillyard.client.etag_cache import ANSWERS, ETagCache
+from skillyard.client.exchange import HttpRequest, Steps, Wait, exchange, receiving
 from skillyard.client.reply import Reply
-from skillyard.client.retrying import Retries
+from skillyard.client.retries import Retries
 from skillyard.errors import InvalidInput
 from skillyard.extras import install_command
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 PATIENCE = Retries()
 
 
-class _Asking(ABC):
+class _BaseClient(ABC):
     """What both clients hold: where the service is, how patient they are, what they keep."""
 
     def __init__(
@@ -44,14 +44,13 @@ class _Asking(ABC):
         keep: int = ANSWERS,
         sleep: Callable[[float], Any] | None = None,
     ) -> None:
-        """Raises InvalidInput for what cannot be, and where httpx2 or msgspec is not installed.
+        """Raises InvalidInput for invalid arguments and when httpx2 or msgspec is not installed.
 
         ``base_url`` is the address of the service (default: SKILLYARD_HTTP_URL, else
-        http://127.0.0.1:8765), ``token`` its bearer token (default: SKILLYARD_HTTP_TOKEN), which
-        is sent to that address alone; redirects are not followed. ``timeout_s`` is what each step
-        may take, ``deadline_s`` a whole answer, ``answer_bytes`` how large one may be. ``keep`` is
-        how many answers are kept to ask whether they are still the same, ``sleep`` what waits
-        before a question is asked again.
+        http://127.0.0.1:8765), ``token`` its bearer token (default: SKILLYARD_HTTP_TOKEN), which is
+        sent to that address only; redirects are not followed. ``timeout_s`` limits each I/O step,
+        ``deadline_s`` a whole response, ``answer_bytes`` its size. ``keep`` is the number of
+        responses cached for revalidation by ETag, ``sleep`` the function that waits before a retry.
         """
         for name in ("httpx2", "msgspec"):
             if find_spec(name) is None:
@@ -62,7 +61,7 @@ class _Asking(ABC):
             raise InvalidInput("retries must be a Retries value", field="retries")
         self.service = Service(base_url, token, timeout_s, deadline_s, answer_bytes)
         self._retries = retries
-        self._kept = KeptAnswers(keep)
+        self._etags = ETagCache(keep)
         self._sleep = sleep or self._pause
         self._http = self._opened(self.service.settings())
 
@@ -75,7 +74,7 @@ class _Asking(ABC):
     def _steps(self, call: Call[T]) -> Steps[T]:
         if self._http.is_closed:
             raise InvalidInput("this client is closed: make another one")
-        return exchange(self.service, self._retries, self._kept, call)
+        return exchange(self.service, self._retries, self._etags, call)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.service.url}>"
@@ -120,16 +119,16 @@ def _awaiting(
     return named
 
 
-class Client(_Asking):
-    """Asks a skillyard service over HTTP and waits for the answer. Safe for many threads.
+class Client(_BaseClient):
+    """A synchronous client of a skillyard service. Thread-safe.
 
     ::
 
         with Client() as client:
             print(client.select("fill in a PDF form").selected)
 
-    Answers are immutable values; what each method takes, gives and raises is the same for
-    :class:`AsyncClient`. Use it in a ``with``, or call :meth:`close`.
+    Results are immutable values. The methods are those of :class:`AsyncClient`. Use it in a
+    ``with``, or call :meth:`close`.
     """
 
     search = _waiting(calls.search)
@@ -162,15 +161,15 @@ class Client(_Asking):
                 if isinstance(step, Wait):
                     reply = self._sleep(step.seconds)
                 else:
-                    reply = self._sent(step)
+                    reply = self._send(step)
         except StopIteration as done:
             answer: T = done.value
             return answer
 
-    def _sent(self, sent: Sent) -> Reply:
+    def _send(self, request: HttpRequest) -> Reply:
         with (
-            receiving(self.service, sent) as begun,
-            self._http.stream(**sent._asdict()) as response,
+            receiving(self.service, request) as begun,
+            self._http.stream(**request._asdict()) as response,
         ):
             incoming = begun(response)
             for piece in response.iter_raw():
@@ -178,7 +177,7 @@ class Client(_Asking):
             return incoming.whole()
 
     def close(self) -> None:
-        """Close the connections; the client is of no use afterwards."""
+        """Close the connections. The client cannot be used afterwards."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -188,16 +187,15 @@ class Client(_Asking):
         self.close()
 
 
-class AsyncClient(_Asking):
-    """Asks a skillyard service over HTTP and awaits the answer. Belongs to one asyncio loop.
+class AsyncClient(_BaseClient):
+    """An asynchronous client of a skillyard service. Belongs to one asyncio event loop.
 
     ::
 
         async with AsyncClient() as client:
             print((await client.select("fill in a PDF form")).selected)
 
-    The methods are those of :class:`Client`. Use it in an ``async with``, or await
-    :meth:`aclose`.
+    The methods are those of :class:`Client`. Use it in an ``async with``, or await :meth:`aclose`.
     """
 
     search = _awaiting(calls.search)
@@ -230,16 +228,16 @@ class AsyncClient(_Asking):
                 if isinstance(step, Wait):
                     reply = await self._sleep(step.seconds)
                 else:
-                    reply = await self._sent(step)
+                    reply = await self._send(step)
         except StopIteration as done:
             answer: T = done.value
             return answer
 
-    async def _sent(self, sent: Sent) -> Reply:
-        with receiving(self.service, sent) as begun:
+    async def _send(self, request: HttpRequest) -> Reply:
+        with receiving(self.service, request) as begun:
             async with (
                 asyncio.timeout(self.service.deadline_s),
-                self._http.stream(**sent._asdict()) as response,
+                self._http.stream(**request._asdict()) as response,
             ):
                 incoming = begun(response)
                 async for piece in response.aiter_raw():
@@ -247,7 +245,7 @@ class AsyncClient(_Asking):
                 return incoming.whole()
 
     async def aclose(self) -> None:
-        """Close the connections; the client is of no use afterwards."""
+        """Close the connections. The client cannot be used afterwards."""
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:

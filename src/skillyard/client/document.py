@@ -1,8 +1,8 @@
-"""Bytes that somebody sent → JSON values → shapes.
+"""Decode response bodies: bytes to JSON values to shapes.
 
-Nothing is guessed: a member that is missing or of another type is :class:`Mismatch`, which names
-its place (``$.skills[2].id``). Unknown members are passed over, so a newer service may say more
-than this client reads.
+A missing member or one of another type is :class:`Mismatch`, which names its place
+(``$.skills[2].id``). Unknown members are ignored, so a newer service may send more than this
+client reads.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ SHOWN = 40
 
 
 class Mismatch(ValueError):
-    """A document is no JSON, or not of the shape that was asked for; the text says where."""
+    """A body that is not JSON or not of the expected shape. The text names the place."""
 
 
 def document_of(body: bytes) -> Any:
-    """Return the JSON document in a body: UTF-8, each key once, finite numbers, text that is text.
+    """Return the JSON document of a body: UTF-8, unique keys, finite numbers, valid Unicode.
 
     Raises Mismatch.
     """
@@ -78,7 +78,7 @@ _MISSING = re.compile(r"Object missing required field `(?P<name>[^`]*)`")
 
 
 def read_as(kind: type[T], document: Any, place: str = "$") -> T:
-    """Return a JSON value as a shape. Raises Mismatch, which names the place of what is wrong."""
+    """Decode a JSON value as a shape. Raises Mismatch, which names the place of the fault."""
     if isinstance(document, dict) and hasattr(kind, "schema"):
         _check_schema(kind, document, place)
     try:
@@ -90,17 +90,17 @@ def read_as(kind: type[T], document: Any, place: str = "$") -> T:
 
 
 def _check_schema(kind: Any, document: Mapping[str, Any], place: str) -> None:
-    wanted = next(each.default for each in fields(kind) if each.name == "schema")
+    expected = next(each.default for each in fields(kind) if each.name == "schema")
     if "schema" not in document:
         raise Mismatch(f"{place} has no member 'schema'")
-    if document["schema"] != wanted:
-        raise Mismatch(f"{place}.schema is not {wanted!r}")
+    if document["schema"] != expected:
+        raise Mismatch(f"{place}.schema is not {expected!r}")
 
 
 def _in_words(fault: str, place: str) -> str:
     """Return a fault of msgspec with its place in front."""
-    found = _FAULT.fullmatch(fault)
-    what, at = (fault, place) if found is None else (found["what"], place + (found["place"] or ""))
+    match = _FAULT.fullmatch(fault)
+    what, at = (fault, place) if match is None else (match["what"], place + (match["place"] or ""))
     if wrong := _WRONG_TYPE.fullmatch(what):
         expected = " or ".join(_WORDS.get(each, each) for each in wrong["expected"].split(" | "))
         return f"{at} is {_WORDS.get(wrong['given'], 'something else')}, not {expected}"
@@ -110,7 +110,7 @@ def _in_words(fault: str, place: str) -> str:
 
 
 def member(document: Any, name: str) -> Any:
-    """Return a member of an object that has to be there. Raises Mismatch."""
+    """Return a required member of an object. Raises Mismatch."""
     members = read_as(dict[str, Any], document)
     if name not in members:
         raise Mismatch(f"$ has no member {name!r}")

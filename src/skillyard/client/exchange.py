@@ -1,8 +1,8 @@
-"""One question from beginning to end, without a connection: what to send, when to wait, what came.
+"""One call from its first request to its result, without a connection.
 
-:func:`exchange` is a generator. It gives :class:`Sent` and is sent the :class:`Reply`, it gives
-:class:`Wait` and goes on afterwards, and it returns the value or raises. Whoever drives it, waiting
-or awaiting, does nothing but the I/O.
+:func:`exchange` is a generator. It yields an :class:`HttpRequest` and receives the
+:class:`Reply`; it yields a :class:`Wait` before a retry; it returns the value or raises. The
+synchronous and the asynchronous client drive it and do only the I/O.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Any, NamedTuple, TypeVar
 from skillyard.client.address import Service
 from skillyard.client.call import JSON, Call
 from skillyard.client.document import Mismatch
-from skillyard.client.keeping import KeptAnswers
+from skillyard.client.etag_cache import ETagCache
 from skillyard.client.refusals import bad_answer, gone_silent, refusal_of, unreachable
 from skillyard.client.reply import Incoming, Reply
-from skillyard.client.retrying import PATIENT, Retries, after_s
+from skillyard.client.retries import PATIENT, Retries, after_s
 
-__all__ = ["Sent", "Steps", "Wait", "exchange", "receiving", "shown_url"]
+__all__ = ["HttpRequest", "Steps", "Wait", "exchange", "receiving", "shown_url"]
 
 T = TypeVar("T")
 
 
-class Sent(NamedTuple):
+class HttpRequest(NamedTuple):
     """A request to put on the wire."""
 
     method: str
@@ -40,20 +40,20 @@ class Wait(NamedTuple):
     seconds: float
 
 
-Steps = Generator[Sent | Wait, Reply | None, T]
+Steps = Generator[HttpRequest | Wait, Reply | None, T]
 
 
-def exchange(service: Service, retries: Retries, kept: KeptAnswers, call: Call[T]) -> Steps[T]:
-    """Ask one question. Returns its value; raises SkillyardError."""
+def exchange(service: Service, retries: Retries, etags: ETagCache, call: Call[T]) -> Steps[T]:
+    """Run one call, with retries. Returns its value; raises SkillyardError."""
     shown = shown_url(service.url + call.target)
-    held = kept.get(call.target) if call.body is None else None
+    held = etags.get(call.target) if call.body is None else None
     headers = {"Accept": call.accept}
     if held is not None:
         headers["If-None-Match"] = held.tag
     if call.body is not None:
         headers["Content-Type"] = JSON
-    sent = Sent(call.method, service.url + call.target, headers, call.body)
-    reply = yield from _asked(sent, retries, call)
+    request = HttpRequest(call.method, service.url + call.target, headers, call.body)
+    reply = yield from _with_retries(request, retries, call)
     if reply.status in call.statuses:
         body = reply.body
     elif reply.status == 304 and held is not None:
@@ -65,19 +65,21 @@ def exchange(service: Service, retries: Retries, kept: KeptAnswers, call: Call[T
     except Mismatch as error:
         raise bad_answer(shown, reply.status, _what(error, reply)) from None
     if reply.status == 200 and call.body is None and "etag" in reply.headers:
-        kept.put(call.target, reply.headers["etag"], body)
+        etags.put(call.target, reply.headers["etag"], body)
     return value
 
 
-def _asked(sent: Sent, retries: Retries, call: Call[T]) -> Generator[Sent | Wait, Any, Reply]:
+def _with_retries(
+    request: HttpRequest, retries: Retries, call: Call[T]
+) -> Generator[HttpRequest | Wait, Any, Reply]:
     """Return the first answer after which it makes no sense to ask again."""
-    asked, waited_s = 0, 0.0
+    attempts, waited_s = 0, 0.0
     while True:
-        reply: Reply = yield sent
-        asked += 1
+        reply: Reply = yield request
+        attempts += 1
         if reply.status in call.statuses or reply.status not in PATIENT:
             return reply
-        wait_s = retries.wait_s(asked, waited_s, after_s(reply.headers))
+        wait_s = retries.wait_s(attempts, waited_s, after_s(reply.headers))
         if wait_s is None:
             return reply
         waited_s += wait_s
@@ -90,19 +92,19 @@ def _what(error: Mismatch, reply: Reply) -> str:
 
 
 def shown_url(url: str) -> str:
-    """Return an address as errors name it: without its query, which may hold a person's words."""
+    """Return a URL for messages, without its query, which may hold private text."""
     return url.partition("?")[0]
 
 
 @contextmanager
-def receiving(service: Service, sent: Sent) -> Iterator[Callable[[Any], Incoming]]:
-    """Give what takes the head of an answer; the I/O inside fails with errors of ours.
+def receiving(service: Service, request: HttpRequest) -> Iterator[Callable[[Any], Incoming]]:
+    """Yield the function that starts a response; I/O errors inside become errors of ours.
 
     Raises ServiceUnavailable, BadAnswer.
     """
     import httpx2
 
-    url = shown_url(sent.url)
+    url = shown_url(request.url)
     until = time.monotonic() + service.deadline_s
 
     def begun(response: Any) -> Incoming:

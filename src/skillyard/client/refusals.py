@@ -1,4 +1,4 @@
-"""What the service says instead of an answer → the error that the same thing is in this process."""
+"""Error responses of the service, turned into the errors that the local API raises."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from skillyard.client.call import Call
 from skillyard.client.document import Mismatch, document_of, read_as
 from skillyard.client.reply import Reply
-from skillyard.client.retrying import after_s
+from skillyard.client.retries import after_s
 from skillyard.errors import (
     AmbiguousName,
     BadAnswer,
@@ -41,7 +41,7 @@ BY_STATUS: dict[int, type[ServiceFailed]] = {429: ServiceUnavailable, 503: Servi
 
 
 class SourcesFailed(SourceFailed):
-    """Every source that the service asked failed; ``reasons`` holds what each of them said.
+    """Every source of a search failed; ``reasons`` holds the failure of each.
 
     ``code`` and ``retry_after_s`` are those of the first.
     """
@@ -60,7 +60,7 @@ class SourcesFailed(SourceFailed):
 
 
 def refusal_of(url: str, call: Call[Any], reply: Reply) -> SkillyardError:
-    """Return the error that an answer of any other status than expected means."""
+    """Return the error for a response with an unexpected status."""
     if 300 <= reply.status < 400:
         return bad_answer(
             url,
@@ -70,7 +70,7 @@ def refusal_of(url: str, call: Call[Any], reply: Reply) -> SkillyardError:
         )
     try:
         error = read_as(_Refusal, document_of(reply.body)).error
-        return _told(url, call, reply, error)
+        return _service_error(url, call, reply, error)
     except Mismatch:  # something between us and the service, or no skillyard service at all
         return _untold(url, reply)
 
@@ -102,18 +102,18 @@ class _Refusal:
     error: _Error
 
 
-def _told(url: str, call: Call[Any], reply: Reply, error: _Error) -> SkillyardError:
-    code, hint, message = error.code, _said(error.hint), _said(error.message)
+def _service_error(url: str, call: Call[Any], reply: Reply, error: _Error) -> SkillyardError:
+    code, hint, message = error.code, _clean(error.hint), _clean(error.message)
     if code == "skill_not_found":
         return SkillNotFound(call.subject, _near(error))
     if code == "ambiguous_name":
         return AmbiguousName(call.subject, (), _near(error))
     if code in ("invalid_field", "blank_name"):
-        return _wrong_argument(call, message, _said(error.field or ""))
+        return _wrong_argument(call, message, _clean(error.field or ""))
     if code == "sources_failed":
         reasons = tuple(_status(reason) for reason in _given(error.sources))
         return SourcesFailed(message, reasons, hint)
-    return _failure(url, reply, message, _said(code), "" if reply.status == 401 else hint)
+    return _failure(url, reply, message, _clean(code), "" if reply.status == 401 else hint)
 
 
 def _wrong_argument(call: Call[Any], message: str, field: str) -> InvalidInput:
@@ -126,7 +126,7 @@ def _wrong_argument(call: Call[Any], message: str, field: str) -> InvalidInput:
 
 
 def _near(error: _Error) -> list[str]:
-    return [_said(name) for name in _given(error.near)[:NEAR]]
+    return [_clean(name) for name in _given(error.near)[:NEAR]]
 
 
 def _given(items: tuple[T, ...] | None) -> tuple[T, ...]:
@@ -152,36 +152,36 @@ def _failure(url: str, reply: Reply, what: str, code: str, hint: str) -> Service
 
 def _status(reason: _Reason) -> SourceStatus:
     return SourceStatus(
-        _said(reason.name),
+        _clean(reason.name),
         "failed",
-        code=_said(reason.code),
-        message=_said(reason.message),
+        code=_clean(reason.code),
+        message=_clean(reason.message),
         retry_after_s=reason.retry_after_s,
     )
 
 
-def _said(text: str) -> str:
-    """Return somebody else's text as it may stand in a message of ours."""
+def _clean(text: str) -> str:
+    """Return untrusted text, cleaned for a message."""
     return shorten(clean_line(text), SAID)
 
 
 def bad_answer(url: str, status: int | None, what: str, hint: str = "") -> BadAnswer:
-    """Return the error for an answer that is not what a skillyard service says."""
-    return BadAnswer(url, _said(what), status=status, hint=hint or HINTS[404])
+    """Return the error for a response that no skillyard service sends."""
+    return BadAnswer(url, _clean(what), status=status, hint=hint or HINTS[404])
 
 
 def unreachable(url: str, why: str) -> ServiceUnavailable:
-    """Return the error for a service that nobody answers at."""
+    """Return the error for a service that cannot be reached."""
     return ServiceUnavailable(
         url,
-        f"it cannot be reached: {_said(why)}",
+        f"it cannot be reached: {_clean(why)}",
         code="unreachable",
         hint="start it with `skillyard serve --http`, or set SKILLYARD_HTTP_URL to its address",
     )
 
 
 def gone_silent(url: str, seconds: float) -> ServiceUnavailable:
-    """Return the error for a service that took too long."""
+    """Return the error for a service that timed out."""
     return ServiceUnavailable(
         url,
         f"no answer in {seconds:g} s",

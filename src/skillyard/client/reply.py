@@ -1,6 +1,6 @@
-"""An answer as it comes over the wire: read in pieces, unpacked, never larger than allowed.
+"""A response read in pieces, decompressed, and bounded in size.
 
-Nothing here waits for anything; whoever reads the connection feeds the pieces in.
+Nothing here does I/O: the reader of the connection passes the pieces in.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Incoming", "Reply"]
 
 
 class Reply(NamedTuple):
-    """A whole answer."""
+    """A complete response."""
 
     status: int
     headers: Mapping[str, str]
@@ -26,7 +26,7 @@ class Reply(NamedTuple):
 
 
 class Incoming:
-    """An answer whose head has come. Every method raises Mismatch for one that is no good."""
+    """A response whose head has arrived. Every method raises Mismatch for an invalid one."""
 
     def __init__(
         self, status: int, headers: Mapping[str, str], most_bytes: int, until: float
@@ -39,14 +39,18 @@ class Incoming:
         self._body = bytearray()
         packing = self._headers.get("content-encoding", "identity").strip().lower()
         if packing not in ("identity", "", "gzip"):
-            raise Mismatch(f"it is packed as {packing[:40]!r}, which nobody asked for")
+            raise Mismatch(f"it is packed as {packing[:40]!r}, which was not requested")
         self._gunzip = Gunzip(most_bytes) if packing == "gzip" else None
-        said = self._headers.get("content-length", "")
-        if said.isascii() and said.isdigit() and (len(said) > 18 or int(said) > most_bytes):
+        declared = self._headers.get("content-length", "")
+        if (
+            declared.isascii()
+            and declared.isdigit()
+            and (len(declared) > 18 or int(declared) > most_bytes)
+        ):
             raise self._too_large()
 
     def add(self, piece: bytes) -> None:
-        """Take the next piece. Raises TimeoutError when it comes too late."""
+        """Add the next piece. Raises TimeoutError after the deadline."""
         if time.monotonic() > self._until:
             raise TimeoutError
         try:
@@ -59,7 +63,7 @@ class Incoming:
             raise self._too_large()
 
     def whole(self) -> Reply:
-        """Return the answer when its last piece has come."""
+        """Return the response after its last piece."""
         if self._gunzip is not None and self._body and not self._gunzip.ended:
             raise Mismatch("it is cut off")
         return Reply(self._status, self._headers, bytes(self._body))

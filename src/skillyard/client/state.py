@@ -1,4 +1,4 @@
-"""What a service says about itself: its health, and the skills that it lets others fetch."""
+"""The state of a service: its health and its published skills."""
 
 from __future__ import annotations
 
@@ -42,28 +42,28 @@ class CatalogState(service.CatalogState, Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health(service.Health, Value):
-    """The true state of a service."""
+    """The health of a service."""
 
     catalog: CatalogState
 
     @property
     def able(self) -> bool:
-        """True when requests for skills are answered."""
+        """True when the service can serve requests for skills."""
         return self.status in ("healthy", "degraded")
 
     @property
     def cache(self) -> CacheState:
-        """What the service keeps of remote answers."""
+        """The state of the service's cache of remote responses."""
         return self.cache_stats
 
     @property
     def working(self) -> int:
-        """Requests that are worked on."""
+        """Requests in progress."""
         return self.requests.working
 
     @property
     def waiting(self) -> int:
-        """Requests that wait."""
+        """Queued requests."""
         return self.requests.waiting
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def health_of(document: Any) -> Health:
 
 
 class WellKnownIndex(NamedTuple):
-    """The skills that a service lets others fetch (discovery draft 0.2.0)."""
+    """The skills that a service publishes (discovery draft 0.2.0)."""
 
     skills: tuple[ListedSkill, ...]
     """By name."""

@@ -1,4 +1,4 @@
-"""Decoded documents → the values of the Python API."""
+"""Convert decoded shapes into the values of the Python API."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NONE: Mapping[type, Callable[..., Any]] = MappingProxyType({})
 
 
 class Value:
-    """What every answer of a client can do."""
+    """Base of every result of a client."""
 
     __slots__ = ()
 
@@ -36,9 +36,9 @@ class Value:
 
 
 def value_of(shape: Any, values: Mapping[type, Callable[..., Any]] = NONE) -> Any:
-    """Return the value that a shape stands for; ``values`` makes those of a client by their shape.
+    """Convert a shape and its members; ``values`` maps shapes to the client's types.
 
-    A shape that is not named stays as it is, with the values of its members.
+    Shapes without an entry stay as they are.
     """
     if isinstance(shape, tuple):
         return tuple(value_of(item, values) for item in shape)

@@ -72,7 +72,7 @@ def read_config(path: str | os.PathLike[str]) -> tuple[Config | None, tuple[Diag
         return None, (error.diagnostic(),)
     record = yaml_record(text, notes) if _has_content(text) else Record({}, 1, notes)
     if record is None:  # a line that is no YAML may hold a key: it is not shown
-        return None, tuple(each._replace(found="") for each in notes.found)
+        return None, tuple(each._replace(found="") for each in notes.diagnostics)
     for where, line in _secrets(Located({key: _field(record, key) for key in record.fields()}, 1)):
         notes.error(
             "config_secret",
@@ -82,12 +82,12 @@ def read_config(path: str | os.PathLike[str]) -> tuple[Config | None, tuple[Diag
             "the environment, ANTHROPIC_API_KEY or OPENAI_API_KEY",
         )
     if notes.errors:
-        return None, tuple(notes.found)
+        return None, tuple(notes.diagnostics)
     config = _config(record)
     if notes.errors:
-        return None, tuple(notes.found)
+        return None, tuple(notes.diagnostics)
     relative_to_file = config.below(os.path.dirname(name) or ".")
-    return replace(relative_to_file, path=name), tuple(notes.found)
+    return replace(relative_to_file, path=name), tuple(notes.diagnostics)
 
 
 def _has_content(text: str) -> bool:

@@ -27,11 +27,11 @@ else:
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = most if hard == resource.RLIM_INFINITY else min(hard, most)
-        if soft == resource.RLIM_INFINITY or soft >= wanted:
+        target = most if hard == resource.RLIM_INFINITY else min(hard, most)
+        if soft == resource.RLIM_INFINITY or soft >= target:
             return most if soft == resource.RLIM_INFINITY else soft
         try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
         except (OSError, ValueError):  # macOS has a limit of its own below an infinite one
             return soft
-        return wanted
+        return target

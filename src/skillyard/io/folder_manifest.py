@@ -136,23 +136,23 @@ class _Room:
 def _below(
     folder: Folder, prefix: str, depth: int, room: _Room, only: tuple[str, ...] | None = None
 ) -> Iterator[Entry]:
-    for found in folder.entries(most=None if only else room.entries + 1):
-        if only is not None and found.name not in only:
+    for entry in folder.entries(most=None if only else room.entries + 1):
+        if only is not None and entry.name not in only:
             continue
         room.entries -= 1
         if room.entries < 0:
             raise room.too_large(f"more than {room.limits.entries:,} files and folders")
-        path = prefix + found.name
-        if entry_is_link(found):
-            yield Entry(path, "link", 0, folder.link(found.name), executable=False)
-        elif found.is_dir(follow_symlinks=False):
+        path = prefix + entry.name
+        if entry_is_link(entry):
+            yield Entry(path, "link", 0, folder.link(entry.name), executable=False)
+        elif entry.is_dir(follow_symlinks=False):
             if depth >= room.limits.depth:
                 raise room.too_large(f"folders nested more than {room.limits.depth} deep")
             yield Entry(path, "folder", 0, "", executable=False)
-            with folder.folder(found.name) as inner:
+            with folder.folder(entry.name) as inner:
                 yield from _below(inner, f"{path}/", depth + 1, room)
-        elif found.is_file(follow_symlinks=False):
-            yield _file(folder, found.name, path, room)
+        elif entry.is_file(follow_symlinks=False):
+            yield _file(folder, entry.name, path, room)
         else:
             yield Entry(path, "other", 0, "", executable=False)
 

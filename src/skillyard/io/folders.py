@@ -50,8 +50,8 @@ class Folder(Closeable):
 
     def entries(self, most: int | None = None) -> list[os.DirEntry[str]]:
         """Return what is in the folder, at most ``most`` entries, in no order. Raises OSError."""
-        with os.scandir(self.path if self._descriptor is None else self._descriptor) as found:
-            listed = list(found) if most is None else list(islice(found, most))
+        with os.scandir(self.path if self._descriptor is None else self._descriptor) as entries:
+            listed = list(entries) if most is None else list(islice(entries, most))
         if self._descriptor is None:
             self._check()
         return listed

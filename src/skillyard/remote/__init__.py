@@ -1,1 +1,1 @@
-"""Skills that come from elsewhere: sources that are asked, searches over them, and installing."""
+"""Skills from other places: remote sources, federated search over them, and installation."""

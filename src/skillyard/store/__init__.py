@@ -1,5 +1,5 @@
-"""Where catalogs persist: skills by version, in generations, for tenants and callers.
+"""Persistent catalogs: versions of skills, in generations, for tenants and callers.
 
-:func:`~skillyard.store.opening.open_store` opens one by its address. ``protocol.py`` says what a
-store promises; SQLite (embedded) and PostgreSQL (shared) keep it, under one set of tests.
+:func:`~skillyard.store.opening.open_store` opens a store by its address. ``protocol.py`` is the
+contract; SQLite (embedded) and PostgreSQL (shared) implement it under one set of tests.
 """

@@ -1,4 +1,4 @@
-"""What the one store needs of each database, and nothing else of it."""
+"""The protocol of a database backend: everything that the store needs of one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Backend", "Condition", "Options", "Rows", "Session", "Statements", "
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a store is opened."""
+    """The options of opening a store."""
 
     caller: str | None = None
     """Whose view; None: everything, for the service that owns the store."""
@@ -66,11 +66,11 @@ class Statements:
 
 
 class Rows(Protocol):
-    """What a statement answers."""
+    """The result of a statement."""
 
     @property
     def rowcount(self) -> int:
-        """How many rows it wrote."""
+        """The number of affected rows."""
         ...
 
     def fetchone(self) -> Any:
@@ -78,7 +78,7 @@ class Rows(Protocol):
         ...
 
     def fetchall(self) -> list[Any]:
-        """Return all rows that are left."""
+        """Return the remaining rows."""
         ...
 
 
@@ -91,23 +91,23 @@ class Session(Protocol):
 
 
 class Work(Session, Protocol):
-    """A transaction that writes."""
+    """A write transaction."""
 
     def stage(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Put rows (see ``StoredRow``) where only this transaction sees them, some at a time."""
+        """Add rows (see ``StoredRow``) to a staging table of this transaction, in batches."""
         ...
 
     def lock(self, tenant: str) -> None:
-        """Keep the staged contents, and wait until no other work can make a generation."""
+        """Store the staged contents, and wait until no other transaction can make a generation."""
         ...
 
     def commit(self, generation: int) -> None:
-        """Make it last, as safely as the durability says. Raises StoreFailed with the truth."""
+        """Commit with the requested durability. Raises StoreFailed, with ``committed`` set."""
         ...
 
 
 class Condition(NamedTuple):
-    """The part of a status that only the database knows."""
+    """The part of a status that is specific to the database."""
 
     schema: int
     """The schema version."""
@@ -120,7 +120,7 @@ class Condition(NamedTuple):
 
 
 class Backend(Protocol):
-    """One database behind the store. Its errors leave it as StoreFailed and nothing else."""
+    """One database behind the store. It raises StoreFailed only."""
 
     @property
     def name(self) -> str:
@@ -129,24 +129,24 @@ class Backend(Protocol):
 
     @property
     def address(self) -> str:
-        """Without credentials."""
+        """The address without credentials."""
         ...
 
     @property
     def sql(self) -> Statements:
-        """What it is asked with."""
+        """The SQL statements of this database."""
         ...
 
     def relation(self, caller: str | None) -> str:
-        """Return what ``{entries}`` stands for."""
+        """Return the replacement of ``{entries}``."""
         ...
 
     def reading(self, caller: str | None) -> AbstractContextManager[Session]:
-        """Return a transaction that reads, as the caller, and is over when left."""
+        """Return a read transaction as the caller, which ends on exit."""
         ...
 
     def writing(self, durability: Durability) -> AbstractContextManager[Work]:
-        """Return a transaction that writes; left without a commit it never happened."""
+        """Return a write transaction, which is rolled back on exit unless committed."""
         ...
 
     def listen(self, caller: str | None, after: int, timeout_s: float) -> int:
@@ -154,15 +154,15 @@ class Backend(Protocol):
         ...
 
     def migrate(self) -> tuple[int | None, int]:
-        """Bring the schema up to date; return its version before (None: there was none) and now."""
+        """Migrate the schema; return its version before (None: no schema) and after."""
         ...
 
     def check(self) -> None:
-        """Raise StoreSchema unless the schema is what this program needs."""
+        """Raise StoreSchema unless the schema has the version that this program needs."""
         ...
 
     def condition(self) -> Condition:
-        """Return how the database is."""
+        """Return the state of the database."""
         ...
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What writers do: every change is worked out beside the tables, and then made in one step."""
+"""Write transactions: stage the rows, decide the changes, apply them as one generation."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def change(
     parameters: Mapping[str, Any] | None = None,
     check: Callable[[int], None] = lambda head: None,
 ) -> Published:
-    """Stage rows, decide what to do with each, and do it as one generation.
+    """Stage rows, decide the change of each, and apply all as one generation.
 
-    ``decide`` is the statement that fills the table of moves; ``check`` sees the last generation
-    before. Returns what was done; raises StoreConflict and what the backend raises.
+    ``decide`` is the statement that fills the table of moves; ``check`` receives the last
+    generation before. Returns what changed; raises StoreConflict and what the backend raises.
     """
     sql = backend.sql
     with backend.writing(durability) as work:
@@ -91,21 +91,21 @@ def _refuse_unexpected(backend: Backend, work: Work, tenant: str) -> None:
     row = work.execute(backend.sql.unexpected, {}).fetchone()
     if row is not None:
         key = StoreKey(tenant, *row[:3])
-        expected, found = row[3], row[4]
-        there = f"version {found}" if found else "no such skill"
-        wanted = f"version {expected}" if expected else "no such skill"
+        expected, actual = row[3], row[4]
+        there = f"version {actual}" if actual else "no such skill"
+        expected_words = f"version {expected}" if expected else "no such skill"
         raise StoreConflict(
             backend.address,
-            f"{key}: {wanted} was expected, and there is {there}",
+            f"{key}: {expected_words} was expected, and there is {there}",
             hint="look at what was published meanwhile, and publish on top of it",
             key=key,
             expected=expected,
-            found=found,
+            found=actual,
         )
 
 
 def change_grants(backend: Backend, grant: Grant, *, add: bool) -> int:
-    """Add or drop a grant; return the generation that did, or the last one for no change."""
+    """Add or drop a grant; return the generation that did, or the last one if nothing changed."""
     sql = backend.sql
     words = grant._asdict()
     places = words.pop("places")

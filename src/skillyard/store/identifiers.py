@@ -1,4 +1,4 @@
-"""The words that tenants, namespaces, callers and skills are kept under, checked on the way in."""
+"""Validation of the names of tenants, namespaces, callers and skills."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PostgreSQL can index, and above the longest real path below a source, 178 bytes.
 
 
 def plain(text: str) -> bool:
-    """True for text that UTF-8 and PostgreSQL can hold: no NUL, no half of a surrogate pair."""
+    """Return True for text that UTF-8 and PostgreSQL can store: no NUL, no unpaired surrogate."""
     if "\0" in text:
         return False
     if text.isascii():
@@ -42,8 +42,8 @@ def plain(text: str) -> bool:
     return True
 
 
-def made_plain(text: str) -> str:
-    """Return the text with U+FFFD for every character that :func:`plain` would not have."""
+def to_plain(text: str) -> str:
+    """Return the text with U+FFFD for every character that :func:`plain` rejects."""
     return _NOT_PLAIN.sub("\ufffd", text)
 
 
@@ -116,10 +116,10 @@ def checked_key(key: StoreKey, store: str) -> StoreKey:
 
 
 def refuse_odd(store: str, key: StoreKey, what: str, text: str) -> None:
-    """Raise StoreRefused for text that cannot stand in an index: too long, NUL, surrogates."""
+    """Raise StoreRefused for text that an index cannot store: too long, NUL, surrogates."""
     if not plain(text):
         raise StoreRefused(
-            store, f"the {what} of {made_plain(str(key))!r} holds NUL or half a surrogate pair"
+            store, f"the {what} of {to_plain(str(key))!r} holds NUL or half a surrogate pair"
         )
     if len(text.encode()) > MOST_BYTES:
         raise StoreRefused(

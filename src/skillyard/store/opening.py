@@ -1,4 +1,4 @@
-"""A store by its address. Installed packages add kinds of their own: ``skillyard.stores``."""
+"""Open a store by its address. Packages add kinds through the entry points ``skillyard.stores``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BUILT_IN = {
 
 
 def store_names() -> tuple[str, ...]:
-    """Return the schemes that an address may begin with, sorted."""
+    """Return the supported URL schemes, sorted."""
     return tuple(sorted({*_BUILT_IN, *_entry_points()}))
 
 
@@ -35,13 +35,12 @@ def open_store(
     statement_timeout_s: float = 30.0,
     standby_wait_s: float = 10.0,
 ) -> CatalogStore:
-    """Return the store at an address: ``sqlite:///path`` or ``postgresql://user@host/database``.
+    """Open the store at an address: ``sqlite:///path`` or ``postgresql://user@host/database``.
 
-    ``caller`` opens it as that caller sees it. ``migrate`` makes its schema, or brings it up to
-    date; without it a missing or old one is refused. ``connections`` is the most of them at a
-    time in this process; the two times are the longest that one statement, and the wait of a
-    synchronous publish for its standby, may take. An entry point is called with the address and
-    an :class:`~skillyard.store.backend.Options`.
+    ``caller`` restricts it to the view of that caller. ``migrate`` creates or migrates the schema;
+    without it a missing or old schema is refused. ``connections`` is the maximum in this process;
+    the two times limit one statement, and the wait of a synchronous publish for its standby. An
+    entry point is called with the address and an :class:`~skillyard.store.backend.Options`.
 
     Raises UnknownName for another scheme, InvalidInput, and StoreFailed.
     """
@@ -62,9 +61,9 @@ def open_store(
 
 
 def shown_address(url: str) -> str:
-    """Return an address without credentials and options, for people. Nothing is connected.
+    """Return an address without credentials and options, for messages, without connecting.
 
-    Raises InvalidInput for what is no address.
+    Raises InvalidInput for an invalid address.
     """
     scheme, colon, rest = url.partition(":") if isinstance(url, str) else ("", "", "")
     if not colon:
@@ -78,9 +77,9 @@ def shown_address(url: str) -> str:
 
 
 def login_of(url: str) -> str:
-    """Return the login that an address names; empty where its kind has none, or it names none.
+    """Return the login of an address; empty when it has none.
 
-    What a login sees may differ from what another one sees. Raises InvalidInput.
+    Different logins may see different skills. Raises InvalidInput.
     """
     if url.partition(":")[0] not in ("postgresql", "postgres"):
         return ""
@@ -90,7 +89,7 @@ def login_of(url: str) -> str:
 
 
 def check_kind(url: str) -> None:
-    """Raise UnknownName for an address of a kind that is not known, InvalidInput for none."""
+    """Raise UnknownName for an unsupported scheme, InvalidInput for an invalid address."""
     shown_address(url)
     _factory(url.partition(":")[0])
 

@@ -1,4 +1,4 @@
-"""What followers read: pages of changes, snapshots, and where a page goes on."""
+"""The reads of followers: pages of changes, snapshots, and resuming from a position."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGE_BYTES = 64 * 1024 * 1024
 
 
 def head_of(session: Session, backend: Backend) -> tuple[int, str]:
-    """Return the last generation and its stamp; 0 and an empty one for a store without any."""
+    """Return the last generation and its stamp; 0 and an empty stamp for an empty store."""
     row = session.execute(backend.sql.head, {}).fetchone()
     return (0, "") if row is None else (row[0], row[1])
 

@@ -1,4 +1,4 @@
-"""What a catalog store promises."""
+"""The contract of a catalog store."""
 
 from __future__ import annotations
 
@@ -28,32 +28,32 @@ __all__ = ["CatalogStore"]
 
 @runtime_checkable
 class CatalogStore(Protocol):
-    """Skills by version, in generations. Any thread and any process may use the same store.
+    """Versions of skills, in generations. Any thread and any process may use the same store.
 
-    A generation is one publish, withdrawal or rollback that changed something. Its number is one
-    more than the last one's, and they become visible in this order: a reader who sees one sees
-    all before it. Each method is one transaction: it happened whole, or not at all.
+    A generation is one publish, withdrawal or rollback that changed something. Generations are
+    numbered without gaps and become visible in that order: a reader who sees one sees all before
+    it. Each method is one transaction.
 
-    Every method raises StoreUnavailable when the store is away, too slow or full, StoreRefused
-    when it will not, and StoreSchema when its tables are not what they should be; the errors'
-    ``committed`` says whether what was to be written stands.
+    Every method raises StoreUnavailable when the store is down, too slow or full, StoreRefused when
+    it rejects the call, and StoreSchema when its tables have another version; ``committed`` of the
+    error says whether the write stands.
     """
 
     @property
     def address(self) -> str:
-        """Where it is, without credentials."""
+        """The address without credentials."""
         ...
 
     @property
     def caller(self) -> str | None:
-        """Whose view this is; None: everything, and the only one that may write."""
+        """The caller whose view this is; None sees everything, and only it may write."""
         ...
 
     def seen_by(self, caller: str) -> CatalogStore:
-        """Return the same store as the caller sees it: read only, and only what was granted.
+        """Return a read-only view of the store with what the caller was granted.
 
-        A caller who was granted nothing sees nothing. The view shares the connections; closing
-        either closes both.
+        A caller without grants sees nothing. The view shares the connections; closing either closes
+        both.
         """
         ...
 
@@ -69,14 +69,13 @@ class CatalogStore(Protocol):
     ) -> Published:
         """Make these the current versions of their skills, in one generation.
 
-        A skill whose content is what stands there is left alone; new install counts alone bring a
-        generation and no version. ``expected`` is the version that must stand there for every
-        skill that does not say its own (0: none), unless its content stands there already. The
-        iterable is read once, and held by the store, not in memory. A row that
-        :func:`~skillyard.store.rows.row_of` made for the same namespace, in another process
-        say, is taken as it is.
+        Unchanged skills are skipped; a changed install count alone makes a generation but no
+        version. ``expected`` is the version that must be current for every skill that does not name
+        its own (0: none), unless the content is already current. The iterable is read once and
+        streamed to the store. A row of :func:`~skillyard.store.rows.row_of` for the same namespace,
+        made in another process for example, is used as it is.
 
-        ``local`` returns when this server has it on disk; ``synchronous`` when a standby has
+        ``local`` returns when the data is on this server's disk; ``synchronous`` when a standby has
         replayed it too. Raises StoreConflict, NoStandby, InvalidInput.
         """
         ...
@@ -89,9 +88,9 @@ class CatalogStore(Protocol):
         publisher: str,
         durability: Durability = "local",
     ) -> Published:
-        """Take skills of the tenant out of the catalog, in one generation; their past stays.
+        """Remove skills of the tenant from the catalog, in one generation; their history stays.
 
-        What is not there counts as ``unchanged``. Raises NoStandby, InvalidInput.
+        A missing skill counts as ``unchanged``. Raises NoStandby, InvalidInput.
         """
         ...
 
@@ -103,44 +102,44 @@ class CatalogStore(Protocol):
         publisher: str,
         durability: Durability = "local",
     ) -> Published:
-        """Make the tenant's skills what they were at a generation, in a new generation.
+        """Restore the tenant's skills of an earlier generation, in a new generation.
 
-        Install counts stay what they are. Raises NoStandby, and InvalidInput for a generation
-        that there was not.
+        Install counts are not restored. Raises NoStandby, and InvalidInput for an unknown
+        generation.
         """
         ...
 
     def changes(self, after: int | Position, limit: int = 1_000) -> Changes:
-        """Return a page of what changed after a generation, in commit order.
+        """Return a page of the changes after a generation, in commit order.
 
-        Ask again with the page's ``position`` until it is ``complete``; the state is then exactly
-        that of its ``generation``, however much is published meanwhile. Of a skill that changed
-        several times only the last is named. Raises InvalidInput.
+        Call again with the page's ``position`` until it is ``complete``; the state is then exactly
+        that of its ``generation``, whatever is published meanwhile. Of several changes of one skill
+        only the last is returned. Raises InvalidInput.
         """
         ...
 
     def snapshot(self, generation: int | None = None) -> Snapshot:
-        """Return every skill of a generation, past ones too; None: the current one.
+        """Return every skill of a generation, also of a past one; None: the current one.
 
-        Raises InvalidInput for a generation that there was not.
+        Raises InvalidInput for an unknown generation.
         """
         ...
 
     def get(self, skill: str | StoreKey, *, tenant: str | None = None) -> Version:
         """Return the current version of a skill, by its document id or its key.
 
-        Raises SkillNotFound, and AmbiguousName when skills with several contents have the id.
+        Raises SkillNotFound, and AmbiguousName when skills of different content have the id.
         """
         ...
 
     def history(self, key: StoreKey) -> tuple[Version, ...]:
-        """Return every version that was published of a skill, oldest first."""
+        """Return every published version of a skill, oldest first."""
         ...
 
     def standing(self, keys: Iterable[StoreKey]) -> dict[StoreKey, Standing]:
-        """Return what stands under the keys, in one query; where nothing does, there is no entry.
+        """Return the current state of these keys in one query; unknown keys have no entry.
 
-        The keys are of one tenant, and held in memory. Raises InvalidInput.
+        The keys belong to one tenant and are held in memory. Raises InvalidInput.
         """
         ...
 
@@ -161,7 +160,7 @@ class CatalogStore(Protocol):
         ...
 
     def generations(self, before: int | None = None, limit: int = 20) -> tuple[Generation, ...]:
-        """Return what made the generations below ``before`` (None: the last ones), newest first.
+        """Return the generations below ``before`` (None: the last ones), newest first.
 
         Raises InvalidInput.
         """
@@ -172,27 +171,27 @@ class CatalogStore(Protocol):
         ...
 
     def listen(self, after: int, timeout_s: float) -> int:
-        """Return the last generation as soon as it is above ``after``, or when the time is up."""
+        """Return the last generation as soon as it is above ``after``, or after the timeout."""
         ...
 
     def status(self) -> Status:
-        """Return how the store is."""
+        """Return the status of the store."""
         ...
 
     def grant(self, grant: Grant) -> int:
-        """Let a caller see more; return the generation from which the caller does."""
+        """Add a grant of a caller; return the generation from which it holds."""
         ...
 
     def revoke(self, grant: Grant) -> int:
-        """Take back a grant, or some places of its list; return the generation that did."""
+        """Remove a grant, or some places of its list; return the generation that did."""
         ...
 
     def grants(self, caller: str | None = None) -> tuple[Grant, ...]:
-        """Return what was granted, to one caller or to all, sorted."""
+        """Return the grants of one caller or of all, sorted."""
         ...
 
     def close(self) -> None:
-        """Close every connection. Closing twice is allowed."""
+        """Close every connection. Idempotent."""
         ...
 
     def __enter__(self) -> Self: ...

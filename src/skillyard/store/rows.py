@@ -1,8 +1,8 @@
-"""A skill as the columns of a row, and a row as a skill again: nothing is lost on the way.
+"""Convert a skill to the columns of a row and back, without loss.
 
-What a skill is made of stands in one JSON document (ASCII, so that NUL and surrogates survive)
-and its body in a column of its own. Name, description, tags and frontmatter stand beside it
-once more, for people's queries and without what a database's text cannot hold.
+One JSON document holds the skill (ASCII, so that NUL and surrogates survive); its body has a
+column of its own. Name, description, tags and frontmatter are also stored as plain columns for
+people's queries, without the characters that a database cannot store.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from skillyard.errors import InvalidInput, SkillYamlError, SkillyardError, Store
 from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.skill import SKILL_FIELDS, Reference, Skill
-from skillyard.store.identifiers import checked_key, made_plain, plain, refuse_odd
+from skillyard.store.identifiers import checked_key, plain, refuse_odd, to_plain
 from skillyard.store.values import FileDigest, Standing, StoreKey, Submission, Version
 
 __all__ = [
@@ -55,7 +55,7 @@ WEIGHED = ("document", "body", "files")
 
 
 class StoredRow(NamedTuple):
-    """One skill that is to be published, as it is written."""
+    """The row of one skill to be published."""
 
     namespace: str
     source: str
@@ -90,10 +90,10 @@ def row_of(
     expected: int | None = None,
     store: str = "store",
 ) -> StoredRow:
-    """Return the row of a skill. ``tenant`` and ``namespace`` are checked ones.
+    """Return the row of a skill. ``tenant`` and ``namespace`` are already validated.
 
-    Raises InvalidInput for what is no skill, and StoreRefused, naming the skill and the field,
-    for what could not come back as it was.
+    Raises InvalidInput for an invalid skill, and StoreRefused, naming the skill and the field, for
+    content that cannot be stored without loss.
     """
     given = skill if isinstance(skill, Submission) else Submission(skill)
     skill = given.skill
@@ -123,9 +123,9 @@ def row_of(
         key.place,
         _digest(document, body, files),
         skill.id,
-        made_plain(skill.slug),
-        made_plain(skill.name),
-        made_plain(skill.description),
+        to_plain(skill.slug),
+        to_plain(skill.name),
+        to_plain(skill.description),
         _tags(skill),
         _frontmatter(skill),
         document,
@@ -168,7 +168,7 @@ def version_of(columns: Sequence[Any], store: str = "store") -> Version:
 
 
 def standing_of(columns: Sequence[Any], store: str = "store") -> Standing:
-    """Return what stands, from key, version, digest, installs, document and files of a row.
+    """Return the current state from key, version, digest, installs, document and files of a row.
 
     Raises StoreSchema for a row that is damaged, or that a newer skillyard wrote.
     """
@@ -284,7 +284,7 @@ def _digest(document: str, body: str | None, files: str) -> str:
 
 def _tags(skill: Skill) -> tuple[str, ...]:
     """Return the tags for queries, without those that no index can hold."""
-    return tuple(tag for tag in map(made_plain, skill.tags) if len(tag.encode()) <= MOST_TAG_BYTES)
+    return tuple(tag for tag in map(to_plain, skill.tags) if len(tag.encode()) <= MOST_TAG_BYTES)
 
 
 def _frontmatter(skill: Skill) -> str | None:
@@ -307,9 +307,9 @@ def _frontmatter(skill: Skill) -> str | None:
 
 def _plain_json(value: Any) -> Any:
     if isinstance(value, str):
-        return made_plain(value)
+        return to_plain(value)
     if isinstance(value, list):
         return [_plain_json(item) for item in value]
     if isinstance(value, dict):
-        return {made_plain(name): _plain_json(item) for name, item in value.items()}
+        return {to_plain(name): _plain_json(item) for name, item in value.items()}
     return value

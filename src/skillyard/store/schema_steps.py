@@ -1,7 +1,7 @@
-"""The numbered steps of a store's schema. They lead forward only, and a released one never changes.
+"""The numbered migrations of a store's schema, forward only. A released one never changes.
 
-A step is ``migrations/<backend>/<number>_<name>.sql``, without gaps from 1. Each runs in one
-transaction with the row of ``schema_versions`` that says so.
+A migration is ``migrations/<backend>/<number>_<name>.sql``, without gaps from 1. Each runs in one
+transaction with its row of ``schema_versions``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FILE = re.compile(r"(\d{4})_([a-z_]+)\.sql")
 
 
 class Migration(NamedTuple):
-    """One step."""
+    """One migration."""
 
     number: int
     name: str
@@ -29,14 +29,14 @@ class Migration(NamedTuple):
 
 @cache
 def migrations(backend: str) -> tuple[Migration, ...]:
-    """Return every step of a backend, in order."""
-    found = []
+    """Return every migration of a backend, in order."""
+    steps = []
     for path in sorted((_FOLDER / backend).glob("*.sql")):
         named = _FILE.fullmatch(path.name)
         assert named is not None, path
-        found.append(Migration(int(named[1]), named[2], path.read_text(encoding="utf-8")))
-    assert [step.number for step in found] == list(range(1, len(found) + 1)), backend
-    return tuple(found)
+        steps.append(Migration(int(named[1]), named[2], path.read_text(encoding="utf-8")))
+    assert [step.number for step in steps] == list(range(1, len(steps) + 1)), backend
+    return tuple(steps)
 
 
 def latest(backend: str) -> int:
@@ -44,40 +44,40 @@ def latest(backend: str) -> int:
     return len(migrations(backend))
 
 
-def pending(backend: str, found: int | None, store: str) -> tuple[Migration, ...]:
-    """Return the steps from schema version ``found`` (None: no schema) to the latest.
+def pending(backend: str, version: int | None, store: str) -> tuple[Migration, ...]:
+    """Return the migrations from schema ``version`` (None: no schema) to the latest.
 
-    Raises StoreSchema for a version from the future.
+    Raises StoreSchema for a newer version.
     """
-    _refuse_future(backend, found, store)
-    return migrations(backend)[found or 0 :]
+    _refuse_future(backend, version, store)
+    return migrations(backend)[version or 0 :]
 
 
-def check_schema(backend: str, found: int | None, store: str) -> None:
-    """Raise StoreSchema unless ``found`` is the version that this program needs."""
-    _refuse_future(backend, found, store)
+def check_schema(backend: str, version: int | None, store: str) -> None:
+    """Raise StoreSchema unless ``version`` is the one that this program needs."""
+    _refuse_future(backend, version, store)
     known = latest(backend)
-    if found is None:
+    if version is None:
         raise StoreSchema(
             store, "holds no catalog", hint="make one: skillyard store init", known=known
         )
-    if found < known:
+    if version < known:
         raise StoreSchema(
             store,
-            f"has schema version {found}, and this program needs {known}",
+            f"has schema version {version}, and this program needs {known}",
             hint="bring it up to date: skillyard store migrate",
-            found=found,
+            found=version,
             known=known,
         )
 
 
-def _refuse_future(backend: str, found: int | None, store: str) -> None:
+def _refuse_future(backend: str, version: int | None, store: str) -> None:
     known = latest(backend)
-    if found is not None and found > known:
+    if version is not None and version > known:
         raise StoreSchema(
             store,
-            f"has schema version {found} of a newer skillyard; this one knows up to {known}",
+            f"has schema version {version} of a newer skillyard; this one knows up to {known}",
             hint="update skillyard here; a schema never goes back",
-            found=found,
+            found=version,
             known=known,
         )

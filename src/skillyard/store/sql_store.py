@@ -1,4 +1,4 @@
-"""The catalog store over any database that has a backend."""
+"""The catalog store over any database with a backend."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from skillyard.store.identifiers import (
     checked_namespace,
     checked_publisher,
     checked_tenant,
-    made_plain,
+    to_plain,
 )
 from skillyard.store.pages import changes_after, head_of, snapshot_of
 from skillyard.store.rows import StoredRow, row_of, standing_of, version_of
@@ -59,12 +59,12 @@ class SqlStore(Closeable):
 
     @property
     def address(self) -> str:
-        """Where it is, without credentials."""
+        """The address without credentials."""
         return self._backend.address
 
     @property
     def caller(self) -> str | None:
-        """Whose view this is; None: everything."""
+        """The caller whose view this is; None sees everything."""
         return self._caller
 
     def seen_by(self, caller: str) -> SqlStore:
@@ -74,9 +74,9 @@ class SqlStore(Closeable):
         return SqlStore(self._backend, caller)
 
     def migrate(self) -> tuple[int | None, int]:
-        """Bring the schema up to date; return its version before (None: there was none) and now.
+        """Migrate the schema; return its version before (None: no schema) and after.
 
-        Raises StoreSchema for a schema from the future.
+        Raises StoreSchema for a newer schema.
         """
         self._refuse_caller("migrate")
         return self._backend.migrate()
@@ -187,16 +187,16 @@ class SqlStore(Closeable):
     def get(self, skill: str | StoreKey, *, tenant: str | None = None) -> Version:
         """See the protocol."""
         if isinstance(skill, StoreKey):
-            found = self._versions(self._backend.sql.by_key, skill._asdict())
-        elif isinstance(skill, str) and skill == made_plain(skill):
-            found = self._versions(self._backend.sql.by_id, {"id": skill, "tenant": tenant})
+            versions = self._versions(self._backend.sql.by_key, skill._asdict())
+        elif isinstance(skill, str) and skill == to_plain(skill):
+            versions = self._versions(self._backend.sql.by_id, {"id": skill, "tenant": tenant})
         else:
             raise InvalidInput("a skill is asked for by its id or its StoreKey")
-        if not found:
+        if not versions:
             raise SkillNotFound(str(skill))
-        if len({version.digest for version in found}) > 1:
-            raise AmbiguousName(str(skill), [str(version.key) for version in found])
-        return found[0]
+        if len({version.digest for version in versions}) > 1:
+            raise AmbiguousName(str(skill), [str(version.key) for version in versions])
+        return versions[0]
 
     def history(self, key: StoreKey) -> tuple[Version, ...]:
         """See the protocol."""
@@ -204,7 +204,7 @@ class SqlStore(Closeable):
 
     def _versions(self, sql: str, parameters: dict[str, str | None]) -> tuple[Version, ...]:
         for part in parameters.values():
-            if part is not None and (not isinstance(part, str) or part != made_plain(part)):
+            if part is not None and (not isinstance(part, str) or part != to_plain(part)):
                 return ()  # no database holds such a text
         with self._backend.reading(self._caller) as session:
             statement = sql.format(entries=self._backend.relation(self._caller))
@@ -213,18 +213,18 @@ class SqlStore(Closeable):
 
     def standing(self, keys: Iterable[StoreKey]) -> dict[StoreKey, Standing]:
         """See the protocol."""
-        self._refuse_caller("look at what stands")
-        asked = [checked_key(key, self.address) for key in keys]
-        if not asked:
+        self._refuse_caller("read the current state")
+        checked = [checked_key(key, self.address) for key in keys]
+        if not checked:
             return {}
-        if len({key.tenant for key in asked}) > 1:
-            raise InvalidInput("what stands is asked for one tenant at a time")
-        words = [{"namespace": key[1], "source": key[2], "place": key[3]} for key in asked]
-        parameters = {"tenant": asked[0].tenant, "keys": json.dumps(words)}
+        if len({key.tenant for key in checked}) > 1:
+            raise InvalidInput("the current state is read for one tenant at a time")
+        words = [{"namespace": key[1], "source": key[2], "place": key[3]} for key in checked]
+        parameters = {"tenant": checked[0].tenant, "keys": json.dumps(words)}
         with self._backend.reading(None) as session:
             rows = session.execute(self._backend.sql.standing, parameters).fetchall()
-        found = (standing_of(row, self.address) for row in rows)
-        return {standing.key: standing for standing in found}
+        standings = (standing_of(row, self.address) for row in rows)
+        return {standing.key: standing for standing in standings}
 
     def places(
         self,
@@ -243,8 +243,8 @@ class SqlStore(Closeable):
         parameters = {
             "tenant": tenant,
             "namespace": namespace,
-            "source": made_plain(source),
-            "after": made_plain(after),
+            "source": to_plain(source),
+            "after": to_plain(after),
             "limit": limit,
         }
         with self._backend.reading(None) as session:

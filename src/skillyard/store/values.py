@@ -1,4 +1,4 @@
-"""What goes into a catalog store and what comes out of it, as values."""
+"""The values that a catalog store accepts and returns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Durability = Literal["local", "synchronous"]
 
 
 class StoreKey(NamedTuple):
-    """What stays the same from one version of a skill to the next.
+    """The identity of a skill across its versions.
 
     The source is part of it: a skill from elsewhere never becomes a version of yours.
     """
@@ -77,7 +77,7 @@ class Submission(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One skill as one publish left it."""
+    """One published version of a skill."""
 
     key: StoreKey
     version: int
@@ -96,7 +96,7 @@ class Version:
 
 
 class Standing(NamedTuple):
-    """What stands under a key now, without its text: enough to tell whether anything is new."""
+    """The current state of a key without its text: enough to detect changes."""
 
     key: StoreKey
     version: int
@@ -129,9 +129,9 @@ class Generation(NamedTuple):
 
 
 class Published(NamedTuple):
-    """What a publish, a withdrawal or a rollback did, in skills.
+    """The result of a publish, a withdrawal or a rollback, in skills.
 
-    ``generation`` is the one it made, or the one that stood where nothing had to change.
+    ``generation`` is the new one, or the current one when nothing changed.
     """
 
     generation: int
@@ -142,10 +142,10 @@ class Published(NamedTuple):
 
 
 class Position(NamedTuple):
-    """How far a follower is. It prints as one word and is read back from it.
+    """The position of a follower. It can be printed as one word and parsed again.
 
-    A generation's stamp tells it from another of the same number: after a standby without the
-    last generations took over, or a backup was put back, the follower starts afresh.
+    A stamp distinguishes generations of the same number: after a failover to a standby that lacks
+    the last generations, or a restored backup, the follower starts afresh.
     """
 
     generation: int
@@ -169,7 +169,7 @@ class Position(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the position that prints as ``text``. Raises InvalidInput."""
+        """Parse a printed position. Raises InvalidInput."""
         parts = text.split(".") if isinstance(text, str) and len(text) <= 256 else []
         if len(parts) not in (2, 7):
             raise InvalidInput("a position is written <generation>.<stamp>")
@@ -187,7 +187,7 @@ START = Position(0)
 
 
 class Changes(NamedTuple):
-    """One page of what changed."""
+    """One page of changes."""
 
     generation: int
     """Where the pages lead. The follower holds it once ``complete`` is True, and not before."""
@@ -202,10 +202,10 @@ class Changes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Every skill of one generation. Iterating streams them, a page at a time, in commit order.
+    """Every skill of one generation. Iterating streams them by page, in commit order.
 
-    Iterating again starts anew. Raises StoreUnavailable when the store was put back to before
-    ``generation`` meanwhile.
+    Iterating again starts from the beginning. Raises StoreUnavailable when the store was restored
+    to a state before ``generation`` meanwhile.
     """
 
     generation: int
@@ -240,7 +240,7 @@ class Standby(NamedTuple):
 
 
 class Status(NamedTuple):
-    """How a store is."""
+    """The status of a store."""
 
     backend: str
     address: str

@@ -1,8 +1,8 @@
-"""The use cases that the command line, MCP and HTTP share: one function each, values in and out.
+"""The use cases that the command line, MCP and HTTP share: one function for each.
 
-A surface reads its input, calls one of these and prints the result. Every result is an immutable
-value whose ``to_dict()`` is the documented JSON, with its ``schema``. Each name loads its room when
-it is used: a command pays for its own use case only.
+A surface parses its input, calls one of these functions and prints the result. Every result is an
+immutable value whose ``to_dict()`` is the documented JSON, with its ``schema``. Each name loads
+its module on first use, so that a command imports only what it needs.
 """
 
 from __future__ import annotations
@@ -10,27 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skillyard.usecases.adding import Added, add_skill
-    from skillyard.usecases.checking import Checked, check_paths, fix_paths
-    from skillyard.usecases.choosing import (
-        Evaluated,
-        Ranked,
-        Selected,
-        evaluate_skills,
-        rank_skills,
-        select_skills,
-    )
-    from skillyard.usecases.doctor import Diagnosis, Finding, diagnose
-    from skillyard.usecases.indexing import (
-        IndexBuilt,
-        IndexStatus,
-        IndexVerified,
-        index_build,
-        index_follow,
-        index_status,
-        index_verify,
-    )
-    from skillyard.usecases.measuring import (
+    from skillyard.usecases.benchmarks import (
         BenchCompare,
         BenchReplay,
         BenchRun,
@@ -41,7 +21,26 @@ if TYPE_CHECKING:
         bench_run,
         bench_score,
     )
-    from skillyard.usecases.prompting import (
+    from skillyard.usecases.checking import Checked, check_paths, fix_paths
+    from skillyard.usecases.choosing import (
+        Evaluated,
+        Ranked,
+        Selected,
+        evaluate_skills,
+        rank_skills,
+        select_skills,
+    )
+    from skillyard.usecases.doctor import Diagnosis, Finding, diagnose
+    from skillyard.usecases.library_index import (
+        IndexBuilt,
+        IndexStatus,
+        IndexVerified,
+        index_build,
+        index_follow,
+        index_status,
+        index_verify,
+    )
+    from skillyard.usecases.prompts import (
         HostSummary,
         Injected,
         Summarised,
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
         search_skills,
     )
     from skillyard.usecases.showing import Shown, show_skill
+    from skillyard.usecases.skill_install import Added, add_skill
 
 __all__ = [
     "Added",
@@ -112,7 +112,7 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "adding": ("Added", "add_skill"),
+    "skill_install": ("Added", "add_skill"),
     "checking": ("Checked", "check_paths", "fix_paths"),
     "choosing": (
         "Evaluated",
@@ -123,7 +123,7 @@ _ROOMS = {
         "select_skills",
     ),
     "doctor": ("Diagnosis", "Finding", "diagnose"),
-    "indexing": (
+    "library_index": (
         "IndexBuilt",
         "IndexStatus",
         "IndexVerified",
@@ -132,7 +132,7 @@ _ROOMS = {
         "index_status",
         "index_verify",
     ),
-    "measuring": (
+    "benchmarks": (
         "BenchCompare",
         "BenchReplay",
         "BenchRun",
@@ -143,7 +143,7 @@ _ROOMS = {
         "bench_run",
         "bench_score",
     ),
-    "prompting": (
+    "prompts": (
         "HostSummary",
         "Injected",
         "Summarised",

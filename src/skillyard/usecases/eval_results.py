@@ -1,4 +1,4 @@
-"""Results of evaluations: compared with a baseline, kept as one, and shown to people."""
+"""Evaluation results: comparison with a baseline, saving as a baseline, and reports."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from skillyard.evals.regression.comparison import (
 from skillyard.evals.storage.entries import Entries
 from skillyard.evals.storage.results import EVAL_TYPES, latest, read_results
 from skillyard.io.atomic_write import write_output
-from skillyard.usecases.evaluating import eval_config
+from skillyard.usecases.eval_runs import eval_config
 
 __all__ = [
     "REPORTS",
     "EvalBaselines",
     "EvalCompared",
     "RubricsChecked",
-    "baselines_kept",
-    "baselines_saved",
     "check_rubrics",
     "eval_compare",
     "eval_report",
     "github_warnings",
     "report_text",
+    "save_baselines",
+    "stored_baselines",
 ]
 
 REPORTS = {"html": ".html", "md": ".md", "junit": ".junit.xml", "github": ".github.txt"}
@@ -45,7 +45,7 @@ class EvalCompared(NamedTuple):
 
     @property
     def regressed(self) -> bool:
-        """True when anything became worse by more than its threshold."""
+        """True when a measure dropped by more than its threshold."""
         return any(each.regressions for each in self.compared)
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class EvalBaselines(NamedTuple):
 
     folder: str
     baselines: tuple[dict[str, Any], ...]
-    """``path``, and what it was made of."""
+    """``path``, and the run that it comes from."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.eval-baselines/1``."""
@@ -74,7 +74,7 @@ class EvalBaselines(NamedTuple):
 
 
 class RubricsChecked(NamedTuple):
-    """What is wrong with some rubrics."""
+    """The diagnostics of a set of rubrics."""
 
     rubrics: int
     """Those without an error."""
@@ -83,7 +83,7 @@ class RubricsChecked(NamedTuple):
     @property
     def valid(self) -> bool:
         """True when no finding is an error."""
-        return not any(found.severity == "error" for found in self.diagnostics)
+        return not any(each.severity == "error" for each in self.diagnostics)
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.eval-rubrics/1``."""
@@ -91,7 +91,7 @@ class RubricsChecked(NamedTuple):
             "schema": "skillyard.eval-rubrics/1",
             "rubrics": self.rubrics,
             "valid": self.valid,
-            "diagnostics": [found.to_dict() for found in self.diagnostics],
+            "diagnostics": [each.to_dict() for each in self.diagnostics],
         }
 
 
@@ -114,43 +114,43 @@ def eval_compare(
     )
 
 
-def baselines_saved(
+def save_baselines(
     evals_dir: str,
     *,
     results: str | None = None,
     baselines: str | None = None,
     eval_type: str | None = None,
 ) -> EvalBaselines:
-    """Keep the latest results as baselines. Raises InvalidInput for results that cannot be one."""
+    """Save the latest results as baselines. Raises InvalidInput for unsuitable results."""
     config = eval_config(evals_dir)
     folder = baselines or config.paths.baselines
     written = save_baseline(results or config.paths.results, folder, eval_type)
-    return EvalBaselines(folder, tuple(map(_kept, written)))
+    return EvalBaselines(folder, tuple(map(_baseline, written)))
 
 
-def baselines_kept(
+def stored_baselines(
     evals_dir: str, *, baselines: str | None = None, eval_type: str | None = None
 ) -> EvalBaselines:
     """Return the baselines of a folder, in the order of the layers."""
     folder = baselines or eval_config(evals_dir).paths.baselines
     types = EVAL_TYPES if eval_type is None else (eval_type,)
     places = [os.path.join(folder, f"{each}{BASELINE}") for each in types]
-    return EvalBaselines(folder, tuple(_kept(path) for path in places if os.path.lexists(path)))
+    return EvalBaselines(folder, tuple(_baseline(path) for path in places if os.path.lexists(path)))
 
 
-def _kept(path: str) -> dict[str, Any]:
-    kept = read_baseline(path)
-    meta = kept["meta"]
+def _baseline(path: str) -> dict[str, Any]:
+    baseline = read_baseline(path)
+    meta = baseline["meta"]
     names = ("eval_type", "run_id", "timestamp", "model", "judge_model", "router", "backend")
     return {
         "path": path,
         **{name: meta.get(name) for name in names},
-        "entities": len(kept["summary"]),
+        "entities": len(baseline["summary"]),
     }
 
 
 def check_rubrics(evals_dir: str, rubrics: str | None, catalog: Catalog) -> RubricsChecked:
-    """Return every fault of the rubrics of a folder. Raises InvalidInput when there are none."""
+    """Return the diagnostics of the rubrics of a folder. Raises InvalidInput without any."""
     from skillyard.evals.cases.rubrics import read_rubrics
 
     folder = rubrics or eval_config(evals_dir).paths.rubrics
@@ -169,19 +169,21 @@ def eval_report(
     baselines: str | None = None,
     out: str | None = None,
 ) -> tuple[str, str]:
-    """Render results as a report; return its text, and the path it was written to.
+    """Render results as a report; return its text, and the path of its file.
 
     ``paths`` are results files, by default the latest of each type. ``out`` is the file, by default
-    one below the reports folder; ``-`` writes none, and the path is empty. Changes against a
-    baseline are shown where there is one. Raises InvalidInput where there are no results.
+    one in the reports folder; ``-`` writes none, and the path is empty. The report includes the
+    changes against a baseline if there is one. Raises InvalidInput without results.
     """
     config = eval_config(evals_dir)
     folder = results or config.paths.results
     envelopes = [read_results(path) for path in paths] or _latest(folder)
     if not envelopes:
         raise InvalidInput(f"no results in {folder}; run `skillyard eval` first")
-    kept = os.path.dirname(paths[0]) or "." if paths else folder
-    text = report_text(envelopes, format, kept, baselines or config.paths.baselines, config)
+    results_folder = os.path.dirname(paths[0]) or "." if paths else folder
+    text = report_text(
+        envelopes, format, results_folder, baselines or config.paths.baselines, config
+    )
     if out == "-":
         return text, ""
     name = "_".join(dict.fromkeys(str(each["meta"].get("run_id", "report")) for each in envelopes))
@@ -218,7 +220,7 @@ def report_text(
 
 
 def github_warnings(evals_dir: str, paths: Sequence[str], *, baselines: str | None = None) -> str:
-    """Return workflow commands for results, one ``::warning`` a line; empty where all is well."""
+    """Return GitHub workflow commands, one ``::warning`` a line; empty without problems."""
     from skillyard.evals.report.github import workflow_warnings
 
     config = eval_config(evals_dir)
@@ -228,22 +230,22 @@ def github_warnings(evals_dir: str, paths: Sequence[str], *, baselines: str | No
 
 
 def _latest(folder: str) -> list[dict[str, Any]]:
-    found = [latest(folder, eval_type) for eval_type in EVAL_TYPES]
-    return [each[1] for each in found if each is not None]
+    results = [latest(folder, eval_type) for eval_type in EVAL_TYPES]
+    return [each[1] for each in results if each is not None]
 
 
 def _changes(
     envelopes: Sequence[Mapping[str, Any]], baselines: str, config: Config
 ) -> list[dict[str, Any]]:
     """Return the changes of results against their baselines, where they can be compared."""
-    told: list[dict[str, Any]] = []
+    changes: list[dict[str, Any]] = []
     for envelope in envelopes:
         path = os.path.join(baselines, f"{envelope['meta']['eval_type']}{BASELINE}")
         if os.path.lexists(path):
-            found = compare_results(read_baseline(path), envelope, config.regression)
-            if not isinstance(found, str):
-                told += [change.to_dict() for change in found]
-    return told
+            compared = compare_results(read_baseline(path), envelope, config.regression)
+            if not isinstance(compared, str):
+                changes += [change.to_dict() for change in compared]
+    return changes
 
 
 def _texts(results: str) -> Callable[[str], str | None]:
@@ -262,8 +264,8 @@ def _texts(results: str) -> Callable[[str], str | None]:
 
 
 def _file_name(name: str) -> str:
-    kept = "".join(char if char.isalnum() or char in "-_" else "-" for char in name)
-    return kept[:120] or "report"
+    safe = "".join(char if char.isalnum() or char in "-_" else "-" for char in name)
+    return safe[:120] or "report"
 
 
 def _write(path: str, text: str) -> None:

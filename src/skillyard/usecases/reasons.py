@@ -1,4 +1,4 @@
-"""Why a skill stands where it stands: its explanation, its place, and what beats it by what."""
+"""The reasons of a skill's score and rank: its explanation, and the skills ranked above it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Signal(NamedTuple):
 
     @property
     def lead(self) -> float:
-        """By how much the other skill is ahead in this part; negative where it is behind."""
+        """The lead of the other skill in this part; negative when it is behind."""
         return self.theirs - self.ours
 
     def document(self) -> shapes.Signal:
@@ -45,7 +45,7 @@ class Signal(NamedTuple):
 
 
 class Ahead(NamedTuple):
-    """A skill that ranks higher, and the signals it differs in, largest lead first."""
+    """A skill that ranks higher, and the signals in which it differs, largest lead first."""
 
     rank: int
     match: Match
@@ -64,7 +64,7 @@ class Ahead(NamedTuple):
 
 
 class Why(NamedTuple):
-    """Everything about one skill and one query."""
+    """The explanation of one skill for one query."""
 
     query: Query
     scorer: str
@@ -124,14 +124,14 @@ class Why(NamedTuple):
             hints=self.hints,
             sentences=self.sentences,
         )
-        found: dict[str, Any] = encode(document)
-        return found
+        encoded: dict[str, Any] = encode(document)
+        return encoded
 
 
 def why_skill(
     catalog: Catalog, name: str, query: Query, *, scorer: str = DEFAULT_SCORER, limit: int = 5
 ) -> Why:
-    """Explain one skill's score and place for a query, and up to ``limit`` skills before it.
+    """Explain one skill's score and rank for a query, and up to ``limit`` skills above it.
 
     ``name`` is a name, id or slug. Raises SkillNotFound, AmbiguousName, UnknownName, InvalidInput.
     """
@@ -213,7 +213,7 @@ def _signals(theirs: Match, ours: Match) -> tuple[Signal, ...]:
 
 
 def _lack_of_evidence(why: Why) -> Iterator[str]:
-    """Say what is missing where there is no score."""
+    """Return what is missing when there is no score."""
     if why.query.empty:
         yield "the query holds neither text nor files: there is nothing to look at"
     elif not why.match.score:
@@ -237,7 +237,7 @@ def _remarks(catalog: Catalog, why: Why) -> Iterator[str]:
     skill = why.match.skill
     if skill.body is None or not skill.body.strip():
         yield "the skill has no instructions: there is nothing to inject"
-    about = [found for found in catalog.diagnostics if found.path == skill.path]
+    about = [each for each in catalog.diagnostics if each.path == skill.path]
     if about:
         yield f"{plural(len(about), 'remark')} on its file: {about[0].message}"
 

@@ -1,4 +1,4 @@
-"""Skills that are elsewhere: searching for them, and the cache of what remotes answered."""
+"""Search of remote sources, and the cache of their responses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def search_skills(
 
 
 class CacheState(NamedTuple):
-    """The cache of remote answers."""
+    """The size of the cache of remote responses."""
 
     path: str
     entries: int
@@ -49,7 +49,7 @@ class CacheState(NamedTuple):
 
 
 class CacheCleared(NamedTuple):
-    """What clearing the cache did."""
+    """The result of clearing the cache."""
 
     path: str
     removed: int
@@ -60,11 +60,11 @@ class CacheCleared(NamedTuple):
 
 
 def cache_stats(settings: Settings | None = None) -> CacheState:
-    """Return what is kept of remote answers. Raises SkillIoError, InvalidInput for settings."""
+    """Return the size of the response cache. Raises SkillIoError, InvalidInput for settings."""
     return CacheState(*response_cache(settings or load_settings()).stats())
 
 
 def cache_clear(settings: Settings | None = None) -> CacheCleared:
-    """Forget every remote answer. Raises SkillIoError, InvalidInput for settings."""
+    """Remove every cached response. Raises SkillIoError, InvalidInput for settings."""
     cache = response_cache(settings or load_settings())
     return CacheCleared(cache.folder, cache.clear())

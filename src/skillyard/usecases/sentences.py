@@ -1,7 +1,7 @@
-"""Why a skill stands where it stands, in three sentences that people read before any number.
+"""Three sentences that explain a skill's rank to people: what matched, what came close, the floor.
 
-The first says what matched, the second what came close, the third what the floor did. They tell
-what :func:`skillyard.selection.select` does with the same query under the scorer's own policy.
+They describe what :func:`skillyard.selection.select` does with the same query under the scorer's
+own policy.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _floor(why: Why) -> str:
 
 
 def _outcome(why: Why, others: Sequence[Match]) -> str:
-    """Say what is chosen instead, and by which floor."""
+    """Return what is selected instead, and by which floor."""
     if others:
         names, are = _names(others), _be(others)
         if why.min_score <= 0:

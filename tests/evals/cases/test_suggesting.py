@@ -12,7 +12,7 @@ from skillyard.errors import SkillNotFound
 from skillyard.evals.cases.activation import ActivationCase, read_activation
 from skillyard.ranking.match import rank
 from skillyard.skill import Skill
-from skillyard.usecases.suggesting import Suggestions, suggest
+from skillyard.usecases.suggestions import Suggestions, suggest
 from tests.shared_data import REPOSITORY
 
 EXAMPLES = REPOSITORY / "examples"

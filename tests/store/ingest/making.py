@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from skillyard.store.ingest.running import ingest
-from skillyard.store.ingest.work import Ingested, Options
+from skillyard.store.ingest.ingest_run import ingest
+from skillyard.store.ingest.work_items import Ingested, Options
 from skillyard.store.protocol import CatalogStore
 from tests.cli.making import write
 

@@ -13,7 +13,7 @@ from skillyard.discovery import Candidate
 from skillyard.errors import Diagnostic, InvalidSkillsRoot
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.store.ingest import folders
-from skillyard.store.ingest.work import Item
+from skillyard.store.ingest.work_items import Item
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import FileDigest
 from tests.cli.making import write

@@ -17,15 +17,15 @@ from skillyard.limits import DEFAULT_LIMITS
 from skillyard.store.ingest import lines as module
 from skillyard.store.ingest import objects
 from skillyard.store.ingest.lines import Lines
-from skillyard.store.ingest.making import make
-from skillyard.store.ingest.work import Item, Making
+from skillyard.store.ingest.row_builder import build_rows
+from skillyard.store.ingest.work_items import BuildSettings, Item
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.rows import row_of, standing_of
 from skillyard.store.values import FileDigest
 from tests.store.ingest.making import document, jsonl, publish
 from tests.store.skills import key
 
-MAKING = Making("acme", "", DEFAULT_LIMITS, "store")
+SETTINGS = BuildSettings("acme", "", DEFAULT_LIMITS, "store")
 WHOLE = {
     "content": document("csv"),
     "path": "web/csv/SKILL.md",
@@ -226,7 +226,7 @@ def test_whatever_a_line_holds_becomes_a_row_or_an_error(
 ) -> None:
     given = {**WHOLE, **line} if complete else line
     item = Item("f", 3, "", "a/b", 0, given)
-    (made,) = make(MAKING, [(item, None)])
+    (made,) = build_rows(SETTINGS, [(item, None)])
     if made.row is None:
         assert [found.severity for found in made.diagnostics] == ["error"]
         assert made.diagnostics[0].line == 3
@@ -241,7 +241,7 @@ def test_what_is_known_to_be_unchanged_without_parsing_is_unchanged(line: dict[s
     kept, _ = objects.submission({**WHOLE, "references": None}, "", "web/csv", DEFAULT_LIMITS)
     row = row_of(kept, tenant="acme")
     columns = ("acme", "", "", "web/csv", 1, row.digest, row.installs, row.document, row.files)
-    (made,) = make(MAKING, [(item, None)])
+    (made,) = build_rows(SETTINGS, [(item, None)])
     try:
         same = objects.unchanged(item.what, "web/csv", standing_of(columns))  # type: ignore[arg-type]
     except InvalidInput:

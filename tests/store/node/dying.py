@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skillyard.store.node.applying import apply_few, few_changes, rebuild
+from skillyard.store.node.generation_builder import apply_few, few_changes, rebuild
 from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.opening import open_store
 from skillyard.store.values import START

@@ -13,8 +13,8 @@ from skillyard.index.token_table import bundled_table
 from skillyard.ranking.match import rank
 from skillyard.resources import list_resources, read_resource
 from skillyard.skill import Origin, Reference, Skill, Triggers
-from skillyard.store.node.applying import apply_few, few_changes, rebuild
 from skillyard.store.node.catalog import NodeCatalog
+from skillyard.store.node.generation_builder import apply_few, few_changes, rebuild
 from skillyard.store.node.library import NodeLibrary
 from skillyard.store.node.records import key_at, key_text, path_of
 from skillyard.store.node.state import NodeState, position_in

@@ -164,7 +164,7 @@ def test_skills_that_were_asked_for_are_one_object_and_bounded(
             each = node.get(f"s{number:05}")
             assert each is node.get(f"s{number:05}")
             assert each in node, round_number
-    assert len(node.library._kept) <= 11
+    assert len(node.library._cache) <= 11
     assert list(node) == list(in_memory(store))
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from skillyard.errors import IndexDamaged, SkillyardError
 from skillyard.index.manifest import NAME
-from skillyard.store.node.applying import rebuild
-from skillyard.store.node.following import Follower
+from skillyard.store.node import generation_builder
+from skillyard.store.node.follower import Follower
+from skillyard.store.node.generation_builder import rebuild
 from skillyard.store.node.syncing import sync
 from skillyard.store.values import START
 from tests.store.node.making import Node, answers, in_memory
@@ -104,7 +105,7 @@ class TestDamaged:
     def test_pages_that_a_rebuild_looks_at(self, node: Node, tmp_path: Path) -> None:
         self.spoil_records(node)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("skillyard.store.node.applying.position_in", lambda searcher: START)
+            patch.setattr(generation_builder, "position_in", lambda searcher: START)
             rebuild(node.store, node.state)
         assert answers(node.open()) == answers(in_memory(node.store))
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from skillyard.errors import SkillIoError
-from skillyard.store.node import applying
-from skillyard.store.node.applying import few_changes, rebuild
+from skillyard.store.node import generation_builder
+from skillyard.store.node.generation_builder import few_changes, rebuild
 from skillyard.store.node.state import NodeState, state_folder
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Changes, Grant, Position
@@ -41,7 +41,7 @@ class Asked:
 def test_few_changes_with_much_text_are_not_made_beside_the_answers(
     store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(applying, "FEW_CHARACTERS", 1_000)
+    monkeypatch.setattr(generation_builder, "FEW_CHARACTERS", 1_000)
     store.publish(skills(20), tenant="acme", publisher="ci")
     node = Node(store, tmp_path / "node")
     position = node.take().position
@@ -59,8 +59,8 @@ class TestInterrupted:
 
     @pytest.fixture(autouse=True)
     def small(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(applying, "PAGE", 10)
-        monkeypatch.setattr(applying, "COMMITTED", 20)
+        monkeypatch.setattr(generation_builder, "PAGE", 10)
+        monkeypatch.setattr(generation_builder, "COMMITTED", 20)
 
     class Stopped(Exception):
         pass
@@ -185,8 +185,8 @@ class TestForeign:
     def test_one_in_the_making_is_not_gone_on_with(
         self, store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(applying, "PAGE", 10)
-        monkeypatch.setattr(applying, "COMMITTED", 10)
+        monkeypatch.setattr(generation_builder, "PAGE", 10)
+        monkeypatch.setattr(generation_builder, "COMMITTED", 10)
         store.publish(skills(40), tenant="acme", publisher="ci")
         folder = str(tmp_path / "node")
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from skillyard.errors import SkillIoError
-from skillyard.store.node.applying import apply_few, few_changes, rebuild
-from skillyard.store.node.following import Follower
+from skillyard.store.node.follower import Follower
+from skillyard.store.node.generation_builder import apply_few, few_changes, rebuild
 from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.protocol import CatalogStore
 from tests.shared_data import PACKAGES, REPOSITORY

@@ -84,11 +84,11 @@ def bench_run(args: Namespace, console: Console) -> int:
     """Write a run; 3 when it was interrupted and holds only what was done."""
     from skillyard.cli.progress import progress
     from skillyard.cli.source import load
-    from skillyard.usecases import measuring
+    from skillyard.usecases import benchmarks
 
     skills = args.skills if args.skills is not None else load(args, console)
     with progress("ranking", console) as step:
-        done = measuring.bench_run(
+        done = benchmarks.bench_run(
             skills,
             args.queries,
             args.out,
@@ -134,9 +134,9 @@ def add_bench_score_command(commands: Commands) -> None:
 
 def bench_score(args: Namespace, console: Console) -> int:
     """Print the measures of a run."""
-    from skillyard.usecases import measuring
+    from skillyard.usecases import benchmarks
 
-    result = measuring.bench_score(
+    result = benchmarks.bench_score(
         args.run, args.queries, names=tuple(args.measure), qrels=args.qrels
     )
     from skillyard.cli.views import bench_table
@@ -173,9 +173,9 @@ def add_bench_compare_command(commands: Commands) -> None:
 
 def bench_compare(args: Namespace, console: Console) -> int:
     """Print how two runs differ; 1 when the second one is worse."""
-    from skillyard.usecases import measuring
+    from skillyard.usecases import benchmarks
 
-    result = measuring.bench_compare(
+    result = benchmarks.bench_compare(
         args.first,
         args.second,
         args.queries,
@@ -209,9 +209,9 @@ def add_bench_report_command(commands: Commands) -> None:
 
 def bench_report(args: Namespace, console: Console) -> int:
     """Write the report and name it."""
-    from skillyard.usecases import measuring
+    from skillyard.usecases import benchmarks
 
-    out = measuring.bench_report(args.run, args.queries, args.out, against=args.against)
+    out = benchmarks.bench_report(args.run, args.queries, args.out, against=args.against)
     if console.json:
         console.document({"schema": "skillyard.bench-report/1", "out": out})
     else:
@@ -242,10 +242,10 @@ def add_bench_replay_command(commands: Commands) -> None:
 def bench_replay(args: Namespace, console: Console) -> int:
     """Print what moved; 1 when anything did."""
     from skillyard.cli.source import load, note_unloaded
-    from skillyard.usecases import measuring
+    from skillyard.usecases import benchmarks
 
     catalog = load(args, console)
-    result = measuring.bench_replay(catalog, args.log)
+    result = benchmarks.bench_replay(catalog, args.log)
     from skillyard.cli.views import replay_table
 
     console.show(result, replay_table)

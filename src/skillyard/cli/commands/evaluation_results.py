@@ -209,17 +209,17 @@ def add_eval_baseline_command(commands: Commands) -> None:
 
 def baseline(args: Namespace, console: Console) -> int:
     """Keep baselines, or show them."""
-    from skillyard.usecases.eval_results import baselines_kept, baselines_saved
+    from skillyard.usecases.eval_results import save_baselines, stored_baselines
 
     if args.action == "save":
-        result = baselines_saved(
+        result = save_baselines(
             args.evals_dir,
             results=args.results_dir,
             baselines=args.baselines_dir,
             eval_type=args.eval_type,
         )
     else:
-        result = baselines_kept(
+        result = stored_baselines(
             args.evals_dir, baselines=args.baselines_dir, eval_type=args.eval_type
         )
     from skillyard.cli.eval_views import baseline_blocks
@@ -282,7 +282,7 @@ def add_eval_suggest_command(commands: Commands) -> None:
 
 def suggest(args: Namespace, console: Console) -> int:
     """Print what would change when a skill is activated."""
-    from skillyard.usecases.evaluating import eval_suggest
+    from skillyard.usecases.eval_runs import eval_suggest
 
     result = eval_suggest(load(args, console), args.name, args.evals_dir, tuple(args.path))
     from skillyard.cli.eval_views import suggestion_blocks

@@ -29,7 +29,7 @@ from skillyard.cli.source import load
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
     from skillyard.evals.layers.runner import EvaluationResult
-    from skillyard.usecases.evaluating import EvalOptions
+    from skillyard.usecases.eval_runs import EvalOptions
 
 _ABOUT_RUNS = (
     "Model answers are cached, so a second run, or a run after an interrupt, "
@@ -149,7 +149,7 @@ def size_impact(args: Namespace, console: Console) -> int:
 
 def _layer(eval_type: str, args: Namespace, console: Console) -> int:
     """Run a layer; 3 when it was stopped or entries were missing, 4 when nothing came of it."""
-    from skillyard.usecases.evaluating import eval_plan
+    from skillyard.usecases.eval_runs import eval_plan
 
     catalog = load(args, console)
     options = _options(args)
@@ -176,7 +176,7 @@ def _run(
     from skillyard import __version__
     from skillyard.cli.eval_progress import eval_progress
     from skillyard.cli.interrupts import stop_on_interrupt
-    from skillyard.usecases.evaluating import eval_run
+    from skillyard.usecases.eval_runs import eval_run
 
     with stop_on_interrupt() as stop, eval_progress(console) as step:
         return eval_run(
@@ -191,7 +191,7 @@ def _run(
 
 
 def _options(args: Namespace) -> EvalOptions:
-    from skillyard.usecases.evaluating import EvalOptions
+    from skillyard.usecases.eval_runs import EvalOptions
 
     return EvalOptions(
         evals_dir=args.evals_dir,

@@ -13,7 +13,7 @@ from skillyard.cli.parser import add_command, add_group
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.usecases import indexing
+    from skillyard.usecases import library_index
 
 
 def _roots(args: Namespace) -> list[str]:
@@ -50,11 +50,11 @@ def index_build(args: Namespace, console: Console) -> int:
     """Make the index; with ``--watch`` follow the files until interrupted."""
     from skillyard.cli.progress import progress
     from skillyard.cli.source import note_unloaded
-    from skillyard.usecases import indexing
+    from skillyard.usecases import library_index
 
     roots = _roots(args)
     with progress("indexing", console) as step:
-        built = indexing.index_build(roots, args.scope, adapt=args.adapt, progress=step)
+        built = library_index.index_build(roots, args.scope, adapt=args.adapt, progress=step)
     _print_index(built, console)
     note_unloaded(built.diagnostics, args, console)
     if built.hook_problem:
@@ -62,14 +62,14 @@ def index_build(args: Namespace, console: Console) -> int:
     if args.watch:
         console.note("following the files; interrupt to stop")
         try:
-            for changed in indexing.index_follow(roots, args.scope):
+            for changed in library_index.index_follow(roots, args.scope):
                 _print_index(changed, console)
         except KeyboardInterrupt:
             return 0
     return 0
 
 
-def _print_index(built: indexing.IndexBuilt, console: Console) -> None:
+def _print_index(built: library_index.IndexBuilt, console: Console) -> None:
     from skillyard.cli.views import index_line
 
     console.show(built, index_line)
@@ -91,9 +91,9 @@ def add_index_status_command(commands: Commands) -> None:
 
 def index_status(args: Namespace, console: Console) -> int:
     """Print the state of the index; 1 unless it is current."""
-    from skillyard.usecases import indexing
+    from skillyard.usecases import library_index
 
-    result = indexing.index_status(_roots(args), args.scope)
+    result = library_index.index_status(_roots(args), args.scope)
     from skillyard.cli.views import index_state
 
     console.show(result, index_state)
@@ -115,9 +115,9 @@ def add_index_verify_command(commands: Commands) -> None:
 
 def index_verify(args: Namespace, console: Console) -> int:
     """Print what is wrong with the index; 1 when something is."""
-    from skillyard.usecases import indexing
+    from skillyard.usecases import library_index
 
-    result = indexing.index_verify(_roots(args), args.scope)
+    result = library_index.index_verify(_roots(args), args.scope)
     from skillyard.cli.views import index_findings
 
     console.show(result, index_findings)

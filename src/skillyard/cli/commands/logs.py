@@ -139,7 +139,7 @@ def log_replay(args: Namespace, console: Console) -> int:
     """Print what moved; 1 when anything did."""
     from skillyard.cli.source import load, note_unloaded
     from skillyard.text import plural
-    from skillyard.usecases.measuring import bench_replay
+    from skillyard.usecases.benchmarks import bench_replay
 
     path = _path(args)
     catalog = load(args, console)

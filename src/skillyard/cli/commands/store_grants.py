@@ -13,7 +13,7 @@ from skillyard.cli.parser import CommandParser, add_command
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
     from skillyard.store.values import Grant
-    from skillyard.usecases import storing
+    from skillyard.usecases import catalog_store
 
 
 def _add_places(parser: CommandParser) -> None:
@@ -48,9 +48,9 @@ def add_store_grant_command(commands: Commands) -> None:
 
 def grant(args: Namespace, console: Console) -> int:
     """Let a caller see more."""
-    from skillyard.usecases import storing
+    from skillyard.usecases import catalog_store
 
-    return _print_grant(storing.store_grant(store_address(args), _grant(args)), console)
+    return _print_grant(catalog_store.store_grant(store_address(args), _grant(args)), console)
 
 
 def add_store_revoke_command(commands: Commands) -> None:
@@ -74,9 +74,9 @@ def add_store_revoke_command(commands: Commands) -> None:
 
 def revoke(args: Namespace, console: Console) -> int:
     """Let a caller see less."""
-    from skillyard.usecases import storing
+    from skillyard.usecases import catalog_store
 
-    return _print_grant(storing.store_revoke(store_address(args), _grant(args)), console)
+    return _print_grant(catalog_store.store_revoke(store_address(args), _grant(args)), console)
 
 
 def _grant(args: Namespace) -> Grant:
@@ -85,7 +85,7 @@ def _grant(args: Namespace) -> Grant:
     return Grant(args.caller, args.tenant, args.namespace or "", tuple(args.place))
 
 
-def _print_grant(done: storing.StoreGranted, console: Console) -> int:
+def _print_grant(done: catalog_store.StoreGranted, console: Console) -> int:
     from skillyard.cli.store_views import granted_line
 
     console.show(done, granted_line)
@@ -103,9 +103,9 @@ def add_store_grants_command(commands: Commands) -> None:
 
 def grants(args: Namespace, console: Console) -> int:
     """Print who may see what."""
-    from skillyard.usecases import storing
+    from skillyard.usecases import catalog_store
 
-    result = storing.store_grants(store_address(args), args.caller)
+    result = catalog_store.store_grants(store_address(args), args.caller)
     from skillyard.cli.store_views import grants_blocks
 
     console.show(result, grants_blocks)

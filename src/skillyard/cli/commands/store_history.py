@@ -21,7 +21,7 @@ from skillyard.cli.parser import add_command
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.usecases import storing
+    from skillyard.usecases import catalog_store
 
 
 def add_store_withdraw_command(commands: Commands) -> None:
@@ -47,9 +47,9 @@ def add_store_withdraw_command(commands: Commands) -> None:
 
 def withdraw(args: Namespace, console: Console) -> int:
     """Take skills out; 1 when a place held nothing."""
-    from skillyard.usecases import storing
+    from skillyard.usecases import catalog_store
 
-    done = storing.store_withdraw(
+    done = catalog_store.store_withdraw(
         store_address(args),
         args.place,
         tenant=args.tenant,
@@ -86,9 +86,9 @@ def add_store_rollback_command(commands: Commands) -> None:
 
 def rollback(args: Namespace, console: Console) -> int:
     """Make a tenant's skills what they were."""
-    from skillyard.usecases import storing
+    from skillyard.usecases import catalog_store
 
-    done = storing.store_rollback(
+    done = catalog_store.store_rollback(
         store_address(args),
         args.generation,
         tenant=args.tenant,
@@ -99,7 +99,7 @@ def rollback(args: Namespace, console: Console) -> int:
     return 0
 
 
-def _print_change(done: storing.StoreChanged, console: Console) -> None:
+def _print_change(done: catalog_store.StoreChanged, console: Console) -> None:
     from skillyard.cli.store_views import changed_line
 
     console.show(done, changed_line)
@@ -120,9 +120,9 @@ def add_store_log_command(commands: Commands) -> None:
 
 def log(args: Namespace, console: Console) -> int:
     """Print the last generations."""
-    from skillyard.usecases import storing
+    from skillyard.usecases import catalog_store
 
-    result = storing.store_log(store_address(args), args.limit)
+    result = catalog_store.store_log(store_address(args), args.limit)
     from skillyard.cli.store_views import log_blocks
 
     console.show(result, log_blocks)
@@ -147,9 +147,9 @@ def add_store_history_command(commands: Commands) -> None:
 
 def history(args: Namespace, console: Console) -> int:
     """Print every version of a skill."""
-    from skillyard.usecases import storing
+    from skillyard.usecases import catalog_store
 
-    result = storing.store_history(
+    result = catalog_store.store_history(
         store_address(args),
         args.place,
         tenant=args.tenant,

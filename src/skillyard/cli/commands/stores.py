@@ -40,8 +40,8 @@ from skillyard.errors import SkillyardError
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.store.ingest.work import Options, Step
-    from skillyard.usecases import storing, syncing
+    from skillyard.store.ingest.work_items import Options, Step
+    from skillyard.usecases import catalog_store, node_sync
 
 
 def add_store_init_command(commands: Commands) -> None:
@@ -62,9 +62,9 @@ def add_store_init_command(commands: Commands) -> None:
 
 def init(args: Namespace, console: Console) -> int:
     """Make the tables, and say what to do next."""
-    from skillyard.usecases import storing
+    from skillyard.usecases import catalog_store
 
-    return _print_schema(storing.store_init(store_address(args)), console)
+    return _print_schema(catalog_store.store_init(store_address(args)), console)
 
 
 def add_store_migrate_command(commands: Commands) -> None:
@@ -82,12 +82,12 @@ def add_store_migrate_command(commands: Commands) -> None:
 
 def migrate(args: Namespace, console: Console) -> int:
     """Bring the tables up to date."""
-    from skillyard.usecases import storing
+    from skillyard.usecases import catalog_store
 
-    return _print_schema(storing.store_migrate(store_address(args)), console)
+    return _print_schema(catalog_store.store_migrate(store_address(args)), console)
 
 
-def _print_schema(done: storing.StoreMigrated, console: Console) -> int:
+def _print_schema(done: catalog_store.StoreMigrated, console: Console) -> int:
     from skillyard.cli.store_views import migrated_blocks
 
     console.show(done, migrated_blocks)
@@ -184,11 +184,11 @@ def publish(args: Namespace, console: Console) -> int:
     return NEGATIVE if result.diagnostics or result.left_out or unpruned else 0
 
 
-def _publish(args: Namespace, options: Options, console: Console) -> storing.StorePublished:
+def _publish(args: Namespace, options: Options, console: Console) -> catalog_store.StorePublished:
     """Publish until all is done or an interrupt; an error says first what is acknowledged."""
     from skillyard.cli.interrupts import stop_on_interrupt
     from skillyard.cli.store_progress import store_progress
-    from skillyard.usecases import storing
+    from skillyard.usecases import catalog_store
 
     roots = [*args.folder, *args.root] or ([] if args.jsonl else ["."])
     last: list[Step] = []
@@ -200,7 +200,7 @@ def _publish(args: Namespace, options: Options, console: Console) -> storing.Sto
                 if show is not None:
                     show(step)
 
-            return storing.store_publish(
+            return catalog_store.store_publish(
                 store_address(args),
                 options,
                 roots=roots,
@@ -218,7 +218,7 @@ def _publish(args: Namespace, options: Options, console: Console) -> storing.Sto
 def _options(args: Namespace) -> Options:
     from skillyard.store.ingest.partition import Partition
     from skillyard.store.ingest.pool import processors
-    from skillyard.store.ingest.work import Options
+    from skillyard.store.ingest.work_items import Options
 
     return Options(
         args.tenant,
@@ -248,9 +248,9 @@ def add_store_status_command(commands: Commands) -> None:
 
 def status(args: Namespace, console: Console) -> int:
     """Print how the store is."""
-    from skillyard.usecases import storing
+    from skillyard.usecases import catalog_store
 
-    result = storing.store_status(store_address(args))
+    result = catalog_store.store_status(store_address(args))
     from skillyard.cli.store_views import status_blocks
 
     console.show(result, status_blocks)
@@ -288,14 +288,14 @@ def add_store_sync_command(commands: Commands) -> None:
 def store_sync(args: Namespace, console: Console) -> int:
     """Bring a node's folder up to date; with ``--watch`` follow the store until interrupted."""
     from skillyard.cli.progress import progress
-    from skillyard.usecases import syncing
+    from skillyard.usecases import node_sync
 
     url, caller = store_address(args), args.caller
     folder, jobs = args.state_dir or "", args.jobs or 0
     if args.watch:
         console.note("following the store; interrupt to stop")
         try:
-            for step in syncing.store_follow(url, caller=caller, folder=folder, jobs=jobs):
+            for step in node_sync.store_follow(url, caller=caller, folder=folder, jobs=jobs):
                 if isinstance(step, str):
                     console.note(step)
                 else:
@@ -303,12 +303,12 @@ def store_sync(args: Namespace, console: Console) -> int:
         except KeyboardInterrupt:
             return 0
     with progress("taking over", console) as report:
-        done = syncing.store_sync(url, caller=caller, folder=folder, jobs=jobs, progress=report)
+        done = node_sync.store_sync(url, caller=caller, folder=folder, jobs=jobs, progress=report)
     _print_sync(done, console)
     return 0
 
 
-def _print_sync(done: syncing.StoreSynced, console: Console) -> None:
+def _print_sync(done: node_sync.StoreSynced, console: Console) -> None:
     from skillyard.cli.store_views import synced_line
 
     console.show(done, synced_line)

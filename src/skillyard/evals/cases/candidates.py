@@ -57,7 +57,7 @@ def read_candidates(
         record = yaml_record(file.text, notes) if file.readable else None
         if record is not None:
             candidates += _candidates(record, catalog, {each.skill for each in candidates})
-        diagnostics += notes.found
+        diagnostics += notes.diagnostics
     return build_dataset(candidates, diagnostics, files, digest)
 
 

@@ -126,7 +126,7 @@ def read_json_cases(
             case = parse(record)
             if notes.errors == before:
                 cases.append(case)
-        diagnostics += notes.found
+        diagnostics += notes.diagnostics
     return build_dataset(cases, diagnostics, files, digest)
 
 

@@ -81,7 +81,7 @@ def read_open_evals(
         root = json_root(file.text, notes) if file.readable else None
         if root is not None:
             cases += _open_evals(root, file, notes, catalog)
-        diagnostics += notes.found
+        diagnostics += notes.diagnostics
     return build_dataset(cases, diagnostics, files, digest)
 
 
@@ -100,7 +100,7 @@ def read_trigger_set(
         root = json_root(file.text, notes) if file.readable else None
         if root is not None:
             cases += _triggers(root, file, notes, skill, catalog)
-        diagnostics += notes.found
+        diagnostics += notes.diagnostics
     return build_dataset(cases, diagnostics, files, digest)
 
 
@@ -129,13 +129,13 @@ def read_skill_evals(catalog: Catalog, skills: Iterable[Skill] | None = None) ->
         root = json_root(file.text, notes) if file.readable else None
         skill = places[file.path][0]
         if root is None:
-            unclear += notes.found
+            unclear += notes.diagnostics
         elif _is_trigger_set(root):
             triggers += _triggers(root, file, notes, skill.name, catalog)
-            of_triggers += notes.found
+            of_triggers += notes.diagnostics
         elif _items(root)[1] == "evals":
             evals += _open_evals(root, file, notes, catalog, skill.name)
-            of_evals += notes.found
+            of_evals += notes.diagnostics
     return SkillEvals(
         build_dataset(evals, [*unclear, *of_evals], files, digest),
         build_dataset(triggers, [*unclear, *of_triggers], files, digest),

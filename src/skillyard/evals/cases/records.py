@@ -55,11 +55,11 @@ def from_json(value: Any, line: int | None, depth: int = 0) -> Located:
 class Notes:
     """The diagnostics of one file, in the order in which they are added."""
 
-    __slots__ = ("errors", "found", "path")
+    __slots__ = ("diagnostics", "errors", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.found: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
         self.errors = 0
 
     def error(
@@ -79,7 +79,7 @@ class Notes:
         self, severity: str, code: str, line: int | None, message: str, hint: str, found: object
     ) -> None:
         quoted = shorten(found if isinstance(found, str) else repr(found), _MAX_QUOTED_CHARS)
-        self.found.append(
+        self.diagnostics.append(
             Diagnostic(code, severity, self.path, message, hint, line=line, found=quoted)
         )
 

@@ -58,7 +58,7 @@ def read_rubrics(folder: str | os.PathLike[str], catalog: Catalog | None = None)
             notes = Notes(file.path)
             rubric = _rubric(file, catalog, notes)
             rubrics.extend([rubric] if rubric is not None else [])
-            diagnostics += notes.found
+            diagnostics += notes.diagnostics
     return build_dataset(rubrics, diagnostics, files, digest)
 
 

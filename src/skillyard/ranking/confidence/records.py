@@ -120,8 +120,8 @@ class Evaluation(NamedTuple):
 
     def summary(self) -> dict[str, object]:
         """Return the four fields of the documented tool answer."""
-        found: dict[str, object] = encode(self.document())
-        return found
+        encoded: dict[str, object] = encode(self.document())
+        return encoded
 
     def document(self) -> Recommendation:
         """Return the recommendation as a document shows it."""

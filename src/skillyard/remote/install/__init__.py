@@ -1,1 +1,1 @@
-"""Installing skills, so that the common installer and skillyard can take turns on one project."""
+"""Install skills in a way that is compatible with ``npx skills`` on the same project."""

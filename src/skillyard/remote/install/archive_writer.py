@@ -1,4 +1,4 @@
-"""Archives of a skill's files: the same bytes for the same files, at any time on any machine."""
+"""Write reproducible zip archives: the same files always give the same bytes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _UNIX = 3
 def write_zip(files: Iterable[ArchiveFile]) -> bytes:
     """Return a zip archive of the files, sorted by path, with the owner's execute bit.
 
-    The files are stored uncompressed and dated 1980: what deflate makes of them differs between
-    versions of zlib, and the digest of an archive must not. HTTP compresses it on its way.
+    The files are stored uncompressed and dated 1980: the output of deflate differs between versions
+    of zlib, and the digest of an archive must not. HTTP compresses the response.
     """
     import zipfile
 

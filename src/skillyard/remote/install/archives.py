@@ -1,8 +1,8 @@
-"""Skill archives that nobody vouches for: bytes in, files in memory out, or one named refusal.
+"""Read untrusted skill archives in memory: every file, or one named refusal.
 
-Nothing is written to disk here and nothing is run. Each limit is applied before or while a piece
-is decoded, never after. An archive that two readers could take for different trees is refused
-whole: what was shown to a person is then what gets installed.
+Nothing is written to disk or run. Each limit is applied before or while data is decoded, never
+after. An archive that two readers could interpret differently is refused as a whole: the files
+that a person reviewed are the files that get installed.
 """
 
 from __future__ import annotations
@@ -78,10 +78,9 @@ DEFAULT = ArchiveLimits()
 
 
 class ArchiveRefused(SkillError):
-    """An archive that is not unpacked; ``code`` says which rule it breaks.
+    """An archive that is not unpacked; ``code`` names the rule that it breaks.
 
-    ``entry`` is the name of the archive's entry in question, made safe to print; empty where the
-    archive as a whole is refused.
+    ``entry`` is the name of the entry, made safe to print; empty for the archive as a whole.
     """
 
     kind = "ArchiveRefused"
@@ -95,8 +94,8 @@ class ArchiveRefused(SkillError):
 _REPACK = "pack the skill's folder again with an ordinary tool"
 _FETCH = "fetch it again; if that does not help, the publisher has to pack it again"
 _RULES = {
-    "archive_not_zip": ("this is no zip archive", "check that the address answers with a zip"),
-    "archive_not_gzip": ("this is no gzip file", "check that the address answers with a tar.gz"),
+    "archive_not_zip": ("this is not a zip archive", "check that the address answers with a zip"),
+    "archive_not_gzip": ("this is not a gzip file", "check that the address answers with a tar.gz"),
     "archive_truncated": ("it ends too early", _FETCH),
     "archive_damaged": ("it cannot be decoded", _FETCH),
     "archive_crc": ("its content does not match its checksum", _FETCH),

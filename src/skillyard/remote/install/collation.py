@@ -92,12 +92,12 @@ _COMMON = 1
 
 @cache
 def _ascii() -> dict[str, _Weight]:
-    found = {}
+    weights = {}
     for place, character in enumerate(ASCII_ORDER, 1):
-        found[character] = _Weight(place * _BETWEEN, _COMMON, _PLAIN)
+        weights[character] = _Weight(place * _BETWEEN, _COMMON, _PLAIN)
         if character.isalpha():
-            found[character.upper()] = _Weight(place * _BETWEEN, _COMMON, _CAPITAL)
-    return found
+            weights[character.upper()] = _Weight(place * _BETWEEN, _COMMON, _CAPITAL)
+    return weights
 
 
 def _ascii_weights(text: str) -> tuple[_Weight, ...]:

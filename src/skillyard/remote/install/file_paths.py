@@ -1,8 +1,8 @@
-"""Untrusted relative file paths: the one function through which each of them goes, and their set.
+"""Validation of untrusted relative file paths, one by one and as a set.
 
-A path comes from an archive, a remote tree or a download's answer. What passes here is a plain
-``a/b/c`` that means the same file on every system, stays below the folder it is joined to, and
-can be read again later (``resources.safe_parts`` takes every path that passes here).
+A path comes from an archive, a remote tree or a download. A valid path is a plain ``a/b/c`` that
+means the same file on every system, stays below the folder it is joined to, and can be read
+again later (``resources.safe_parts`` accepts every path that is valid here).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _DEVICE = re.compile(r"con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9]")
 
 
 class PathRefused(SkillError):
-    """A path that is no plain relative file path; ``code`` says which rule it breaks.
+    """A path that is not a plain relative file path; ``code`` names the rule that it breaks.
 
     ``reason`` is the rule in words, without the path.
     """
@@ -226,7 +226,7 @@ def collision_key(path: str) -> str:
 
 
 class FilePaths:
-    """The checked paths of one tree: no two of them the same place on any system."""
+    """The validated paths of one tree. No two of them are the same file on any system."""
 
     __slots__ = ("_files", "_folders", "_parents", "_spelled")
 
@@ -237,7 +237,7 @@ class FilePaths:
         self._spelled: dict[str, str] = {}
 
     def add_file(self, path: str) -> None:
-        """Take a path from :func:`checked_path` in. Raises PathRefused where its place is taken."""
+        """Add a path of :func:`checked_path`. Raises PathRefused when it collides with another."""
         if path in self._files:
             raise _refused(path, "path_duplicate")
         if path in self._folders or path in self._parents:
@@ -246,7 +246,7 @@ class FilePaths:
         self._files.add(path)
 
     def add_folder(self, path: str) -> None:
-        """Take the path of a folder in. Raises PathRefused where its place is taken."""
+        """Add the path of a folder. Raises PathRefused when it collides with a file."""
         if path in self._folders:
             raise _refused(path, "path_duplicate")
         if path in self._files:

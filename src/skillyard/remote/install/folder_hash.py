@@ -41,7 +41,7 @@ MAX_DEPTH = 64
 _PIECE = 1 << 20
 
 
-class _Found(NamedTuple):
+class _FoundFile(NamedTuple):
     """One file: where it is, and the path that is hashed."""
 
     parts: tuple[str, ...]
@@ -70,9 +70,9 @@ def folder_hash_of(path: str) -> str:
     digest = hashlib.sha256()
     left = MAX_BYTES
     with _opened(path) as root:
-        for found in sorted(_listed(root, path), key=lambda found: _order(found.path)):
-            digest.update(_encoded(found.path))
-            for piece in _pieces(root, found, path):
+        for file in sorted(_listed(root, path), key=lambda file: _order(file.path)):
+            digest.update(_encoded(file.path))
+            for piece in _pieces(root, file, path):
                 left -= len(piece)
                 if left < 0:
                     raise _too_large(path, f"more than {MAX_BYTES:,} bytes")
@@ -101,7 +101,7 @@ def _opened(path: str) -> Folder:
         raise _unreadable(path, error) from None
 
 
-def _listed(root: Folder, shown: str) -> Iterator[_Found]:
+def _listed(root: Folder, shown: str) -> Iterator[_FoundFile]:
     """Yield the plain files below an open folder, in no order."""
     pending: list[tuple[str, ...]] = [()]
     seen = 0
@@ -116,7 +116,7 @@ def _listed(root: Folder, shown: str) -> Iterator[_Found]:
             if stat.S_ISDIR(mode) and name not in FOLDERS_LEFT_OUT:
                 pending.append((*parts, name))
             elif stat.S_ISREG(mode):
-                yield _Found((*parts, name), _checked(parts, name, shown))
+                yield _FoundFile((*parts, name), _checked(parts, name, shown))
 
 
 def _entries(root: Folder, parts: tuple[str, ...], shown: str) -> list[tuple[str, int]]:
@@ -148,15 +148,15 @@ def _checked(parts: tuple[str, ...], name: str, shown: str) -> str:
     return _hashed_path(path)
 
 
-def _pieces(root: Folder, found: _Found, shown: str) -> Iterator[bytes]:
-    shown = os.path.join(shown, *found.parts)
+def _pieces(root: Folder, file: _FoundFile, shown: str) -> Iterator[bytes]:
+    shown = os.path.join(shown, *file.parts)
     try:
-        with _descend(root, found.parts[:-1]) as folder:
-            descriptor = folder.file(found.parts[-1])
+        with _descend(root, file.parts[:-1]) as folder:
+            descriptor = folder.file(file.parts[-1])
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                raise OSError("it is no plain file any more")
+                raise OSError("it is no longer a plain file")
             if status.st_size > MAX_BYTES:  # before a byte of it is read
                 raise _too_large(shown, f"more than {MAX_BYTES:,} bytes")
             while piece := os.read(descriptor, _PIECE):

@@ -1,4 +1,4 @@
-"""What a run that replaces a folder is doing, kept beside the folder until it is done."""
+"""The journal of a folder replacement, stored beside the folder until the replacement is done."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from skillyard.errors import InvalidInput
 from skillyard.io.atomic_write import atomic_write
-from skillyard.remote.install.locked import FIELDS, LockedSkill
+from skillyard.remote.install.lock_entries import FIELDS, LockedSkill
 
 __all__ = ["Journal", "is_unfinished_journal", "read_journal", "remove_journal", "write_journal"]
 
@@ -28,7 +28,7 @@ class Journal(NamedTuple):
 
 
 def write_journal(into: str, name: str, journal: Journal) -> None:
-    """Keep what is about to be done with the folder ``name`` in ``into``. Raises OSError."""
+    """Record the planned replacement of the folder ``name`` in ``into``. Raises OSError."""
     entry = journal.entry
     shape = {
         "old": journal.old,
@@ -39,7 +39,7 @@ def write_journal(into: str, name: str, journal: Journal) -> None:
 
 
 def read_journal(into: str, name: str) -> Journal | None:
-    """Return what a stopped run was doing; None where there is nothing that can be read."""
+    """Return the journal of an interrupted run, or None when there is no readable one."""
     try:
         with open(_path(into, name), "rb") as file:
             shape = json.loads(file.read(MAX_BYTES))
@@ -56,7 +56,7 @@ def _entry(shape: dict[str, object]) -> LockedSkill:
 
 
 def remove_journal(into: str, name: str) -> None:
-    """Forget the journal; nothing happens where there is none. Raises OSError."""
+    """Remove the journal if there is one. Raises OSError."""
     try:
         os.unlink(_path(into, name))
     except FileNotFoundError:
@@ -64,7 +64,7 @@ def remove_journal(into: str, name: str) -> None:
 
 
 def is_unfinished_journal(file: str, name: str) -> bool:
-    """Return True for the name of a file that a run left which was stopped while it wrote one."""
+    """Return True for the name of a temporary file that an interrupted journal write left."""
     return file.startswith(f".{PREFIX}{name}.") and file.endswith(".tmp")
 
 

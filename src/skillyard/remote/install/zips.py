@@ -227,10 +227,10 @@ _TYPES = {
 }
 
 
-def _check_type(mode: int, wanted: int, name: str) -> None:
+def _check_type(mode: int, expected: int, name: str) -> None:
     """Refuse an entry whose Unix type is not the one that its name says; 0 is no type."""
     kind = stat.S_IFMT(mode)
-    if kind in (0, wanted):
+    if kind in (0, expected):
         return
     if kind in (stat.S_IFREG, stat.S_IFDIR):
         raise refused("archive_header_mismatch", name)

@@ -1,4 +1,4 @@
-"""Several records of one skill made one: nothing that any source knows is lost."""
+"""Merge the records that several sources have of one skill, without losing information."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Candidate", "merge_hits"]
 
 
 class Candidate(NamedTuple):
-    """One skill, and every record of it."""
+    """One skill with the record of each source."""
 
     hit: Hit
     """What all of them say together."""
@@ -20,15 +20,15 @@ class Candidate(NamedTuple):
 
     @property
     def found_by(self) -> tuple[str, ...]:
-        """Names of the sources that know it, in the order of preference."""
+        """The names of the sources that list the skill, in order of preference."""
         return tuple(dict.fromkeys(hit.found_by for hit in self.hits))
 
 
 def merge_hits(listed: Iterable[Sequence[Hit]]) -> list[Candidate]:
-    """Return one candidate for each source and id, in the order in which they were first named.
+    """Return one candidate for each source and id, in order of first appearance.
 
-    A record with installs is preferred; the curated mark, the description, the category and the
-    registered path come from whoever has them (spec/skyll.md §2.3, row 19).
+    A record with an install count is preferred; the curated mark, the description, the category and
+    the registered path come from any record that has them (spec/skyll.md §2.3, row 19).
     """
     by_key: dict[str, list[Hit]] = {}
     for hits in listed:

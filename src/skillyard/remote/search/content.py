@@ -1,4 +1,4 @@
-"""From the files of a skill to the skill. A body is never lost, whatever stands before it."""
+"""Parse a skill from fetched files. The body is kept even when the frontmatter is invalid."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SKILL_BYTES = 8_192
 
 
 class Content(NamedTuple):
-    """A skill that was read, and what was noticed on the way."""
+    """A parsed skill and the diagnostics of its files."""
 
     skill: Skill
     raw: str
@@ -42,7 +42,7 @@ class Content(NamedTuple):
 
 
 def pointer(hit: Hit) -> Skill:
-    """Return a skill without content: what the sources say of it."""
+    """Return a skill without content, from the metadata of the sources."""
     return Skill(
         hit.name or hit.id,
         hit.description,
@@ -56,10 +56,10 @@ def pointer(hit: Hit) -> Skill:
 
 
 def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) -> Content:
-    """Return the skill of a package. Never raises: what cannot be read is said.
+    """Parse the skill of a package. Never raises: faults become diagnostics.
 
-    Where the frontmatter cannot be read, the name and description are what the sources say, and
-    the body is kept.
+    When the frontmatter cannot be read, name and description come from the sources and the body is
+    kept.
     """
     shown = f"{hit.source}/{hit.id}/SKILL.md"
     diagnostics: list[Diagnostic] = []
@@ -67,7 +67,7 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
     try:
         text = decode(data, shown)
     except SkillError as error:
-        diagnostics.append(_said(error, shown))
+        diagnostics.append(_diagnostic(error, shown))
         text = data.decode("utf-8", "replace").replace("\0", "\ufffd")
     try:
         document = Document(shown, hit.id, Origin.AGENTSKILLS)
@@ -75,7 +75,7 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
         skill = parsed.skill
         diagnostics += parsed.diagnostics
     except SkillError as error:
-        diagnostics.append(_said(error, shown))
+        diagnostics.append(_diagnostic(error, shown))
         skill = Skill(hit.name or hit.id, hit.description, _body(text, shown, limits))
     skill = skill.replace(
         path="",
@@ -91,37 +91,37 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
 
 
 def read_again(hit: Hit, package: Package, known: ParseCache) -> Content:
-    """Return :func:`read_package` of the two, from what is known where nothing has changed."""
+    """Return :func:`read_package` of the two, from the parse cache when nothing has changed."""
     texts = tuple(
         (path, package.files.get(path, b"")) for path in ("SKILL.md", *_markdown(package))
     )
-    said = (hit.source, hit.id, hit.name, hit.description, hit.install_count, hit.curated)
-    key = ("content", said, texts)
+    facts = (hit.source, hit.id, hit.name, hit.description, hit.install_count, hit.curated)
+    key = ("content", facts, texts)
     content = known.get(key)
     if not isinstance(content, Content):
         content = read_package(hit, package)
         taken = sum(len(data) for _, data in texts) + sys.getsizeof(content.raw)
-        known.put(key, content, taken + sum(map(sys.getsizeof, said)) + size_of(content.skill))
+        known.put(key, content, taken + sum(map(sys.getsizeof, facts)) + size_of(content.skill))
     return content._replace(skill=own(content.skill))
 
 
 def shown(skill: Skill, known: ParseCache) -> Skill:
-    """Return a skill as whoever looks for it sees it: nothing is hidden from them."""
+    """Return a skill as a search shows it, without the flags that hide skills."""
     key = ("shown", skill)
-    found = known.get(key)
-    if not isinstance(found, Skill):
-        found = skill.replace(trigger=False, disable_model_invocation=False)
-        known.put(key, found, 2 * size_of(skill))
-    return own(found)
+    clean = known.get(key)
+    if not isinstance(clean, Skill):
+        clean = skill.replace(trigger=False, disable_model_invocation=False)
+        known.put(key, clean, 2 * size_of(skill))
+    return own(clean)
 
 
 def own(skill: Skill) -> Skill:
-    """Return the skill, or a copy of one in which somebody could change something."""
+    """Return the skill, or a copy when it holds mutable values."""
     return skill if is_plain(skill) else type(skill)(**skill.fields())  # metadata is copied
 
 
 def is_plain(skill: Skill) -> bool:
-    """True for a skill in which nobody can change anything."""
+    """Return True for a skill without mutable values."""
     metadata = skill.metadata
     return not metadata or all(isinstance(value, _PLAIN) for value in metadata.values())
 
@@ -145,7 +145,7 @@ def _body(text: str, shown: str, limits: Limits) -> str:
         return unified.strip()
 
 
-def _said(error: SkillError, path: str) -> Diagnostic:
+def _diagnostic(error: SkillError, path: str) -> Diagnostic:
     return Diagnostic(
         error.code or "unreadable",
         "warning",

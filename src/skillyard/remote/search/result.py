@@ -1,4 +1,4 @@
-"""The answer of a federated search: skills in order, and what each source did."""
+"""The result of a federated search: ranked skills and the status of each source."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["FoundSkill", "SearchResult", "SourceStatus"]
 
 
 class SourceStatus(NamedTuple):
-    """What one source did for one search."""
+    """The outcome of one search at one source."""
 
     name: str
     state: str
@@ -48,7 +48,7 @@ class SourceStatus(NamedTuple):
 
 
 class FoundSkill(NamedTuple):
-    """One skill of the answer."""
+    """One skill of a search result."""
 
     skill: Skill
     """With its body, or without one where it could not be had."""
@@ -70,7 +70,7 @@ class FoundSkill(NamedTuple):
 
     @property
     def score(self) -> float:
-        """The ranker's score; 0.0 where it gave none."""
+        """The ranker's score; 0.0 without one."""
         return 0.0 if self.match is None else self.match.score
 
     def document(
@@ -174,13 +174,13 @@ def _beside(raw_url: str, path: str) -> str | None:
 @check_arguments
 @dataclass(frozen=True, slots=True, repr=False)
 class SearchResult:
-    """The answer to one search."""
+    """The result of one search."""
 
     query: str
     skills: tuple[FoundSkill, ...]
     """Best first, up to the limit; those without content last."""
     sources: tuple[SourceStatus, ...]
-    """One for each source, in the order in which they were asked."""
+    """One for each source, in query order."""
     ranker: str
     considered: int = 0
     """Different skills that the sources named."""
@@ -193,17 +193,17 @@ class SearchResult:
 
     @property
     def count(self) -> int:
-        """How many skills the answer holds."""
+        """The number of skills in the result."""
         return len(self.skills)
 
     @property
     def abstained(self) -> bool:
-        """True when no skill of the answer reaches the ranker's floor: none of them fits."""
-        return all(found.score < self.floor for found in self.skills)
+        """True when no skill reaches the ranker's floor."""
+        return all(each.score < self.floor for each in self.skills)
 
     @property
     def partial(self) -> bool:
-        """True when a source failed: there may be more."""
+        """True when a source failed, so that the result may be incomplete."""
         return any(status.state != "ok" for status in self.sources)
 
     @property
@@ -219,10 +219,10 @@ class SearchResult:
             query=self.query,
             count=self.count,
             skills=tuple(
-                found.document(
+                each.document(
                     include_content=include_content, include_raw=include_raw, explain=explain
                 )
-                for found in self.skills
+                for each in self.skills
             ),
             ranker=self.ranker,
             floor=None if self.floor == float("-inf") else self.floor,
@@ -239,5 +239,5 @@ class SearchResult:
         document = self.document(
             include_content=include_content, include_raw=include_raw, explain=explain
         )
-        found: dict[str, Any] = encode(document)
-        return {**found, "skills": _encodable(found["skills"])}
+        encoded: dict[str, Any] = encode(document)
+        return {**encoded, "skills": _encodable(encoded["skills"])}

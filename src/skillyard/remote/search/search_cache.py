@@ -1,8 +1,8 @@
-"""The candidates of recent searches, given again for as long as the sources would give the same.
+"""A cache of the candidates of recent searches, valid while every source would answer the same.
 
-A repeated search asks the same sources for the same answers, which the response cache has. Going
-through all of them costs several times what ranking does, and brings the same skills as long as no
-answer has changed and each is still fresh.
+A repeated search sends the same requests, whose responses are in the response cache. Parsing and
+merging them costs several times as much as ranking and gives the same skills while every response
+is unchanged and fresh.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ ENTRY_BYTES = 2_048
 
 
 class SearchRequest(NamedTuple):
-    """What decides which candidates a search has."""
+    """The parameters that determine the candidates of a search."""
 
     text: str
     per_source: int
-    """For how many skills each source is asked."""
+    """How many skills each source is asked for."""
     include_content: bool
     include_references: bool
 
 
 class UnrankedSkills(tuple[Skill, ...]):
-    """Skills that no source ranks, with the scorers bound to them: binding is paid for once."""
+    """Skills that no source ranks, with the scorers bound to them, so that binding happens once."""
 
     bound: dict[Any, BoundScorer]
 
@@ -56,7 +56,7 @@ class UnrankedSkills(tuple[Skill, ...]):
 
 
 class CandidateSet(NamedTuple):
-    """The candidates of all sources together, each skill once, before they are ranked."""
+    """The merged candidates of all sources, before ranking."""
 
     skills: tuple[FoundSkill, ...]
     rankable: tuple[Skill, ...]
@@ -64,7 +64,7 @@ class CandidateSet(NamedTuple):
     statuses: tuple[SourceStatus, ...]
     considered: int
     is_plain: bool
-    """True where nobody can change anything in any of the skills."""
+    """True when every skill is immutable."""
     unranked: UnrankedSkills = UnrankedSkills()
     """Those of ``rankable`` that no source has ranked among all of its skills …"""
     unranked_positions: tuple[int, ...] = ()
@@ -87,7 +87,7 @@ class CandidateSet(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """True where no source and no skill failed, and every age can be told later."""
+        """True when no source and no skill failed, and every response has an age."""
         return all(status.state == "ok" for status in self.statuses) and all(
             each.failure is None and (each.package is None or _tells_age(each.package))
             for each in self.skills
@@ -122,7 +122,7 @@ _Key = tuple[SearchRequest, tuple[str, ...]]
 
 
 class _State(NamedTuple):
-    """What a result was made from: another value after every change that could be seen."""
+    """The versions of a result's inputs: different after every detectable change."""
 
     cache_keys: tuple[object, ...]
     transport: object | None
@@ -137,12 +137,11 @@ class _Entry(NamedTuple):
 
 
 class SearchCache:
-    """The candidates of the last searches, bounded by bytes. Safe for threads and tasks.
+    """The candidates of recent searches, bounded by bytes. Safe for threads and tasks.
 
-    An entry is used only when asking the sources again would bring the same: each source says so
-    by its cache key, every answer is fresh, and nothing was written to the response cache since,
-    by whatever process. Nothing is stored where a source has no cache key, where a source or a
-    skill failed, or where an answer came from the cache because its remote was away.
+    An entry is used only while every source would return the same: the cache keys are equal, every
+    response is fresh, and no process has written to the response cache. Nothing is stored when a
+    source has no cache key, when a source or a skill failed, or when a stale response was used.
     """
 
     def __init__(self, transport: DependencyTracker, *, max_bytes: int = CACHE_BYTES) -> None:
@@ -156,7 +155,7 @@ class SearchCache:
         sources: Sequence[Source],
         gather: Callable[[], Awaitable[CandidateSet]],
     ) -> CandidateSet:
-        """Return what is stored for a request, else what ``gather`` brings from the sources."""
+        """Return the stored candidates of a request, or gather and store them."""
         key = request, tuple(source.name for source in sources)
         state, now = self._state(sources), self.transport.now()
         if state is None:

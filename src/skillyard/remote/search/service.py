@@ -1,4 +1,4 @@
-"""The five steps: over-fetch from every source, merge, fetch contents, rank, trim."""
+"""The search service: over-fetch from every source, merge, fetch contents, rank, trim."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ MAX_REMOTE_CHARACTERS = 2_000
 
 @check_arguments
 class SearchService:
-    """Searches sources. An asynchronous context; safe for many searches at once.
+    """Searches sources. An asynchronous context manager; safe for concurrent searches.
 
     ``sources`` are names or :class:`~skillyard.remote.sources.protocol.Source` objects (default:
     those that the settings enable), ``ranker`` a scorer, its name or a documented ``Ranker``
-    (default: the settings', which is ``hybrid``). ``cache=False`` keeps nothing on disk.
+    (default: that of the settings, ``hybrid``). ``cache=False`` stores nothing on disk.
     """
 
     def __init__(
@@ -69,10 +69,10 @@ class SearchService:
         transport: Transport | None = None,
         search_cache: SearchCache | None = None,
     ) -> None:
-        """Raises UnknownName, InvalidInput, SkillIoError for settings that cannot be used.
+        """Raises UnknownName, InvalidInput, SkillIoError for invalid settings.
 
-        ``search_cache`` is what several services have in common, over ``transport``; then every
-        source asks through its transport.
+        ``search_cache`` may be shared by several services over one ``transport``; every source then
+        uses that transport.
         """
         if ranker is not None:
             check_scorer(ranker, "ranker")
@@ -131,8 +131,8 @@ class SearchService:
     ) -> SearchResult:
         """Return up to ``limit`` skills (1..100) for the query, best first.
 
-        Without content nothing is fetched, and every skill is ranked as one that has none. A source
-        that fails is named in the answer, which holds what the others found. Raises InvalidInput.
+        Without content nothing is fetched, and every skill is ranked by its metadata. The result
+        names each source that failed and holds the skills of the others. Raises InvalidInput.
         """
         text = _checked(query, limit)
         request = SearchRequest(text, self.per_source(limit), include_content, include_references)
@@ -184,14 +184,14 @@ class SearchService:
 
     @check_arguments
     def per_source(self, limit: int) -> int:
-        """Return for how many skills each source is asked: twice the limit, or the floor."""
+        """Return how many skills each source is asked for: twice the limit, at least the floor."""
         return max(2 * limit, self.settings.over_fetch_floor)
 
     @check_arguments
     async def get(self, source: str, skill_id: str, *, references: bool = False) -> FoundSkill:
         """Return one skill of ``owner/repo`` (or a domain) by its id.
 
-        Raises SourceFailed with the reason of the last source that was asked for it.
+        Raises SourceFailed with the reason of the last source tried.
         """
         if (
             not source.strip()
@@ -204,17 +204,17 @@ class SearchService:
         if not hits:
             raise SourceFailed("not_found", "no source is switched on")
         candidate = Candidate(hits[0], tuple(hits))
-        found = await self._content(candidate, True, references)
-        if found.failure is not None:
-            raise found.failure
-        return found
+        result = await self._content(candidate, True, references)
+        if result.failure is not None:
+            raise result.failure
+        return result
 
     @check_arguments
     async def find(self, name: str, *, references: bool = False) -> FoundSkill:
-        """Return the skill that is called so, or has that id; of several, the best ranked one.
+        """Return the skill with this name or id; of several, the best ranked one.
 
-        ``owner/repo/id`` is fetched without a search. Raises SkillNotFound, with the nearest names,
-        and SourceFailed when every source failed.
+        ``owner/repo/id`` is fetched without a search. Raises SkillNotFound with similar names, and
+        SourceFailed when every source failed.
         """
         parts = name.strip().strip("/").split("/")
         if len(parts) > 2:
@@ -224,8 +224,8 @@ class SearchService:
             *(self._ask(each, text, MAX_SKILLS) for each in self.sources)
         )
         candidates = merge_hits(hits for hits, _ in answers)
-        wanted = _folded(text)
-        exact = [c for c in candidates if wanted in (_folded(c.hit.id), _folded(c.hit.name))]
+        folded = _folded(text)
+        exact = [c for c in candidates if folded in (_folded(c.hit.id), _folded(c.hit.name))]
         if exact:
             skills = await asyncio.gather(*(self._content(c, True, references) for c in exact))
             request = SearchRequest(
@@ -233,12 +233,12 @@ class SearchService:
             )
             return self._rank(request, self._candidate_set(skills), 1)[0]
         for found_one in (await self.search(text, include_references=references)).skills:
-            if wanted == _folded(found_one.skill.name):  # its folder is called something else
+            if folded == _folded(found_one.skill.name):  # its folder is called something else
                 return found_one
         statuses = [status for _, status in answers]
         if statuses and all(status.state == "failed" for status in statuses):
-            told = min(statuses, key=lambda status: _GRAVITY.get(status.code, len(_GRAVITY)))
-            raise SourceFailed(told.code, told.message, retry_after_s=told.retry_after_s)
+            gravest = min(statuses, key=lambda status: _GRAVITY.get(status.code, len(_GRAVITY)))
+            raise SourceFailed(gravest.code, gravest.message, retry_after_s=gravest.retry_after_s)
         raise SkillNotFound(name, [c.hit.key for c in candidates[:3]])
 
     async def _ask(
@@ -258,32 +258,32 @@ class SearchService:
         except SourceFailed as error:
             failed = (error.code, str(error), error.retry_after_s)
             return (), SourceStatus(source.name, "failed", 0, *failed)
-        except Exception as error:  # noqa: BLE001 - somebody else's source must not cost the rest
+        except Exception as error:  # noqa: BLE001 - a failing source must not stop the others
             message = f"{type(error).__name__}: {error}"
             return (), SourceStatus(source.name, "failed", 0, "bad_answer", message)
         failures = answer.failures if isinstance(answer, Hits) else ()
         if failures:
             first = failures[0]
             message = "; ".join(str(failure) for failure in failures)
-            told = (first.code, message, first.retry_after_s)
-            return hits, SourceStatus(source.name, "partial", len(hits), *told)
+            problem = (first.code, message, first.retry_after_s)
+            return hits, SourceStatus(source.name, "partial", len(hits), *problem)
         return hits, SourceStatus(source.name, "ok", len(hits))
 
     async def _contents(
         self, candidates: Sequence[Candidate], include_content: bool, references: bool
     ) -> list[FoundSkill]:
-        """Return the candidates with their contents; what is at hand takes no task."""
-        found = [_without_asking(each, include_content, references) for each in candidates]
+        """Return the candidates with their contents; only those to be fetched take a task."""
+        results = [_without_asking(each, include_content, references) for each in candidates]
         fetched = iter(
             await asyncio.gather(
                 *(
                     self._content(candidate, include_content, references)
-                    for candidate, each in zip(candidates, found, strict=True)
+                    for candidate, each in zip(candidates, results, strict=True)
                     if each is None
                 )
             )
         )
-        return [next(fetched) if each is None else each for each in found]
+        return [next(fetched) if each is None else each for each in results]
 
     async def _content(
         self, candidate: Candidate, include_content: bool, references: bool
@@ -297,9 +297,9 @@ class SearchService:
         for record in candidate.hits:
             if not references and _has_body(record.skill):
                 return FoundSkill(_at_hand(record.skill, hit), hit, found_by)
-            asked = record._replace(path=record.path if record.path is not None else hit.path)
+            request = record._replace(path=record.path if record.path is not None else hit.path)
             try:
-                package = await self.fetch(asked, references=references)
+                package = await self.fetch(request, references=references)
             except SourceFailed as error:
                 failure = _worse(failure, error)
                 if _has_body(record.skill):
@@ -317,7 +317,7 @@ class SearchService:
         return FoundSkill(pointer(hit), hit, found_by, failure=failure)
 
     async def fetch(self, hit: Hit, *, references: bool = False) -> Package:
-        """Return what the source that found a skill has of it. Raises SourceFailed."""
+        """Return the files of a skill from the source that listed it. Raises SourceFailed."""
         source = next(source for source in self.sources if source.name == hit.found_by)
         try:
             async with self._room:
@@ -342,14 +342,14 @@ class SearchService:
         scored = bind(skills, self.ranker).prepare(query)
         pairs = in_order(eligible(skills, query, zeros=True, scored=scored), scored)
         place = {id(skill): number for number, (skill, _) in enumerate(pairs)}
-        found, last = candidates.skills, len(pairs)
+        ordered, last = candidates.skills, len(pairs)
         places = [place.get(id(skill), last) for skill in skills]
         order = sorted(
-            range(len(found)),
+            range(len(ordered)),
             key=lambda number: (
-                not found[number].skill.body,
+                not ordered[number].skill.body,
                 places[number],
-                found[number].hit.key if places[number] == last else "",
+                ordered[number].hit.key if places[number] == last else "",
             ),
         )
         levels = self.ranker.levels
@@ -370,11 +370,11 @@ class SearchService:
         What a source has ranked among all of its skills keeps the score that it has there; the
         others are ranked among themselves. Scores are probabilities, so the two can be compared.
         """
-        found = candidates.skills
+        skills = candidates.skills
         known: dict[str, Match] = {}
-        for source in self._ranking if len(candidates.unranked_positions) < len(found) else ():
+        for source in self._ranking if len(candidates.unranked_positions) < len(skills) else ():
             known |= source.matches(query.text, per_source)
-        matches = [known.get(each.hit.key) for each in found]
+        matches = [known.get(each.hit.key) for each in skills]
         unranked = candidates.unranked
         if not candidates.is_plain:
             unranked = UnrankedSkills(map(own, unranked))
@@ -385,12 +385,12 @@ class SearchService:
                 score = scores.get(id(skill), 0.0)
                 matches[at] = Match(skill, score, level_of(self.ranker.levels, score), scored)
         order = sorted(
-            range(len(found)),
+            range(len(skills)),
             key=lambda at: (
-                not found[at].skill.body,
+                not skills[at].skill.body,
                 -(match.score if (match := matches[at]) else 0.0),
-                found[at].skill.key,
-                found[at].hit.key,
+                skills[at].skill.key,
+                skills[at].hit.key,
             ),
         )
         return [candidates.result(at, matches[at]) for at in order[:limit]]
@@ -412,7 +412,7 @@ def _worse(one: SourceFailed | None, other: SourceFailed) -> SourceFailed:
 def _without_asking(
     candidate: Candidate, include_content: bool, references: bool
 ) -> FoundSkill | None:
-    """Return a candidate that no source has to be asked for; None where one has."""
+    """Return a candidate that needs no fetch; None when it needs one."""
     hit, record = candidate.hit, candidate.hits[0]
     if not include_content:
         return FoundSkill(pointer(hit), hit, candidate.found_by)
@@ -431,22 +431,22 @@ def _has_body(skill: Skill | None) -> TypeGuard[Skill]:
 
 def _at_hand(skill: Skill, hit: Hit) -> Skill:
     """Return a skill that a source holds itself, with what all of them say of it."""
-    said = (hit.source, hit.id, hit.install_count, hit.curated)
-    if (skill.source, skill.slug, skill.install_count, skill.curated) == said:
+    facts = (hit.source, hit.id, hit.install_count, hit.curated)
+    if (skill.source, skill.slug, skill.install_count, skill.curated) == facts:
         return own(skill)
     return skill.replace(
         source=hit.source, slug=hit.id, install_count=hit.install_count, curated=hit.curated
     )
 
 
-def _once_each(found: Iterable[FoundSkill]) -> list[FoundSkill]:
+def _once_each(skills: Iterable[FoundSkill]) -> list[FoundSkill]:
     """Return the skills without those that turned out to be one: the same folder of one source."""
-    kept: dict[tuple[str, str], FoundSkill] = {}
-    for each in found:
+    by_key: dict[tuple[str, str], FoundSkill] = {}
+    for each in skills:
         path = each.package.path if each.package is not None else ""
         key = (each.hit.source.lower(), f"/{path}" if path else each.hit.id.lower())
-        kept[key] = _joined(kept[key], each) if key in kept else each
-    return list(kept.values())
+        by_key[key] = _joined(by_key[key], each) if key in by_key else each
+    return list(by_key.values())
 
 
 def _joined(one: FoundSkill, other: FoundSkill) -> FoundSkill:

@@ -1,5 +1,5 @@
-"""Where skills that are not here come from: one protocol, many sources.
+"""Remote sources of skills behind one protocol.
 
-:mod:`.protocol` says what a source is, :mod:`.transport` is the one way out to the network,
-:mod:`.responses` keeps what came back, and each other module is one source.
+:mod:`.protocol` defines a source, :mod:`.transport` makes every network request,
+:mod:`.responses` caches the responses, and each other module is one source.
 """

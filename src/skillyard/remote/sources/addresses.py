@@ -1,10 +1,9 @@
-"""Which network addresses may be asked when somebody else chose the host.
+"""Which network addresses may be contacted when the host comes from untrusted input.
 
-Hosts that the settings name are asked wherever they are: a private mirror is private. A host that
-comes from a command line or an answer must lie on the public internet, and the connection goes to
-the very address that was checked.
+Hosts named by the settings may be private. A host from a command line or a response must be on
+the public internet, and the connection goes to the address that was checked.
 
-The table is our own: what ``ipaddress`` calls global differs between releases of Python.
+The table is our own because ``ipaddress.is_global`` differs between releases of Python.
 """
 
 from __future__ import annotations
@@ -73,13 +72,13 @@ def is_public(address: str) -> bool:
     IPv6 addresses that carry an IPv4 address (mapped, NAT64, 6to4) are what that one is.
     """
     try:
-        found = ipaddress.ip_address(address.split("%")[0])
+        parsed = ipaddress.ip_address(address.split("%")[0])
     except ValueError:
         return False
-    found = _carried(found)
-    if isinstance(found, ipaddress.IPv4Address):
-        return not any(found in network for network in NOT_PUBLIC_IPV4)
-    return found in GLOBAL_UNICAST and not any(found in network for network in NOT_PUBLIC_IPV6)
+    parsed = _carried(parsed)
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return not any(parsed in network for network in NOT_PUBLIC_IPV4)
+    return parsed in GLOBAL_UNICAST and not any(parsed in network for network in NOT_PUBLIC_IPV6)
 
 
 def _carried(address: _Address) -> _Address:
@@ -97,8 +96,8 @@ async def public_addresses(host: str, port: int) -> Sequence[str]:
 
     Raises OSError when the name cannot be resolved.
     """
-    found = await asyncio.get_running_loop().getaddrinfo(
+    entries = await asyncio.get_running_loop().getaddrinfo(
         host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
     )
-    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
     return addresses if all(map(is_public, addresses)) else []

@@ -1,4 +1,4 @@
-"""Reading the body of an answer without trusting how long it says it is, or how well packed."""
+"""Read response bodies within limits, whatever their declared length and compression."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MAX_NUMBER_LENGTH = 40
 
 
 async def read_body(url: str, response: Any, max_bytes: int) -> bytes:
-    """Return the body, unpacked. Raises SourceFailed: too large, packed badly, cut off."""
-    said = response.headers.get("content-length", "")
-    if said.isdigit() and int(said) > max_bytes:
+    """Return the decompressed body. Raises SourceFailed: too large, badly compressed, truncated."""
+    declared = response.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > max_bytes:
         raise _too_large(url, max_bytes)
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("identity", "", "gzip"):
@@ -49,7 +49,7 @@ def _whole(digits: str) -> int:
 
 
 def json_of(headers: Mapping[str, str], body: bytes, what: str) -> Any:
-    """Return the JSON of an answer. Raises SourceFailed, saying so when a page came instead."""
+    """Return the JSON of a response. Raises SourceFailed, with its own message for an HTML page."""
     try:
         return json.loads(body, parse_int=_whole)
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""A circuit breaker: a remote that has just been silent is not asked for a while.
+"""A circuit breaker: a remote that timed out is not contacted again for a while.
 
-With room for 32 requests, 80 skills of a host that hangs would take three deadlines in a row.
+With 32 requests at a time, 80 skills of a hanging host would otherwise take three deadlines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ OPEN_S = 5.0
 
 
 class CircuitBreaker:
-    """When each origin may be asked again that answered nothing for half a deadline."""
+    """The time at which each origin that timed out may be contacted again."""
 
     def __init__(self, clock: Callable[[], float], deadline_s: float) -> None:
         self._clock = clock
@@ -26,15 +26,15 @@ class CircuitBreaker:
         self._open_until: dict[str, float] = {}
 
     def check(self, origin: str) -> None:
-        """Raise SourceFailed for an origin that has just been silent."""
+        """Raise SourceFailed for an origin that timed out a moment ago."""
         if self._clock() < self._open_until.get(origin, 0.0):
             raise SourceFailed("timeout", f"{origin}: not asked, it has just been silent")
 
     def record(self, origin: str, failure: SourceFailed | None = None) -> None:
-        """Record how a request ended.
+        """Record the outcome of a request.
 
-        An origin is silent when a request timed out and no other one has ended lately: a large
-        file that comes slowly says nothing of its host.
+        The breaker opens when a request timed out and no other request to the origin ended
+        recently: one slow large file does not mean that the host is down.
         """
         if failure is None or failure.code != "timeout":
             self._last_answer_at[origin] = time.monotonic()

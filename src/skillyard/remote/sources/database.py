@@ -1,7 +1,7 @@
-"""The list of what remotes answered: a SQLite file, and the connection to it that stays open.
+"""The SQLite file that lists cached responses, and its open connection.
 
-Opening costs more than a hundred questions. The file may be deleted or replaced at any time, so
-each use looks first whether the connection still leads to the file of that name.
+Opening costs more than a hundred queries. The file may be deleted or replaced at any time, so
+each use first checks that the connection still belongs to the file of that name.
 """
 
 from __future__ import annotations
@@ -113,24 +113,24 @@ class Database:
         next change might leave the same time behind.
         """
         try:
-            found = os.stat(self._path)
+            info = os.stat(self._path)
         except OSError:
             return None
-        coarse = found.st_mtime_ns % 1_000_000_000 == 0
-        settled = time.time_ns() - found.st_mtime_ns > (COARSE_NS if coarse else SETTLED_NS)
-        state = State(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        coarse = info.st_mtime_ns % 1_000_000_000 == 0
+        settled = time.time_ns() - info.st_mtime_ns > (COARSE_NS if coarse else SETTLED_NS)
+        state = State(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns)
         return state if settled else None
 
     def row(self, key: bytes) -> tuple[object, ...] | None:
         """Return the fields of one answer as they stand there, its seal last."""
         with self.used() as connection:
             if connection is not None:
-                found: tuple[object, ...] | None = connection.execute(
+                row: tuple[object, ...] | None = connection.execute(
                     "select url, status, headers, digest, size, fetched, checked, seal"
                     " from responses where key = ?",
                     (key,),
                 ).fetchone()
-                return found
+                return row
         return None
 
     def _current(self, held: _Held) -> sqlite3.Connection:
@@ -174,10 +174,10 @@ class Database:
 def _identity(path: str) -> tuple[int, int] | None:
     """Return what tells a file from others of its name; None where there is none."""
     try:
-        found = os.stat(path)
+        info = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return info.st_dev, info.st_ino
 
 
 def _let_go(held: _Held) -> None:

@@ -1,7 +1,7 @@
-"""What a search result depends on: how long each answer that it was made of may be believed.
+"""What a search result depends on: how long each response behind it stays fresh.
 
-Only the transport knows how long an answer is fresh, and each source asks it by itself. So the
-sources of a service ask through a :class:`DependencyTracker`, which records what they were given.
+Only the transport knows how long a response is fresh, and each source sends its own requests. So
+the sources of a service use a :class:`DependencyTracker`, which records the responses.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """GitHub: the tree of a repository in one request, its files from the raw host.
 
-A repository is asked for once, at ``HEAD``, whatever its default branch is called; what is fetched
-then is pinned to the commit or tree that was seen.
+A repository is read once at ``HEAD``, whatever the name of its default branch. Later requests are
+pinned to that commit or tree.
 """
 
 from __future__ import annotations
@@ -96,9 +96,9 @@ class GitHub:
     async def tree(self, repository: str, ref: str = "HEAD") -> Tree:
         """Return the files of a repository. Raises SourceFailed."""
         if not is_repository(repository):
-            raise SourceFailed("refused", f"{repository!r} is no owner/repo")
+            raise SourceFailed("refused", f"{repository!r} is not owner/repo")
         if not _REF.fullmatch(ref) or ".." in ref:
-            raise SourceFailed("refused", f"{ref!r} is no branch, tag or commit")
+            raise SourceFailed("refused", f"{ref!r} is not a branch, tag or commit")
         path = f"/repos/{repository}/git/trees/{quote(ref, safe='')}?recursive=1"
         reply = await self.transport.get(
             "github-api",
@@ -119,7 +119,7 @@ class GitHub:
     async def commit(self, repository: str, ref: str = "HEAD") -> str:
         """Return the commit that a branch or tag stands for now. Raises SourceFailed."""
         if not is_repository(repository):
-            raise SourceFailed("refused", f"{repository!r} is no owner/repo")
+            raise SourceFailed("refused", f"{repository!r} is not owner/repo")
         reply = await self.transport.get(
             "github-api",
             f"/repos/{repository}/commits/{quote(ref, safe='')}",
@@ -127,11 +127,11 @@ class GitHub:
         )
         if reply.status != 200:
             raise self._no_repository(repository, ref, reply.status)
-        found = reply.body.decode("ascii", "replace").strip()
-        if not _COMMIT.fullmatch(found):
+        commit = reply.body.decode("ascii", "replace").strip()
+        if not _COMMIT.fullmatch(commit):
             what = f"GitHub: the answer names no commit of {repository} for {ref}"
             raise SourceFailed("bad_answer", what)
-        return found
+        return commit
 
     def _no_repository(self, repository: str, ref: str, status: int) -> SourceFailed:
         """Return the failure of a repository that is missing, or hidden from who asks."""
@@ -209,30 +209,30 @@ class GitHub:
         self, repository: str, tree: Tree, folder: str, blobs: Sequence[Blob], most: ReadLimits
     ) -> tuple[dict[str, bytes], list[str]]:
         inside = f"{folder}/" if folder else ""
-        wanted: list[str] = []
+        paths: list[str] = []
         skipped: list[str] = []
         total = 0
         for blob in blobs:
             below = blob.path.removeprefix(inside)
             total += blob.size
-            if len(wanted) >= most.files or total > most.bytes or blob.size > FILE_BYTES:
+            if len(paths) >= most.files or total > most.bytes or blob.size > FILE_BYTES:
                 skipped.append(f"{below}: over the limits")
             elif not is_inside(below):
                 skipped.append(f"{shown_path(below)}: a path that not every system can hold")
             else:
-                wanted.append(blob.path)
+                paths.append(blob.path)
         answers = await gather(
-            *(self.file(repository, tree.ref, path) for path in wanted), return_exceptions=True
+            *(self.file(repository, tree.ref, path) for path in paths), return_exceptions=True
         )
-        found = {}
-        for path, answer in zip(wanted, answers, strict=True):
+        files = {}
+        for path, answer in zip(paths, answers, strict=True):
             if isinstance(answer, SourceFailed):
                 skipped.append(f"{path.removeprefix(inside)}: {answer.what}")
             elif isinstance(answer, BaseException):
                 raise answer
             else:
-                found[path.removeprefix(inside)] = answer
-        return found, skipped
+                files[path.removeprefix(inside)] = answer
+        return files, skipped
 
 
 def _cut_off(repository: str) -> SourceFailed:
@@ -252,9 +252,9 @@ def _not_there(hit: Hit, tree: Tree) -> str:
 
 
 def _is_tree(headers: Mapping[str, str], body: bytes) -> None:
-    found = json_of(headers, body, "GitHub")
-    if not isinstance(found, dict) or not isinstance(found.get("tree"), list):
-        raise SourceFailed("bad_answer", "GitHub: the answer is no tree")
+    document = json_of(headers, body, "GitHub")
+    if not isinstance(document, dict) or not isinstance(document.get("tree"), list):
+        raise SourceFailed("bad_answer", "GitHub: the response is not a tree")
 
 
 def _is_file(headers: Mapping[str, str], body: bytes) -> None:
@@ -346,14 +346,14 @@ class GitHubSource:
     def _matching(self, repository: str, tree: Tree, query: str) -> list[tuple[float, Hit]]:
         from skillyard.analysis import STANDARD
 
-        asked = set(STANDARD.terms(query))
-        found = []
+        query_terms = set(STANDARD.terms(query))
+        matches = []
         for folder, name, terms in self._named(repository, tree):
-            shared = len(asked.intersection(terms))
+            shared = len(query_terms.intersection(terms))
             if shared:
                 hit = Hit(repository, name, self.name, name=name, path=folder)
-                found.append((shared / max(1, len(asked)), hit))
-        return found
+                matches.append((shared / max(1, len(query_terms)), hit))
+        return matches
 
     def _named(self, repository: str, tree: Tree) -> tuple[_Named, ...]:
         """Return the folders of skills with the words of their names."""

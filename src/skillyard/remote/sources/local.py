@@ -1,4 +1,4 @@
-"""A catalog on this machine as a source: what is here already is found like everything else."""
+"""A local catalog as a source, so that local skills appear in a federated search."""
 
 from __future__ import annotations
 

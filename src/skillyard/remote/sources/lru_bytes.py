@@ -1,4 +1,4 @@
-"""Caches in memory that are bounded by bytes, not by the number of their values."""
+"""In-memory LRU caches bounded by bytes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ class _Entry(NamedTuple, Generic[V]):
 
 
 class LruBytes(Generic[K, V]):
-    """Values by key; the least recently used ones go first. Safe for many threads.
-
-    Everybody gets the same value, so it must be one that nobody can change.
-    """
+    """An LRU cache of values by key. Thread-safe. Values are shared, so they must be immutable."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes

@@ -1,4 +1,4 @@
-"""Files as remotes name them, taken only under paths that stay inside a skill's folder."""
+"""Filter the file paths of remotes: only paths inside a skill's folder."""
 
 from __future__ import annotations
 

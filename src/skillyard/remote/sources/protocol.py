@@ -1,4 +1,4 @@
-"""What a source is: something that finds skills that are not here, and fetches them."""
+"""The protocol of a source: search for remote skills and fetch their files."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = [
 
 
 class SourceFailed(SkillyardError):
-    """A source could not answer. ``code`` says what kind of failure it was.
+    """A source failed. ``code`` is the kind of failure.
 
     ``unreachable``, ``timeout``, ``rate_limited``, ``denied``, ``not_found``, ``bad_answer``,
-    ``too_large``, ``refused`` (an address or path that we do not follow), ``offline``, ``status``
+    ``too_large``, ``refused`` (an address or path that is not followed), ``offline``, ``status``
     (any other status).
     """
 
@@ -50,7 +50,7 @@ class SourceFailed(SkillyardError):
 
 
 class Hit(NamedTuple):
-    """One skill as a source knows it before its content is fetched."""
+    """One skill as a source lists it, before its content is fetched."""
 
     source: str
     """Where it lives: ``owner/repo``, a domain, or ``local``."""
@@ -76,12 +76,12 @@ class Hit(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What makes two hits the same skill."""
+        """Equal for two hits of the same skill."""
         return f"{self.source}/{self.id}".lower()
 
 
 class Package(NamedTuple):
-    """The content of one skill: its files, and where exactly they came from."""
+    """The files of one skill and their exact origin."""
 
     files: Mapping[str, bytes]
     """``SKILL.md``, and what was asked for beside it, by path below the skill's folder."""
@@ -103,7 +103,7 @@ class Package(NamedTuple):
 
 
 class Hits(list[Hit]):
-    """Hits of a source of several parts, of which some failed."""
+    """Hits of a source with several parts, some of which failed."""
 
     def __init__(self, hits: Iterable[Hit], failures: Iterable[SourceFailed] = ()) -> None:
         super().__init__(hits)
@@ -112,28 +112,28 @@ class Hits(list[Hit]):
 
 @runtime_checkable
 class Source(Protocol):
-    """Finds skills, and fetches what it found. Safe to ask many times at once.
+    """Searches for skills and fetches them. Safe for concurrent use.
 
-    Its answers are asked for anew with every search, unless it is a :class:`CacheableSource`.
+    Its results are never cached unless it is a :class:`CacheableSource`.
     """
 
     @property
     def name(self) -> str:
-        """The name by which it is switched on and reported."""
+        """The name in settings and results."""
         ...
 
     async def search(self, query: str, limit: int) -> Sequence[Hit]:
-        """Return up to ``limit`` skills, best first by its own measure. Raises SourceFailed.
+        """Return up to ``limit`` skills, best first by the source's own order. Raises SourceFailed.
 
-        A source that asked several places returns :class:`Hits` where some of them failed.
+        A source with several parts returns :class:`Hits` when some of them failed.
         """
         ...
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
-        """Return the content of a skill that it found. Raises SourceFailed.
+        """Return the files of a skill that it listed. Raises SourceFailed.
 
-        ``references`` brings the Markdown files that belong to it, ``whole`` every file, as far as
-        the source has them.
+        ``references`` adds the Markdown files that belong to the skill, ``whole`` every file, as
+        far as the source has them.
         """
         ...
 
@@ -148,10 +148,7 @@ class RankingSource(Source, Protocol):
 
 
 class CacheKey(NamedTuple):
-    """What the answers of a source are made of.
-
-    While two keys of one source are equal, the same question has the same answer.
-    """
+    """What the results of a source depend on. Equal keys mean equal results for the same query."""
 
     value: object
     """Another value after every change that the transport does not see."""
@@ -161,23 +158,23 @@ class CacheKey(NamedTuple):
 
 @runtime_checkable
 class CacheableSource(Source, Protocol):
-    """A source that lets its answers be given again.
+    """A source whose results may be cached.
 
-    A source without this member is asked every time, and so is a subclass that replaces ``search``
-    or ``fetch`` and does not declare its own ``cache_key``. A search cache stores nothing where
-    a source asks the transport and its key does not say so.
+    Without ``cache_key`` a source is queried every time; so is a subclass that replaces ``search``
+    or ``fetch`` and does not define its own ``cache_key``. A search cache stores nothing when a
+    source uses the transport and its key does not say so.
     """
 
     @property
     def cache_key(self) -> CacheKey | None:
-        """What the answers are made of at the moment; None where a change may go unseen."""
+        """What the results depend on at the moment; None when changes cannot be detected."""
         ...
 
 
 def cache_key_of(source: Source) -> CacheKey | None:
-    """Return the cache key of a source; None where its answers must not be given again.
+    """Return the cache key of a source; None when its results must not be cached.
 
-    Raises InvalidInput for a key that is none.
+    Raises InvalidInput for an invalid key.
     """
     if not isinstance(source, CacheableSource) or not _declares_cache_key(type(source)):
         return None

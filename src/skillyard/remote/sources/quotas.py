@@ -1,4 +1,4 @@
-"""What remotes say of their quotas: who is left alone, and until when."""
+"""Rate limits of remotes: which origin must not be contacted, and until when."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNSAID_WAIT_S = 60.0
 
 
 class Quotas:
-    """When each origin may be asked again."""
+    """The time at which each rate-limited origin may be contacted again."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -33,7 +33,7 @@ class Quotas:
             raise rate_limited(origin, left, remedy)
 
     def note(self, origin: str, headers: Mapping[str, str]) -> None:
-        """Remember when a quota that has just been spent comes back."""
+        """Record when an exhausted quota is renewed."""
         if headers.get("x-ratelimit-remaining") == "0":
             reset = _number(headers.get("x-ratelimit-reset"))
             if reset is not None:
@@ -41,18 +41,18 @@ class Quotas:
                 self._spent_until[origin] = min(until, self._clock() + MAX_WAIT_S)
 
     def wait(
-        self, origin: str, status: int, headers: Mapping[str, str], said: bytes
+        self, origin: str, status: int, headers: Mapping[str, str], body: bytes
     ) -> float | None:
-        """Return how long a remote wants to be left alone, and leave it alone.
+        """Record a rate limit and return its delay in seconds; None for any other response.
 
-        ``said`` is what it gave as its reason. None for an answer that is about no quota.
+        ``body`` is the beginning of the response body.
         """
         after = retry_after_s(headers.get("retry-after"), self._clock())
         limited = (
             status == 429
             or (status in (403, 503) and after is not None)
             or (status == 403 and headers.get("x-ratelimit-remaining") == "0")
-            or (status == 403 and b"rate limit" in said.lower())
+            or (status == 403 and b"rate limit" in body.lower())
         )
         if not limited:
             return None
@@ -68,7 +68,7 @@ class Quotas:
 def rate_limited(
     origin: str, wait_s: float, remedy: str = "", status: int | None = None
 ) -> SourceFailed:
-    """Return the failure of an origin that takes no more requests for so many seconds."""
+    """Return the error for an origin that is rate-limited for this many seconds."""
     answered = f" ({status})" if status is not None else ""
     return SourceFailed(
         "rate_limited",

@@ -1,8 +1,8 @@
-"""Sources by name: the built-in ones, and those of installed packages.
+"""Sources by name: built-in ones and those of installed packages.
 
 A built-in source is one module and one line of :data:`BUILT_IN`. Its module has a function
-``build(settings, transport)``, which returns the sources of that name, and where they ask hosts of
-their own a function ``hosts(settings)``, which names them.
+``build(settings, transport)``, which returns the sources of that name, and, for hosts of its own,
+a function ``hosts(settings)``.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _package_source(name: str, settings: Settings, transport: Transport) -> Sour
         raise UnknownName("source", name, source_names())
     source = entry_points[name]()(settings, transport)
     if not isinstance(source, Source):
-        raise InvalidInput(f"{name} gives {type(source).__name__}, which is no source")
+        raise InvalidInput(f"{name} gives {type(source).__name__}, which is not a source")
     cache_key_of(source)  # a wrong key is an error at once, not with the first search
     return source
 

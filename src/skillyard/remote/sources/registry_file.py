@@ -1,6 +1,6 @@
-"""A registry file: curated skills in Markdown, one a line, under headings that are categories.
+"""Registry files: curated skills as a Markdown list, one a line, under category headings.
 
-``- id | owner/repo | path | description``. Fenced code and comments are examples, not entries.
+``- id | owner/repo | path | description``. Fenced code and comments are ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HEADING = re.compile(r" {0,3}##(?!#)\s*(.*?)\s*#*\s*")
 
 
 class Registry(NamedTuple):
-    """What a registry file says."""
+    """The contents of a registry file."""
 
     hits: tuple[Hit, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -44,14 +44,14 @@ def parse_registry(text: str, path: str = "") -> Registry:
     diagnostics: list[Diagnostic] = []
     category, fence = "", ""
     commented = False
-    for number, said in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
-        opened = None if commented else _FENCE.match(said)
+    for number, raw_line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+        opened = None if commented else _FENCE.match(raw_line)
         if opened and (not fence or opened[1].startswith(fence)):
             fence = "" if fence else opened[1]
             continue
         if fence:
             continue
-        line, commented = _without_comments(said, commented)
+        line, commented = _without_comments(raw_line, commented)
         heading = _HEADING.fullmatch(line)
         if heading:
             category = _undecorated(heading[1])
@@ -66,14 +66,14 @@ def parse_registry(text: str, path: str = "") -> Registry:
 
 def _without_comments(line: str, inside: bool) -> tuple[str, bool]:
     """Return (the line without what is commented out, whether a comment goes on behind it)."""
-    kept = ""
+    text = ""
     while line:
         before, mark, line = line.partition("-->" if inside else "<!--")
-        kept += "" if inside else before
+        text += "" if inside else before
         if not mark:
             break
         inside = not inside
-    return kept, inside
+    return text, inside
 
 
 def _entry(text: str, category: str) -> Hit | None:
@@ -98,7 +98,7 @@ def _no_entry(path: str, number: int, line: str) -> Diagnostic:
         "registry_entry",
         "warning",
         path,
-        f"this line is no entry: {line.strip()[:80]}",
+        f"this line is not an entry: {line.strip()[:80]}",
         "write `- id | owner/repo | path | description`; the path may be empty",
         number,
     )
@@ -133,15 +133,15 @@ class RegistryFile:
         """Return the entries that share a word with the query, the most of it first."""
         from skillyard.analysis import STANDARD
 
-        asked = set(STANDARD.terms(query))
-        found = []
+        query_terms = set(STANDARD.terms(query))
+        matches = []
         for place, hit in enumerate(self.hits):
-            said = f"{hit.id} {hit.name} {hit.description} {hit.category}"
-            shared = len(asked.intersection(STANDARD.terms(said)))
+            text = f"{hit.id} {hit.name} {hit.description} {hit.category}"
+            shared = len(query_terms.intersection(STANDARD.terms(text)))
             if shared:
                 exact = hit.id.casefold() == query.strip().casefold()
-                found.append((-exact, -shared, place))
-        return [self.hits[place] for _, _, place in sorted(found)[:limit]]
+                matches.append((-exact, -shared, place))
+        return [self.hits[place] for _, _, place in sorted(matches)[:limit]]
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's files, from where it is registered. Raises SourceFailed."""

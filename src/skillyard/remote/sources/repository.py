@@ -1,7 +1,6 @@
-"""Which folder of a repository is the skill that is meant, and which files belong to it.
+"""Find the folder of a skill in a repository, and the files that belong to it.
 
-Only a folder that is named like the skill is taken, however little else there is: the body of
-another skill is worse than none.
+Only a folder with the name of the skill is accepted: the wrong skill is worse than none.
 """
 
 from __future__ import annotations
@@ -63,12 +62,12 @@ class Blob(NamedTuple):
 
 def skill_folders(paths: Iterable[str]) -> list[str]:
     """Return the folders that hold a SKILL.md, sorted; ``""`` is the root itself."""
-    found = set()
+    folders = set()
     for path in paths:
         folder, _, name = path.rpartition("/")
         if name == SKILL_FILE and not SKIPPED.intersection(folder.split("/")):
-            found.add(folder)
-    return sorted(found)
+            folders.add(folder)
+    return sorted(folders)
 
 
 def skill_path(
@@ -113,39 +112,39 @@ def files_beside(blobs: Mapping[str, int], folder: str) -> list[Blob]:
         for other in skill_folders(blobs)
         if other != folder and other.startswith(inside)
     ]
-    found = []
+    blobs_beside = []
     for path in sorted(blobs):
         if path.startswith(inside) and not any(path.startswith(other) for other in nested):
             below = path.removeprefix(inside)
             if not SKIPPED.intersection(below.split("/")):
-                found.append(Blob(path, blobs[path]))
-    return found
+                blobs_beside.append(Blob(path, blobs[path]))
+    return blobs_beside
 
 
 def reference_paths(blobs: Mapping[str, int], folder: str) -> list[Blob]:
     """Return a skill's references: Markdown files beside SKILL.md and below the known folders."""
     inside = f"{folder}/" if folder else ""
-    found = []
+    references = []
     for blob in files_beside(blobs, folder):
         below = blob.path.removeprefix(inside)
         first, _, rest = below.partition("/")
         markdown = below.lower().endswith((".md", ".markdown", ".mdx"))
         beside = not rest and below != SKILL_FILE and (folder or below.lower() not in NO_REFERENCES)
         if markdown and (beside or (rest and first in REFERENCE_FOLDERS)):
-            found.append(blob)
-    return found
+            references.append(blob)
+    return references
 
 
 def bounded(files: Mapping[str, bytes], most: ReadLimits) -> tuple[dict[str, bytes], list[str]]:
     """Return a skill's SKILL.md with its references within the limits, and what was left out."""
     sizes = {path: len(data) for path, data in files.items()}
-    kept = {"SKILL.md": files["SKILL.md"]}
+    included = {"SKILL.md": files["SKILL.md"]}
     skipped: list[str] = []
     total = 0
     for blob in reference_paths(sizes, ""):
         total += blob.size
-        if len(kept) > most.files or total > most.bytes:
+        if len(included) > most.files or total > most.bytes:
             skipped.append(f"{blob.path}: over the limits")
         else:
-            kept[blob.path] = files[blob.path]
-    return kept, skipped
+            included[blob.path] = files[blob.path]
+    return included, skipped

@@ -44,7 +44,7 @@ ENTRY_BYTES = 1_024
 
 
 class Stored(NamedTuple):
-    """One answer as it was kept."""
+    """One cached response."""
 
     url: str
     status: int
@@ -69,14 +69,14 @@ class CacheStats(NamedTuple):
 
 
 class MemoryCache:
-    """Answers by key for as long as the process lives, where nothing is kept on disk."""
+    """An in-memory response cache, used when nothing is stored on disk."""
 
     oldest_s = inf
     """Nothing grows too old here; the process ends."""
 
     def __init__(self, max_bytes: int = MAX_BYTES // 4) -> None:
         self.max_bytes = max_bytes
-        self._kept: dict[bytes, Stored] = {}
+        self._responses: dict[bytes, Stored] = {}
         self._bytes = 0
         self._changes = 0
 
@@ -85,25 +85,25 @@ class MemoryCache:
         return self._changes
 
     def get(self, key: bytes, now: float) -> Stored | None:
-        """Return what is kept."""
-        return self._kept.get(key)
+        """Return the cached response, or None."""
+        return self._responses.get(key)
 
     def put(self, key: bytes, stored: Stored) -> None:
-        """Keep an answer; the oldest ones go when they take too much."""
+        """Store a response and evict the oldest ones above the limit."""
         self._changes += 1
         stored = stored._replace(headers=MappingProxyType(dict(stored.headers)))
-        before = self._kept.pop(key, None)
+        before = self._responses.pop(key, None)
         self._bytes += len(stored.body) - (len(before.body) if before is not None else 0)
-        self._kept[key] = stored
-        while self._bytes > self.max_bytes and len(self._kept) > 1:
-            oldest = next(iter(self._kept))
-            self._bytes -= len(self._kept.pop(oldest).body)
+        self._responses[key] = stored
+        while self._bytes > self.max_bytes and len(self._responses) > 1:
+            oldest = next(iter(self._responses))
+            self._bytes -= len(self._responses.pop(oldest).body)
 
     def confirm(self, key: bytes, now: float) -> None:
-        """Note that the remote still says what is kept."""
-        if key in self._kept:
+        """Record that the remote confirmed the cached response."""
+        if key in self._responses:
             self._changes += 1
-            self._kept[key] = self._kept[key]._replace(checked=now)
+            self._responses[key] = self._responses[key]._replace(checked=now)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -119,10 +119,10 @@ class _Known(NamedTuple):
 
 
 class ResponseCache:
-    """Answers by key. Reading and writing never raise for the sake of the cache.
+    """Responses by key on disk. Cache errors are never raised.
 
-    What other processes write, or clear, is seen at once: the list is asked whenever its file has
-    changed. A body is read and checked again only when its row is another. Safe for many threads.
+    Writes of other processes are visible at once: the list is read again when its file has changed.
+    A body is read and verified again only when its row has changed. Thread-safe.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class ResponseCache:
         return self._database.state()
 
     def get(self, key: bytes, now: float) -> Stored | None:
-        """Return what is kept and sound; an entry whose body is damaged is forgotten."""
+        """Return the cached response. An entry with a damaged body is removed."""
         known = self._known.get(key)
         state = self._database.state()
         if known is None or state is None or known.state != state:
@@ -210,8 +210,8 @@ class ResponseCache:
             return None
         try:
             with open(open_to_read(self._place(digest)), "rb") as file:
-                found = os.fstat(file.fileno())
-                if not stat.S_ISREG(found.st_mode) or found.st_size != size:
+                info = os.fstat(file.fileno())
+                if not stat.S_ISREG(info.st_mode) or info.st_size != size:
                     return None
                 body = file.read()
         except OSError:
@@ -219,7 +219,7 @@ class ResponseCache:
         return body if sha256(body).hex() == digest else None
 
     def put(self, key: bytes, stored: Stored) -> None:
-        """Keep an answer. A cache that cannot be written is left as it is."""
+        """Store a response. An unwritable cache stays as it is."""
         digest = sha256(stored.body).hex()
         with suppress(OSError), self._database.used() as database:
             if database is None:
@@ -241,7 +241,7 @@ class ResponseCache:
             self._trim(database)
 
     def confirm(self, key: bytes, now: float) -> None:
-        """Note that the remote still says what is kept."""
+        """Record that the remote confirmed the cached response."""
         with self._database.used() as database:
             if database is None:
                 return
@@ -256,7 +256,7 @@ class ResponseCache:
                 )
 
     def stats(self) -> CacheStats:
-        """Return what is kept."""
+        """Return the size of the cache."""
         with self._database.used() as database:
             if database is None:
                 return CacheStats(self.folder, 0, 0, None)
@@ -267,7 +267,7 @@ class ResponseCache:
         return CacheStats(self.folder, 0, 0, None)
 
     def clear(self) -> int:
-        """Forget everything; return how many answers there were."""
+        """Remove every response and return their number."""
         count = self.stats().entries
         self._known.clear()
         with self._database.used() as database:

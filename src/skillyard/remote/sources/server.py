@@ -1,4 +1,4 @@
-"""Another skillyard server as a source: its search, and whole skills from it."""
+"""Another skillyard server as a source: its search, and its skills as archives."""
 
 from __future__ import annotations
 
@@ -44,8 +44,10 @@ class ServerSource:
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return what the server finds, in its order. Raises SourceFailed."""
-        asked = urlencode({"q": query[:200], "limit": min(limit, 50), "include_content": "false"})
-        answer, _ = await self._json(f"/search?{asked}")
+        parameters = urlencode(
+            {"q": query[:200], "limit": min(limit, 50), "include_content": "false"}
+        )
+        answer, _ = await self._json(f"/search?{parameters}")
         listed = answer.get("skills") if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise SourceFailed("bad_answer", f"{self.url} lists no skills")
@@ -70,14 +72,14 @@ class ServerSource:
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's files. Raises SourceFailed."""
-        asked = urlencode(
+        parameters = urlencode(
             {
                 "include_raw": "true",
                 "include_references": "true" if references or whole else "false",
             }
         )
         path = f"/skills/{quote(hit.source)}/{quote(hit.id, safe='')}"
-        item, age = await self._json(f"{path}?{asked}")
+        item, age = await self._json(f"{path}?{parameters}")
         raw = item.get("raw_content") if isinstance(item, dict) else None
         if not isinstance(raw, str):
             raise SourceFailed("not_found", f"{self.url} has no content of {hit.key}")

@@ -1,7 +1,7 @@
-"""What is asked, and where: one TOML file, and environment variables over it.
+"""The settings of remote search: one TOML file, overridden by environment variables.
 
 The file is ``$SKILLYARD_CONFIG``, else ``skillyard/config.toml`` in the user's configuration
-folder. Tokens come from the environment alone, and are sent to the host that they are for.
+folder. Tokens come from the environment only, and are sent only to their own host.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_SECONDS = 1e9
 
 
 class Settings(NamedTuple):
-    """How remote skills are found."""
+    """The settings of remote search."""
 
     enabled: tuple[str, ...] = tuple(BUILT_IN)
     """Sources that are asked where a search names none; those with nothing to ask are silent."""
@@ -52,7 +52,7 @@ class Settings(NamedTuple):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """Every token, for what must never show one, such as a log."""
+        """Every token, to be removed from logs and messages."""
         return tuple(getattr(self, name) for name in self._fields if name.endswith("_token"))
 
 
@@ -92,7 +92,7 @@ VARIABLES = frozenset({*_ENVIRONMENT, *GITHUB_TOKENS, "SKILLYARD_CONFIG"})
 
 
 def config_path(environment: Mapping[str, str] | None = None) -> str:
-    """Return where the settings lie, whether there are any or not."""
+    """Return the path of the settings file, which need not exist."""
     environment = os.environ if environment is None else environment
     named = environment.get("SKILLYARD_CONFIG")
     if named:
@@ -104,10 +104,9 @@ def config_path(environment: Mapping[str, str] | None = None) -> str:
 def load_settings(
     path: str | None = None, environment: Mapping[str, str] | None = None
 ) -> Settings:
-    """Return the settings of the file, if it is there, and of the environment over it.
+    """Return the settings of the file, if it exists, overridden by the environment.
 
-    Raises SkillIoError for a file that was named and cannot be read, InvalidInput for one that
-    says something that is no setting.
+    Raises SkillIoError for a named file that cannot be read, InvalidInput for an invalid setting.
     """
     environment = os.environ if environment is None else environment
     path = config_path(environment) if path is None else path
@@ -150,7 +149,7 @@ def _from_file(path: str, *, must_exist: bool) -> dict[str, Any]:
 
 
 def _fields(table: Mapping[str, Any], place: tuple[str, ...], path: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in table.items():
         here = (*place, key)
         if here in _KEYS:
@@ -158,13 +157,13 @@ def _fields(table: Mapping[str, Any], place: tuple[str, ...], path: str) -> dict
             wrong = not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool)
             if wrong or (kind is list and not all(isinstance(item, str) for item in value)):
                 raise InvalidInput(f"{path}: {'.'.join(here)} is of the wrong type")
-            found[field] = tuple(value) if kind is list else value
+            values[field] = tuple(value) if kind is list else value
         elif isinstance(value, Mapping) and any(known[: len(here)] == here for known in _KEYS):
-            found |= _fields(value, here, path)
+            values |= _fields(value, here, path)
         else:
             known = ", ".join(sorted(".".join(key) for key in _KEYS))
             raise InvalidInput(f"{path}: no setting {'.'.join(here)}; known: {known}")
-    return found
+    return values
 
 
 def _checked(settings: Settings, path: str) -> Settings:
@@ -181,7 +180,7 @@ def _checked(settings: Settings, path: str) -> Settings:
         origin_of(url)
     for repository in settings.repositories:
         if not is_repository(repository):
-            raise InvalidInput(f"{path}: {repository!r} is no owner/repo")
+            raise InvalidInput(f"{path}: {repository!r} is not owner/repo")
     if settings.over_fetch_floor < 0 or not 0 < settings.source_timeout_s < MAX_SECONDS:
         raise InvalidInput(f"{path}: over_fetch_floor is at least 0, source_timeout_s above 0")
     if settings.cache_bytes < 0 or not 0 <= settings.cache_days < MAX_SECONDS:

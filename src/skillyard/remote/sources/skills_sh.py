@@ -1,7 +1,7 @@
 """skills.sh: the marketplace's search, and its snapshots of skills.
 
-Both shapes of search answers are read, and the documented API where a token is given. A snapshot
-takes one request and no GitHub quota, so it is asked for first; GitHub is asked when there is none.
+Both shapes of search responses are read, and the documented API when there is a token. A snapshot
+takes one request and no GitHub quota, so it is tried first; GitHub is the fallback.
 """
 
 from __future__ import annotations
@@ -55,24 +55,24 @@ class SkillsSh:
             return []
         documented = bool(self.transport.hosts[self.name].token)
         route = "/api/v1/skills/search" if documented else "/api/search"
-        asked = urlencode({"q": text, "limit": min(limit, MAX_HITS)})
+        parameters = urlencode({"q": text, "limit": min(limit, MAX_HITS)})
         reply = await self.transport.get(
-            self.name, f"{route}?{asked}", fresh_s=SEARCH_FRESH_S, check=_is_search
+            self.name, f"{route}?{parameters}", fresh_s=SEARCH_FRESH_S, check=_is_search
         )
         if reply.status != 200:
             raise SourceFailed("bad_answer", f"skills.sh has no {route}", status=reply.status)
         return list(self._hits(reply)[:limit])
 
     def _hits(self, reply: Reply) -> tuple[Hit, ...]:
-        found = self.transport.parsed.get_parsed("hits", reply.body)
-        if not isinstance(found, tuple):
+        cached = self.transport.parsed.get_parsed("hits", reply.body)
+        if not isinstance(cached, tuple):
             answer = json_of(reply.headers, reply.body, self.name)
             hits = (_hit(item) for item in _listed(answer))
-            found = tuple(hit for hit in hits if hit is not None)
-            texts = sum(map(sys.getsizeof, (text for hit in found for text in hit)))
-            size = texts + ENTRY_BYTES * (len(found) + 1)
-            self.transport.parsed.put_parsed("hits", reply.body, found, size)
-        return found
+            cached = tuple(hit for hit in hits if hit is not None)
+            texts = sum(map(sys.getsizeof, (text for hit in cached for text in hit)))
+            size = texts + ENTRY_BYTES * (len(cached) + 1)
+            self.transport.parsed.put_parsed("hits", reply.body, cached, size)
+        return cached
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's files: the snapshot, else GitHub's. Raises SourceFailed."""
@@ -116,12 +116,12 @@ class SkillsSh:
     def _files(self, reply: Reply, *, references: bool, whole: bool) -> _Files:
         """Return what is wanted of a snapshot; no files for one without a SKILL.md."""
         kind = ("snapshot", references, whole)
-        found = self.transport.parsed.get_parsed(kind, reply.body)
-        if not isinstance(found, _Files):
+        files = self.transport.parsed.get_parsed(kind, reply.body)
+        if not isinstance(files, _Files):
             answer = json_of(reply.headers, reply.body, self.name)
-            found = _wanted(answer, references=references, whole=whole)
-            self.transport.parsed.put_parsed(kind, reply.body, found, found.size())
-        return found
+            files = _selected_files(answer, references=references, whole=whole)
+            self.transport.parsed.put_parsed(kind, reply.body, files, files.size())
+        return files
 
 
 class _Files(NamedTuple):
@@ -136,7 +136,7 @@ class _Files(NamedTuple):
         return texts + ENTRY_BYTES
 
 
-def _wanted(answer: Any, *, references: bool, whole: bool) -> _Files:
+def _selected_files(answer: Any, *, references: bool, whole: bool) -> _Files:
     files, skipped = checked_files(_contents(answer))
     if "SKILL.md" not in files or files["SKILL.md"].startswith(LFS):
         return _Files(MappingProxyType({}), tuple(skipped))
@@ -148,8 +148,8 @@ def _wanted(answer: Any, *, references: bool, whole: bool) -> _Files:
 
 
 def _listed(answer: Any) -> list[Any]:
-    found = answer.get("skills", answer.get("data")) if isinstance(answer, dict) else None
-    return found if isinstance(found, list) else []
+    skills = answer.get("skills", answer.get("data")) if isinstance(answer, dict) else None
+    return skills if isinstance(skills, list) else []
 
 
 def _is_search(headers: Mapping[str, str], body: bytes) -> None:
@@ -167,13 +167,13 @@ def _is_snapshot(headers: Mapping[str, str], body: bytes) -> None:
 
 
 def _contents(answer: Any) -> list[tuple[str, bytes]]:
-    found = []
+    contents = []
     for item in answer["files"]:
         if isinstance(item, dict):
             path, text = item.get("path"), item.get("contents")
             if isinstance(path, str) and isinstance(text, str):
-                found.append((path, text.encode("utf-8", "surrogatepass")))
-    return found
+                contents.append((path, text.encode("utf-8", "surrogatepass")))
+    return contents
 
 
 def _hit(item: Any) -> Hit | None:

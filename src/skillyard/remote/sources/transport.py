@@ -1,8 +1,8 @@
-"""The one way out to the network: bounded, polite, and only to hosts that were named.
+"""The HTTP transport of all sources: bounded, rate-limited, and only to named hosts.
 
-Each address is asked once at a time and kept with its ETag. A remote that says when its quota is
-spent is not asked again before; what is kept answers meanwhile, with its age. A token goes to the
-host that it belongs to and nowhere else, whatever a redirect says.
+Concurrent requests for one URL are merged, and responses are cached with their ETag. A remote
+whose quota is exhausted is not contacted until it is renewed; cached responses are served
+meanwhile, with their age. A token is sent only to its own host, also after redirects.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ USER_AGENT = "skillyard (+agent skills search)"
 
 
 class Host(NamedTuple):
-    """A remote that may be asked."""
+    """A remote host that may be contacted."""
 
     url: str
     """Its base address, without a slash at the end."""
@@ -66,7 +66,7 @@ class Host(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """An answer, from the remote or from the cache."""
+    """A response, from the remote or from the cache."""
 
     status: int
     headers: Mapping[str, str]
@@ -88,10 +88,10 @@ def origin_of(url: str) -> str:
         port = parts.port
         host = parts.hostname or ""
     except ValueError:
-        raise InvalidInput(f"{url!r} is no http or https address") from None
+        raise InvalidInput(f"{url!r} is not an http or https address") from None
     odd = not host.isprintable() or any(char in host for char in ' %/\\"<>^`{|}')
     if parts.scheme not in ("http", "https") or not host or odd:
-        raise InvalidInput(f"{url!r} is no http or https address")
+        raise InvalidInput(f"{url!r} is not an http or https address")
     if parts.username is not None or parts.password is not None:
         raise InvalidInput(
             f"an address with a name or password in it is not asked: {parts.hostname}"
@@ -101,7 +101,7 @@ def origin_of(url: str) -> str:
 
 
 class Transport:
-    """Asks hosts. Use it as an asynchronous context; safe for many tasks of one event loop."""
+    """Sends requests. An asynchronous context manager, for the tasks of one event loop."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class Transport:
         self.cache.close()
 
     def add_host(self, name: str, host: Host) -> None:
-        """Let a further host be asked. Raises InvalidInput for what is no address."""
+        """Allow requests to a further host. Raises InvalidInput for an invalid URL."""
         self._origins.add(origin_of(host.url))
         self.hosts[name] = host
 
@@ -173,21 +173,21 @@ class Transport:
         max_bytes: int = MAX_BYTES,
         check: Check | None = None,
     ) -> Reply:
-        """Return what lies at ``path`` of a host (or at a whole address on it): 200 or 404.
+        """Return the response for ``path`` on a host (or for a whole URL on it): 200 or 404.
 
-        What is kept answers for ``fresh_s`` seconds without asking; later the remote is asked
-        whether it is still the same. Raises SourceFailed.
+        A cached response is served for ``fresh_s`` seconds and revalidated afterwards. Raises
+        SourceFailed.
         """
-        asked = self.hosts[host]
-        url = path if "://" in path else asked.url + path
+        host_settings = self.hosts[host]
+        url = path if "://" in path else host_settings.url + path
         if "://" in path or not path.startswith("/"):  # else its host is that of the base
-            _check_origin(url, asked, host)
-        key = self._key(url, accept, asked)
+            _check_origin(url, host_settings, host)
+        key = self._key(url, accept, host_settings)
         stored = self.cache.get(key, self._clock())
         if stored is not None:
             fresh_s = NEGATIVE_S if stored.status != 200 else fresh_s
             if self.offline or 0 <= self._clock() - stored.checked < fresh_s:
-                return self._kept(stored, stale=self.offline)
+                return self._cached_reply(stored, stale=self.offline)
         if self.offline:
             raise SourceFailed(
                 "offline",
@@ -199,7 +199,9 @@ class Transport:
             raise failure
         task = self._running.get(key)
         if task is None:
-            task = asyncio.create_task(self._ask(key, url, asked, accept, max_bytes, check, stored))
+            task = asyncio.create_task(
+                self._ask(key, url, host_settings, accept, max_bytes, check, stored)
+            )
             self._running[key] = task
             task.add_done_callback(lambda _: self._running.pop(key, None))
         return await asyncio.shield(task)
@@ -209,7 +211,7 @@ class Transport:
         who = sha256(host.token.encode()).hex() if host.token else ""
         return sha256(f"{url}\0{accept}\0{who}".encode("utf-8", "surrogatepass"))
 
-    def _kept(self, stored: Stored, *, stale: bool) -> Reply:
+    def _cached_reply(self, stored: Stored, *, stale: bool) -> Reply:
         age = max(0.0, self._clock() - stored.checked)
         return Reply(stored.status, stored.headers, stored.body, age, stale)
 
@@ -234,7 +236,7 @@ class Transport:
             if not came:
                 self._breaker.record(origin_of(url), error)
             if stored is not None and (came or error.code in KEPT_INSTEAD):
-                return self._kept(stored, stale=True)
+                return self._cached_reply(stored, stale=True)
             if error.code in ("status", "bad_answer", "too_large"):
                 self._failed[key] = (self._clock() + FAILURE_S, error)
             raise
@@ -243,9 +245,11 @@ class Transport:
             self.cache.confirm(key, now)
             return Reply(stored.status, stored.headers, stored.body)
         if reply.status == 200 or reply.status in GONE:
-            kept = {name: reply.headers[name] for name in CACHED_HEADERS if name in reply.headers}
+            cached_headers = {
+                name: reply.headers[name] for name in CACHED_HEADERS if name in reply.headers
+            }
             body = reply.body if reply.status == 200 else b""
-            self.cache.put(key, Stored(url, reply.status, kept, body, now, now))
+            self.cache.put(key, Stored(url, reply.status, cached_headers, body, now, now))
         return reply
 
     async def _answer(
@@ -294,19 +298,19 @@ class Transport:
         """Ask; once more where the connection that was kept turned out to be spent."""
         import httpx2
 
-        sent = self._sent(url, host, accept, stored)
+        exchange = self._send(url, host, accept, stored)
         try:
-            response = await sent.__aenter__()
+            response = await exchange.__aenter__()
         except httpx2.RemoteProtocolError:
-            sent = self._sent(url, host, accept, stored)
-            response = await sent.__aenter__()
+            exchange = self._send(url, host, accept, stored)
+            response = await exchange.__aenter__()
         try:
             yield response
         finally:
-            await sent.__aexit__(None, None, None)
+            await exchange.__aexit__(None, None, None)
 
     @asynccontextmanager
-    async def _sent(
+    async def _send(
         self, url: str, host: Host, accept: str, stored: Stored | None
     ) -> AsyncIterator[Any]:
         headers = {"Accept": accept}
@@ -365,11 +369,11 @@ class Transport:
             return Reply(status, headers, body)
         if status in GONE:
             return Reply(status, headers, b"")
-        said = b""
+        reason = b""
         if status == 403:
             with suppress(SourceFailed):
-                said = await read_body(url, response, REASON_BYTES)
-        wait_s = self._quotas.wait(origin_of(url), status, headers, said)
+                reason = await read_body(url, response, REASON_BYTES)
+        wait_s = self._quotas.wait(origin_of(url), status, headers, reason)
         raise _refusal(url, host, status, wait_s)
 
 
@@ -383,10 +387,10 @@ KEPT_INSTEAD = frozenset(
 """Failures after which what is kept answers, with its age."""
 
 
-def _check_origin(url: str, asked: Host, name: str) -> None:
+def _check_origin(url: str, host: Host, name: str) -> None:
     """Raise SourceFailed for an address that is not on the host."""
     try:
-        elsewhere = origin_of(url) != origin_of(asked.url)
+        elsewhere = origin_of(url) != origin_of(host.url)
     except InvalidInput as error:
         raise SourceFailed("refused", str(error)) from None
     if elsewhere:

@@ -1,6 +1,6 @@
 """A site that lists its skills under ``/.well-known/`` (draft 0.2.0, else 0.1.0).
 
-The index promises a digest for everything; what does not match it is not taken.
+The index has a digest for every file; content that does not match is rejected.
 """
 
 from __future__ import annotations
@@ -62,19 +62,21 @@ class WellKnown:
         failures = [answer for answer in answers if isinstance(answer, SourceFailed)]
         if failures and len(failures) == len(self.sites):
             raise failures[0]
-        asked = set(STANDARD.terms(query))
-        found = []
+        query_terms = set(STANDARD.terms(query))
+        matches = []
         for answer in answers:
             if isinstance(answer, BaseException):
                 if not isinstance(answer, SourceFailed):
                     raise answer
                 continue
             for hit in answer:
-                shared = len(asked.intersection(STANDARD.terms(f"{hit.name} {hit.description}")))
+                shared = len(
+                    query_terms.intersection(STANDARD.terms(f"{hit.name} {hit.description}"))
+                )
                 if shared:
-                    found.append((-shared, hit.key, hit))
-        found.sort(key=lambda entry: entry[:2])
-        return Hits([hit for _, _, hit in found[:limit]], failures)
+                    matches.append((-shared, hit.key, hit))
+        matches.sort(key=lambda entry: entry[:2])
+        return Hits([hit for _, _, hit in matches[:limit]], failures)
 
     async def listed(self, site: str) -> list[Hit]:
         """Return what a site lists: below its path first, then at its root. Raises SourceFailed."""
@@ -122,8 +124,8 @@ class WellKnown:
     def _hit(
         self, site: str, item: Mapping[str, Any], name: str, url: str, digest: str, kind: str
     ) -> Hit:
-        said = item.get("description")
-        description = said[:1_024] if isinstance(said, str) else ""
+        given_description = item.get("description")
+        description = given_description[:1_024] if isinstance(given_description, str) else ""
         source = urlsplit(site).netloc
         return Hit(
             source,
@@ -152,10 +154,10 @@ class WellKnown:
                 files, executable = _unpacked(hit, replies[0].body)
             raw_url = hit.url
         else:
-            wanted = hit.kind.split("\n") if references or whole else ["SKILL.md"]
-            replies = [await self._reply(hit, hit.url + path, FILE_BYTES) for path in wanted]
+            paths = hit.kind.split("\n") if references or whole else ["SKILL.md"]
+            replies = [await self._reply(hit, hit.url + path, FILE_BYTES) for path in paths]
             bodies = (reply.body for reply in replies)
-            files, _ = checked_files(zip(wanted, bodies, strict=True))
+            files, _ = checked_files(zip(paths, bodies, strict=True))
             raw_url = f"{hit.url}SKILL.md"
         if not references and not whole:
             files = {"SKILL.md": files["SKILL.md"]}
@@ -225,12 +227,12 @@ def _unpacked(hit: Hit, data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
     from skillyard.remote.install.archives import read_archive
 
     try:
-        found = read_archive(data, "zip" if data.startswith(b"PK") else "tar.gz")
+        archived = read_archive(data, "zip" if data.startswith(b"PK") else "tar.gz")
     except SkillError as error:
         what = f"the archive of {hit.key}: {error.message}"
         raise SourceFailed("refused", what, hint=error.hint) from None
-    files = {file.path: file.data for file in found}
-    return files, frozenset(file.path for file in found if file.executable)
+    files = {file.path: file.data for file in archived}
+    return files, frozenset(file.path for file in archived if file.executable)
 
 
 def hosts(settings: Settings) -> dict[str, Host]:

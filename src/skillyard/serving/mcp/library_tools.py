@@ -147,15 +147,15 @@ def _card(view: View, skill: Skill, root: str | None) -> shapes.Card:
 
 def _problems(view: View) -> tuple[shapes.Problem, ...]:
     """Return what did not load, and whether a version before it is served."""
-    errors = [found for found in view.files.diagnostics if found.severity == "error"]
-    return tuple(_problem(view, found) for found in errors[:PROBLEMS])
+    errors = [diagnostic for diagnostic in view.files.diagnostics if diagnostic.severity == "error"]
+    return tuple(_problem(view, diagnostic) for diagnostic in errors[:PROBLEMS])
 
 
-def _problem(view: View, found: Diagnostic) -> shapes.Problem:
+def _problem(view: View, diagnostic: Diagnostic) -> shapes.Problem:
     return shapes.Problem(
-        path=safe_text(clean_line(view.shown_path(found.path))),
-        message=safe_text(problem_of(found)),
-        served=found.path in view.last_good,
+        path=safe_text(clean_line(view.shown_path(diagnostic.path))),
+        message=safe_text(problem_of(diagnostic)),
+        served=diagnostic.path in view.last_good,
     )
 
 

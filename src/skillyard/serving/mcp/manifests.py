@@ -139,9 +139,9 @@ class Manifests:
         files = [EntryFile(f"{root}/{SKILL_FILE}", SKILL_FILE, whole, len(data))]
         for path, size in _listed(skill, len(data)):
             uri = "/".join((root, *map(segment, path.split("/"))))
-            found = self._digest_of(skill, path, size)
-            if found is not None:
-                files.append(EntryFile(uri, path, *found))
+            digest = self._digest_of(skill, path, size)
+            if digest is not None:
+                files.append(EntryFile(uri, path, *digest))
         return Entry(root, skill, frontmatter, tuple(files))
 
     def _served(self, skill: Skill) -> tuple[bytes, dict[str, Any]]:
@@ -190,9 +190,9 @@ class Manifests:
 
     def forget_all_but(self, skills: Iterable[Skill]) -> None:
         """Let go of what no skill of a view needs any more."""
-        wanted = {skill.hash for skill in skills}
+        hashes = {skill.hash for skill in skills}
         with self._lock:
-            for old in [key for key in self._texts if key not in wanted]:
+            for old in [key for key in self._texts if key not in hashes]:
                 self._held -= len(self._texts.pop(old))
 
     def _hold(self, skill: Skill, data: bytes) -> None:
@@ -229,10 +229,10 @@ class Manifests:
 
 def _stamp(path: str) -> _Stamp | None:
     try:
-        found = os.stat(path, follow_symlinks=False)
+        info = os.stat(path, follow_symlinks=False)
     except OSError:
         return None
-    return _Stamp(found.st_size, found.st_mtime_ns, found.st_ino)
+    return _Stamp(info.st_size, info.st_mtime_ns, info.st_ino)
 
 
 def _listed(skill: Skill, own: int = 0) -> list[tuple[str, int]]:
@@ -240,10 +240,10 @@ def _listed(skill: Skill, own: int = 0) -> list[tuple[str, int]]:
     if is_document(skill):
         return []
     try:
-        found = list_resources(skill, _LIMITS, nested=True)
+        resources = list_resources(skill, _LIMITS, nested=True)
     except SkillError:
         raise Unserved("its folder cannot be read") from None
-    files = [(file.path, file.size) for file in found if file.path != SKILL_FILE]
+    files = [(file.path, file.size) for file in resources if file.path != SKILL_FILE]
     if len(files) + 1 > ENTRY_FILES:
         raise Unserved(f"it has more than {plural(ENTRY_FILES, 'file')}, the most that hosts take")
     if own + sum(size for _, size in files) > ENTRY_BYTES:

@@ -40,12 +40,16 @@ def refusal_of(line: str) -> JSONRPCError:
 
 
 def _refusal(message: Any) -> JSONRPCError:
-    found = message.get("id") if isinstance(message, dict) else None
-    known = isinstance(found, str | int) and not isinstance(found, bool) and _is_text(found)
-    number = found if known else None
+    request_id = message.get("id") if isinstance(message, dict) else None
+    known = (
+        isinstance(request_id, str | int)
+        and not isinstance(request_id, bool)
+        and _is_text(request_id)
+    )
+    number = request_id if known else None
     if not _is_text(message):
-        said = "the message contains half a character, a surrogate without its other half"
-        return _error(number, INVALID_PARAMS, said)
+        message_text = "the message contains half a character, a surrogate without its other half"
+        return _error(number, INVALID_PARAMS, message_text)
     return _error(number, INVALID_REQUEST, "the message is nested too deeply, or a number too long")
 
 

@@ -72,10 +72,10 @@ async def get_prompt(
 ) -> GetPromptResult:
     """Return a skill's instructions in their frame, then what the user wrote. Raises MCPError."""
     given = dict(arguments or {})
-    said = given.pop(ARGUMENTS, "")
+    argument_text = given.pop(ARGUMENTS, "")
     if given:
         raise invalid(f"the prompt takes the one argument {ARGUMENTS!r}", "invalid_argument")
-    if len(said) > ARGUMENT_CHARS:
+    if len(argument_text) > ARGUMENT_CHARS:
         raise invalid(f"{ARGUMENTS} must have at most {ARGUMENT_CHARS:,} characters")
 
     def work(view: View) -> tuple[GetPromptResult, Iterable[Skill]]:
@@ -84,7 +84,7 @@ async def get_prompt(
             shown = clean_line(shorten(name, 200))
             raise invalid(f"No prompt is called {shown!r}", "unknown_prompt")
         text = load_answer(view, shared, skill).text
-        parts = [text, clean(said)] if said.strip() else [text]
+        parts = [text, clean(argument_text)] if argument_text.strip() else [text]
         messages = [
             PromptMessage(role="user", content=TextContent(type="text", text=part))
             for part in parts

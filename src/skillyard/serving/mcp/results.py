@@ -31,8 +31,8 @@ def _outline(name: str) -> Schema:
 def _inside(schema: Schema) -> Schema:
     if "$ref" in schema:
         inner = COMPONENTS[schema["$ref"]]
-        told = _notation(inner)
-        return {"type": "object", "required": inner["required"], "description": told}
+        notation = _notation(inner)
+        return {"type": "object", "required": inner["required"], "description": notation}
     if "anyOf" in schema or schema["type"] != "array":
         return {key: value for key, value in schema.items() if key != "description"}
     if "$ref" in schema["items"]:

@@ -211,8 +211,8 @@ async def _here(call: Call, name: str) -> FoundSkill:
     """Return a skill of the library. Raises SkillNotFound, AmbiguousName, Refused."""
 
     def work(view: View) -> tuple[FoundSkill, Sequence[Skill]]:
-        wanted = call.values["include_references"]
-        found_skill = find_skill(view.lookup, name, references=wanted, raw=False)
+        references = call.values["include_references"]
+        found_skill = find_skill(view.lookup, name, references=references, raw=False)
         return found_skill, [view.catalog.get(name)]
 
     try:
@@ -222,13 +222,13 @@ async def _here(call: Call, name: str) -> FoundSkill:
 
 
 async def _elsewhere(call: Call, name: str, error: SkillNotFound) -> FoundSkill:
-    shared, wanted = call.shared, call.values["include_references"]
+    shared, references = call.shared, call.values["include_references"]
     view = await shared.context.follower.fresh()
     parts = name.split("/")
     if len(parts) > 2:
         source = "/".join(parts[:-1])
         return await skill_by_source(
-            shared.context, view.ranked, source, parts[-1], references=wanted, raw=False
+            shared.context, view.ranked, source, parts[-1], references=references, raw=False
         )
     searching = shared.context.searches
     names = [each for each in searching.default_names if each != LOCAL]
@@ -237,7 +237,7 @@ async def _elsewhere(call: Call, name: str, error: SkillNotFound) -> FoundSkill:
         raise not_found(name, error.near)
 
     async def find(searcher: SearchService) -> FoundSkill:
-        return await searcher.find(name, references=wanted)
+        return await searcher.find(name, references=references)
 
     try:
         found_skill = await searching.run(find, sources, None)

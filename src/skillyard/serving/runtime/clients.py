@@ -42,12 +42,12 @@ class Proxies:
     def trusts(self, address: str) -> bool:
         """True for the address of such a proxy."""
         try:
-            found = ip_address(address.partition("%")[0])
+            ip = ip_address(address.partition("%")[0])
         except ValueError:
             return False
-        if isinstance(found, IPv6Address) and found.ipv4_mapped is not None:
-            return any(found.ipv4_mapped in network for network in self._networks)
-        return any(found in network for network in self._networks)
+        if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
+            return any(ip.ipv4_mapped in network for network in self._networks)
+        return any(ip in network for network in self._networks)
 
     def connected(self, address: str) -> str:
         """Return the client of a connection; unknown for a proxy, before it sends a request."""

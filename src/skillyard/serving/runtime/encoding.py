@@ -126,11 +126,11 @@ def prefers_html(accept: str, *, at_least: bool = False) -> bool:
         quality = next((p for p in rest.split(";") if p.strip().lower().startswith("q=")), "")
         weights[media.strip().lower()] = _weight(quality)
     weights = weights if accept.strip() else {"*/*": 1.0}
-    html, data = _wanted(weights, "text", "html"), _wanted(weights, "application", "json")
+    html, data = _weight_of(weights, "text", "html"), _weight_of(weights, "application", "json")
     return html > data or (at_least and html == data)
 
 
-def _wanted(weights: Mapping[str, float], kind: str, name: str) -> float:
+def _weight_of(weights: Mapping[str, float], kind: str, name: str) -> float:
     ranges = (f"{kind}/{name}", f"{kind}/*", "*/*")
     return next((weights[media] for media in ranges if media in weights), 0.0)
 

@@ -20,8 +20,10 @@ def components_of(shapes: Iterable[type], ref_template: str) -> dict[str, Schema
     annotation gives, and those with a default may be absent.
     """
     shapes = tuple(shapes)
-    _, found = schema_components(shapes, ref_template=ref_template)
-    return {kind.__name__: _component(kind, found[kind.__name__]) for kind in _with_inner(shapes)}
+    _, components = schema_components(shapes, ref_template=ref_template)
+    return {
+        kind.__name__: _component(kind, components[kind.__name__]) for kind in _with_inner(shapes)
+    }
 
 
 def _with_inner(shapes: Iterable[Any]) -> list[type]:

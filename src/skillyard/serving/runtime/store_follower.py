@@ -17,7 +17,7 @@ from skillyard.serving.runtime.options import ServiceOptions
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.runtime.view import View, next_view
 from skillyard.store.node.catalog import NodeCatalog
-from skillyard.store.node.following import Follower as StoreThread
+from skillyard.store.node.follower import Follower as StoreThread
 from skillyard.store.node.state import state_folder
 from skillyard.store.opening import shown_address
 

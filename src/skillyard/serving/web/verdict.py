@@ -24,7 +24,7 @@ class Verdict(NamedTuple):
     title: str
     """In a few words, for the window's title."""
     heading: Content
-    said: Content
+    detail: Content
     """The sentence below the heading."""
 
     def block(self, level: str = "h2") -> Markup:
@@ -32,7 +32,7 @@ class Verdict(NamedTuple):
         return tag(
             "div",
             tag(level, self.heading, id="verdict", tabindex=-1, dir="auto"),
-            tag("div", self.said, class_="said", dir="auto") if self.said else None,
+            tag("div", self.detail, class_="said", dir="auto") if self.detail else None,
             class_=f"verdict {self.kind}",
         )
 

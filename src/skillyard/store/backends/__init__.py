@@ -1,1 +1,1 @@
-"""The two databases that a store can be kept in: SQLite (one file) and PostgreSQL (a server)."""
+"""The two databases of a store: SQLite (one file) and PostgreSQL (a server)."""

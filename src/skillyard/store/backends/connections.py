@@ -1,7 +1,7 @@
-"""Connections that are kept open and lent out, a bounded number of them.
+"""A bounded pool of database connections.
 
-Made where it is asked for, in the asking thread: whoever waits for a database that is away is
-told so by the database's own error, at once, and no thread works behind anybody's back.
+A connection is made in the thread that needs it, so that a caller gets the database's own error
+at once when the database is down, and no background thread is needed.
 """
 
 from __future__ import annotations

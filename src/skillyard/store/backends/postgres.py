@@ -155,19 +155,19 @@ class PostgresBackend:
     def migrate(self) -> tuple[int | None, int]:
         """See the protocol. Each step is one transaction; two processes may do it at once."""
         before = self._schema()
-        found = before
-        while pending(self.name, found, self.address):
+        version = before
+        while pending(self.name, version, self.address):
             with self.lent(b"BEGIN; SET LOCAL synchronous_commit = local") as connection:
                 connection.execute(LOCK.encode())
-                found = _schema(connection)  # another process may have been faster
-                for step in pending(self.name, found, self.address)[:1]:
+                version = _schema(connection)  # another process may have been faster
+                for step in pending(self.name, version, self.address)[:1]:
                     connection.execute(_VERSIONS)
                     connection.execute(step.sql.encode())
                     connection.execute(
                         b"INSERT INTO skillyard.schema_versions (version, name) VALUES (%s, %s)",
                         (step.number, step.name),
                     )
-                    found = step.number
+                    version = step.number
                 connection.execute(b"COMMIT")
         return before, latest(self.name)
 

@@ -1,4 +1,4 @@
-"""The address of a database, as libpq reads it and as people may see it."""
+"""The address of a PostgreSQL database, as libpq parses it and as messages show it."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def parsed(url: str) -> dict[str, Any]:
             " password or a name"
         )
     try:
-        said = psycopg.conninfo.conninfo_to_dict(url)
-        return {**_DEFAULTS, **said, "client_encoding": "utf8"}
+        given = psycopg.conninfo.conninfo_to_dict(url)
+        return {**_DEFAULTS, **given, "client_encoding": "utf8"}
     except (psycopg.Error, UnicodeError):
         raise InvalidInput(
             "the address of a PostgreSQL store is postgresql://user@host:port/database?option=value"

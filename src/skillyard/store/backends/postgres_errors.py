@@ -1,4 +1,4 @@
-"""PostgreSQL's errors as the store's own, without credentials."""
+"""Map PostgreSQL's errors to the store's errors, without credentials."""
 
 from __future__ import annotations
 
@@ -61,17 +61,19 @@ def failure_of(
     timeout_s: float = 0.0,
     committed: bool | None = False,
 ) -> StoreFailed:
-    """Return the store's own error for one of PostgreSQL's."""
-    kind, what, hint = _said(error)
-    said = " ".join(str(error).split())[:MOST_CHARS]
+    """Return the store's error for a PostgreSQL error."""
+    kind, what, hint = _description(error)
+    message = " ".join(str(error).split())[:MOST_CHARS]
     for secret in secrets:
-        said = said.replace(secret, "***")
-    failure = kind(address, f"{what.format(timeout_s=timeout_s)} (PostgreSQL: {said})", hint=hint)
+        message = message.replace(secret, "***")
+    failure = kind(
+        address, f"{what.format(timeout_s=timeout_s)} (PostgreSQL: {message})", hint=hint
+    )
     failure.committed = committed
     return failure
 
 
-def _said(error: psycopg.Error) -> _Said:
+def _description(error: psycopg.Error) -> _Said:
     import psycopg
 
     state = error.sqlstate

@@ -1,8 +1,8 @@
-"""A commit that counts only when a standby has it, and the truth when it does not.
+"""Synchronous publishing: commit only with a standby, and report when it did not replicate.
 
-PostgreSQL waits for its synchronous standbys inside COMMIT, without end, after the commit stands
-on the primary. So it is looked at first whether there is one; the wait is cancelled after a
-time, and then the publish stands here and nowhere else, which is what NoStandby says.
+PostgreSQL waits for its synchronous standbys inside COMMIT, without a limit, after the commit is
+already durable on the primary. So a standby must be connected before the commit. The wait is
+cancelled after a time; the publish then stands on the primary only, and NoStandby says so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What PostgreSQL is asked with. Temporary tables belong to one connection."""
+"""The SQL of PostgreSQL. Temporary tables belong to one connection."""
 
 from __future__ import annotations
 

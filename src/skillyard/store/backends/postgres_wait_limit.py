@@ -1,7 +1,7 @@
-"""A time limit for every wait on a server: one that hangs keeps its connections and says nothing.
+"""A time limit for every wait on a server that hangs without closing its connections.
 
-The server's own ``statement_timeout`` needs a server that is awake, and TCP's keepalive one whose
-kernel is not; neither notices a process that is stopped, or a proxy that no longer passes on.
+``statement_timeout`` needs a running server, and TCP keepalive only detects a dead kernel;
+neither detects a stopped process, or a proxy that no longer forwards.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def _bounded(
     """
     end = time.monotonic() + max_wait_s
     try:
-        wanted = next(gen)
+        waits_for = next(gen)
         while True:
-            ready = yield wanted
+            ready = yield waits_for
             if not ready and time.monotonic() > end:
                 connection.pgconn.finish()  # nobody knows what the server will still do
                 raise failure(f"the server has not answered for {max_wait_s:g} s")
-            wanted = gen.send(ready)
+            waits_for = gen.send(ready)
     except StopIteration as done:
         return done.value

@@ -1,4 +1,4 @@
-"""The parts of the SQL that SQLite and PostgreSQL have in common."""
+"""The SQL that SQLite and PostgreSQL share."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The embedded store: one SQLite file, for one machine. The default.
+"""The embedded store: one SQLite file on one machine. The default.
 
-Write-ahead logging, so that readers and the one writer do not wait for each other; every commit
-is on the disk before it is acknowledged (``synchronous = FULL``).
+It uses write-ahead logging, so that readers and the writer do not block each other. Every commit
+is on disk before it is acknowledged (``synchronous = FULL``).
 """
 
 from __future__ import annotations
@@ -149,13 +149,13 @@ class SqliteBackend:
         """See the protocol. Each step is one transaction; two processes may do it at once."""
         self._make_file()
         with self._lent() as connection:
-            before = found = _schema(connection)
-            while steps := pending(self.name, found, self.address):
+            before = version = _schema(connection)
+            while steps := pending(self.name, version, self.address):
                 connection.execute("BEGIN IMMEDIATE")
-                found = _schema(connection)  # another process may have been faster
-                for step in pending(self.name, found, self.address)[:1]:
+                version = _schema(connection)  # another process may have been faster
+                for step in pending(self.name, version, self.address)[:1]:
                     _apply(connection, step)
-                    found = step.number
+                    version = step.number
                 connection.execute("COMMIT")
                 del steps
         return before, latest(self.name)
@@ -303,8 +303,8 @@ def _schema(connection: _Connection) -> int | None:
     ).fetchone()
     if named is None:
         return None
-    found = connection.execute("SELECT max(version) FROM schema_versions").fetchone()[0]
-    return None if found is None else int(found)
+    version = connection.execute("SELECT max(version) FROM schema_versions").fetchone()[0]
+    return None if version is None else int(version)
 
 
 def _apply(connection: _Connection, step: Migration) -> None:
@@ -321,13 +321,13 @@ def _apply(connection: _Connection, step: Migration) -> None:
 
 def _statements(script: str) -> list[str]:
     """Return the statements of a script; ``executescript`` would commit before the first."""
-    found, begun = [], ""
+    statements, begun = [], ""
     for line in script.splitlines(keepends=True):
         begun += line
         if sqlite3.complete_statement(begun):
-            found.append(begun)
+            statements.append(begun)
             begun = ""
-    return found
+    return statements
 
 
 _SAID: dict[int, tuple[type[StoreFailed], str, str]] = {

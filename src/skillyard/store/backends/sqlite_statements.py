@@ -1,4 +1,4 @@
-"""What SQLite is asked with. Temporary tables and views belong to one connection."""
+"""The SQL of SQLite. Temporary tables and views belong to one connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Skill folders below roots as items; the file of an item as a skill, with its files' digests."""
+"""Skill folders as ingest items, and the skill of such an item with its files' digests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skillyard.errors import Diagnostic, ResourceRefused
 from skillyard.limits import Limits
 from skillyard.resources import list_resources, read_file, read_resource
 from skillyard.skill import Origin, Reference, Skill
-from skillyard.store.ingest.work import Item
+from skillyard.store.ingest.work_items import Item
 from skillyard.store.values import FileDigest, Standing, Submission
 
 __all__ = ["count", "items", "submission", "unchanged"]
@@ -27,34 +27,36 @@ MOST_REFERENCE_BYTES = 1_048_576
 
 
 def items(roots: Sequence[str], source: str, limits: Limits) -> Iterator[Item | Diagnostic]:
-    """Yield every skill file below the roots as it is found, and what could not be looked at.
+    """Yield each skill file below the roots, and a diagnostic for what cannot be read.
 
-    Convention files (AGENTS.md and kin) are a project's own and no skills to share. The place is
-    the path of the skill's folder below its root, of a single document its own path; None for a
-    SKILL.md that lies in the root itself. Raises InvalidSkillsRoot.
+    Convention files (AGENTS.md and the like) belong to their project and are not published. The
+    place is the path of the skill's folder below its root, or of a single document its own path;
+    None for a SKILL.md in the root itself. Raises InvalidSkillsRoot.
     """
-    for found in _found(roots, limits):
-        if isinstance(found, Diagnostic):
-            yield found
+    for candidate in _candidates(roots, limits):
+        if isinstance(candidate, Diagnostic):
+            yield candidate
         else:
-            yield Item(found.path, None, source, _place(found), found.stamp.size, found)
+            yield Item(
+                candidate.path, None, source, _place(candidate), candidate.stamp.size, candidate
+            )
 
 
 def count(roots: Sequence[str], limits: Limits, stop: threading.Event) -> int:
-    """Return how many items there are, or how many until ``stop``. Raises InvalidSkillsRoot."""
+    """Return the number of items, or of those counted before ``stop``. Raises InvalidSkillsRoot."""
     total = 0
-    for found in _found(roots, limits):
-        total += isinstance(found, Candidate)
+    for candidate in _candidates(roots, limits):
+        total += isinstance(candidate, Candidate)
         if stop.is_set():
             break
     return total
 
 
-def _found(roots: Sequence[str], limits: Limits) -> Iterator[Candidate | Diagnostic]:
+def _candidates(roots: Sequence[str], limits: Limits) -> Iterator[Candidate | Diagnostic]:
     named = [Root(root) for root in roots]
-    for found in iter_scan(named, limits._replace(folders_walked=MOST_FOLDERS)):
-        if isinstance(found, Diagnostic) or found.origin != Origin.CONVENTION:
-            yield found
+    for candidate in iter_scan(named, limits._replace(folders_walked=MOST_FOLDERS)):
+        if isinstance(candidate, Diagnostic) or candidate.origin != Origin.CONVENTION:
+            yield candidate
 
 
 def _place(candidate: Candidate) -> str | None:
@@ -63,9 +65,9 @@ def _place(candidate: Candidate) -> str | None:
 
 
 def unchanged(candidate: Candidate, standing: Standing, limits: Limits) -> bool:
-    """True when what stands was made from this very file, with the same files beside it.
+    """True when the stored version was made from this file, with the same files beside it.
 
-    The file is read and not parsed. Raises SkillIoError.
+    The file is read but not parsed. Raises SkillIoError.
     """
     if standing.hash is None or standing.slug != candidate.folder:
         return False
@@ -90,10 +92,9 @@ def _hash(candidate: Candidate, limits: Limits) -> str:
 def submission(
     candidate: Candidate, source: str, place: str | None, limits: Limits
 ) -> tuple[Submission | None, list[Diagnostic]]:
-    """Return what is to be published of a file, None where it is no skill, and what was noticed.
+    """Return the skill to publish, None when the file is not one, and the diagnostics.
 
-    The path of the skill becomes the one below its root: where the root lies says nothing to
-    readers elsewhere.
+    The path of the skill becomes relative to its root: the root's own path means nothing elsewhere.
     """
     entry = read_one(candidate, limits, time.time_ns())
     diagnostics = list(entry.diagnostics)
@@ -111,11 +112,11 @@ def submission(
 def digests(
     candidate: Candidate, limits: Limits
 ) -> tuple[tuple[FileDigest, ...], list[Diagnostic]]:
-    """Return the digests of the files of a skill's folder, sorted, and those that were refused."""
+    """Return the digests of the files of a skill's folder, sorted, and the rejected files."""
     if candidate.folder is None:
         return (), []
     folder = _of_folder(candidate)
-    found: list[FileDigest] = []
+    files: list[FileDigest] = []
     refused: list[Diagnostic] = []
     for resource in list_resources(folder, limits):
         try:
@@ -123,15 +124,15 @@ def digests(
         except ResourceRefused as error:
             refused.append(error.diagnostic("warning")._replace(path=candidate.path))
             continue
-        found.append(FileDigest(resource.path, sha256(data).hexdigest(), len(data)))
-    return tuple(sorted(found)), refused
+        files.append(FileDigest(resource.path, sha256(data).hexdigest(), len(data)))
+    return tuple(sorted(files)), refused
 
 
 def _with_texts(candidate: Candidate, limits: Limits) -> tuple[Reference, ...]:
     """Return the references with their texts, as far as they are UTF-8 and not too much."""
     folder = _of_folder(candidate)
     left = MOST_REFERENCE_BYTES
-    found = []
+    references = []
     for reference in candidate.references:
         try:
             data = read_resource(folder, reference.path, limits)
@@ -140,10 +141,10 @@ def _with_texts(candidate: Candidate, limits: Limits) -> tuple[Reference, ...]:
             text = None
         if text is not None:
             left -= len(data)
-        found.append(reference._replace(content=text))
-    return tuple(found)
+        references.append(reference._replace(content=text))
+    return tuple(references)
 
 
 def _of_folder(candidate: Candidate) -> Skill:
-    """Return a skill that stands for the folder before its file is parsed."""
+    """Return a placeholder skill for the folder before its file is parsed."""
     return Skill(candidate.folder or "", "", None, candidate.path, hash="-")

@@ -1,4 +1,4 @@
-"""JSON lines as items: one object a line, plain or gzip, from a file or from standard input."""
+"""JSON lines as ingest items: one object a line, plain or gzip, from a file or standard input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 
 from skillyard.errors import Diagnostic, InvalidInput, ResourceRefused
 from skillyard.resources import safe_parts
-from skillyard.store.ingest.work import Item
+from skillyard.store.ingest.work_items import Item
 
 __all__ = ["Lines"]
 
@@ -25,9 +25,9 @@ _GZIP = b"\x1f\x8b"
 
 
 class Lines:
-    """Files of JSON lines, read one line at a time. ``-`` is standard input.
+    """Files of JSON lines, read line by line. ``-`` is standard input.
 
-    ``read`` and ``taken`` grow while the items are taken: bytes of the files, and lines of them.
+    ``read`` and ``taken`` count the bytes and the lines so far.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -42,14 +42,14 @@ class Lines:
 
     @property
     def total(self) -> int | None:
-        """How many lines there are: estimated from the bytes read; None where nobody can say."""
+        """The number of lines, estimated from the bytes read; None when it cannot be estimated."""
         sizes = [size for size in self._sizes if size is not None]
         if len(sizes) < len(self._sizes) or (sizes and not self.read):
             return None
         return round(self.taken * sum(sizes) / self.read) if sizes else 0
 
     def items(self, source: str) -> Iterator[Item | Diagnostic]:
-        """Yield an item for each line, and a diagnostic for each that holds none."""
+        """Yield an item for each line, and a diagnostic for each invalid one."""
         for path, size in zip(self._paths, self._sizes, strict=True):
             if path == "-":
                 stdin = getattr(sys.stdin, "buffer", None)
@@ -65,14 +65,14 @@ class Lines:
     def _file(self, file: BufferedReader, shown: str, source: str) -> Iterator[Item | Diagnostic]:
         packed = file.peek(2)[:2] == _GZIP
         text = cast("IO[bytes]", GzipFile(fileobj=file) if packed else file)
-        told = file.tell if file.seekable() else None
+        position = file.tell if file.seekable() else None
         number = 0
         try:
             for line in _lines(text):
                 number += 1
                 self.taken += 1
-                if told is not None:
-                    self.read = self._before + told()
+                if position is not None:
+                    self.read = self._before + position()
                 if line is None:
                     yield _line_fault(
                         *(shown, number, "line_too_long"),
@@ -85,7 +85,7 @@ class Lines:
             yield _line_fault(
                 *(shown, number + 1, "lines_unreadable"),
                 f"the file cannot be read on ({error})",
-                "make it anew; what stands before this line was read",
+                "write the file again; the lines before this one were read",
             )
 
 

@@ -1,4 +1,4 @@
-"""The object of a JSON line as a skill: every field checked, whatever it holds."""
+"""The skill of a JSON line, with every field validated."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _WEB = ("https://", "http://")
 
 
 def unchanged(given: Mapping[str, Any], place: str, standing: Standing) -> bool:
-    """True when what stands was made of this very content, install count and list of files.
+    """True when the stored version has this content, install count and list of files.
 
-    Nothing is parsed. A line with references, or without ``content``, is never known this way.
-    Raises InvalidInput.
+    Nothing is parsed. Always False for a line with references or without ``content``. Raises
+    InvalidInput.
     """
     content = given.get("content")
     if not isinstance(content, str) or standing.hash is None or given.get("references"):
@@ -41,11 +41,11 @@ def unchanged(given: Mapping[str, Any], place: str, standing: Standing) -> bool:
 def submission(
     given: Mapping[str, Any], source: str, place: str | None, limits: Limits
 ) -> tuple[Submission, list[Diagnostic]]:
-    """Return what is to be published of a line's object, and what was noticed on the way.
+    """Return the skill to publish and the diagnostics of a line's object.
 
     The object has ``content``, the text of a SKILL.md, or else ``name``, ``description`` and
-    ``text`` with optional ``tags`` and ``license``. Raises InvalidInput for a field of a wrong
-    type or size, and SkillError for a content that is no skill.
+    ``text`` with optional ``tags`` and ``license``. Raises InvalidInput for a field of a wrong type
+    or size, and SkillError for invalid content.
     """
     path = _FILE if place is None else f"{place}/{_FILE}"
     references = _references(given, limits)
@@ -147,26 +147,28 @@ def _objects(given: Mapping[str, Any], field: str, most: int) -> list[Mapping[st
 
 
 def _references(given: Mapping[str, Any], limits: Limits) -> tuple[Reference, ...]:
-    found = []
+    references = []
     for each in _objects(given, "references", limits.resources_listed):
         path = _path(each, "references")
         content = _optional(each, "content")
         if content is not None and len(content) > limits.resource_bytes:
             raise InvalidInput(f"the reference {path} is larger than {limits.resource_bytes:,}")
-        found.append(Reference(_optional(each, "name") or path.rsplit("/", 1)[-1], path, content))
-    return tuple(found)
+        references.append(
+            Reference(_optional(each, "name") or path.rsplit("/", 1)[-1], path, content)
+        )
+    return tuple(references)
 
 
 def _files(given: Mapping[str, Any]) -> tuple[FileDigest, ...]:
-    found = []
+    files = []
     for each in _objects(given, "files", 10_000):
         path, digest, size = _path(each, "files"), each.get("sha256"), each.get("size")
         if not isinstance(digest, str) or _SHA256.fullmatch(digest) is None:
             raise InvalidInput(f"the sha256 of {path} must be 64 hexadecimal digits")
         if type(size) is not int or not 0 <= size < 2**63:
             raise InvalidInput(f"the size of {path} must be a whole number of bytes")
-        found.append(FileDigest(path, digest, size))
-    return tuple(found)
+        files.append(FileDigest(path, digest, size))
+    return tuple(files)
 
 
 def _path(each: Mapping[str, Any], field: str) -> str:

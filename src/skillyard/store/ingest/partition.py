@@ -1,4 +1,4 @@
-"""One of n parts of all keys, so that n machines share the work without knowing of each other."""
+"""A partition of all keys, so that n machines can share an ingest without coordination."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Partition(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Self:
         """Return the partition written ``I/N``. Raises InvalidInput."""
-        found = _WRITTEN.fullmatch(text)
-        number, parts = (int(found[1]), int(found[2])) if found is not None else (0, 0)
+        match = _WRITTEN.fullmatch(text)
+        number, parts = (int(match[1]), int(match[2])) if match is not None else (0, 0)
         if not 1 <= number <= parts <= MOST:
             raise InvalidInput(f"a partition is written I/N, from 1/N to N/N, N at most {MOST:,}")
         return cls(number, parts)
@@ -35,7 +35,7 @@ class Partition(NamedTuple):
         return f"{self.number}/{self.parts}"
 
     def holds(self, key: StoreKey) -> bool:
-        """True when the key belongs to this part: its digest modulo ``parts`` says so."""
+        """True when the key belongs to this partition: its digest modulo ``parts``."""
         return int.from_bytes(key_digest(key)[:8], "big") % self.parts == self.number - 1
 
 

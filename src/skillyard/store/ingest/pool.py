@@ -1,4 +1,4 @@
-"""Worker processes: started when there is work for them, and never waited for in vain."""
+"""Worker processes, started on demand, with detection of dead ones."""
 
 from __future__ import annotations
 
@@ -22,14 +22,11 @@ R = TypeVar("R")
 
 
 class WorkerLost(SkillyardError):
-    """A worker process ended in the middle of its work: it was killed, or memory ran out."""
+    """A worker process died: it was killed, or memory ran out."""
 
 
 class Workers(Closeable):
-    """``jobs`` processes, started anew with nothing of this one in them. 1: this one works itself.
-
-    Leaving it abandons what was not begun and waits for what was.
-    """
+    """``jobs`` worker processes, each started fresh. With 1 the work runs in this process."""
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
@@ -85,6 +82,6 @@ def _begin() -> None:
 
 
 def _end_with(sentinel: int) -> None:
-    """End this process when its parent is gone: nobody else would tell it."""
+    """End this process when its parent has died."""
     multiprocessing.connection.wait([sentinel])
     os._exit(1)

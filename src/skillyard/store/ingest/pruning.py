@@ -1,11 +1,11 @@
-"""Withdrawing what stands and was not met."""
+"""Withdraw the stored skills that a complete run did not meet."""
 
 from __future__ import annotations
 
 import threading
 
-from skillyard.store.ingest.publishing import Publisher
-from skillyard.store.ingest.seen import Seen
+from skillyard.store.ingest.publisher import Publisher
+from skillyard.store.ingest.seen_keys import Seen
 from skillyard.store.values import StoreKey
 
 __all__ = ["prune"]
@@ -14,7 +14,7 @@ LISTED_AT_ONCE = 10_000
 
 
 def prune(publisher: Publisher, seen: Seen, stop: threading.Event) -> bool:
-    """Withdraw what stands under the namespace and source of a run and was not met in it.
+    """Withdraw the stored skills of a run's namespace and source that it did not meet.
 
     Only within its partition, where there is one. Each page of places is one generation at most.
     Returns False when it was stopped between two pages. In a dry run it only counts.

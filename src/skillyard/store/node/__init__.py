@@ -1,5 +1,5 @@
-"""A node: the skills of a catalog store in local segments, which follow the store.
+"""A node: a local index of the skills of a catalog store, which follows the store.
 
-The store is asked for what changed and never for an answer, so a node ranks as fast as a library
-on disk, and goes on answering while the store is away.
+The store is only asked for changes, so a node ranks as fast as a local library and keeps serving
+while the store is down.
 """

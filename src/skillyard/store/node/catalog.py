@@ -1,4 +1,4 @@
-"""The catalog of a node: one generation of a store, whose skills are read when they are wanted."""
+"""The catalog of a node: one generation of a store, whose skills are read on demand."""
 
 from __future__ import annotations
 
@@ -99,19 +99,19 @@ class NodeCatalog(Catalog):
             raise InvalidInput(f"name must be a string, not {type(name_or_id).__name__}")
         library = self.library
         named = library.named(name_or_id)
-        found = [skill for skill in named if skill.origin != Origin.CONVENTION] or named
-        if have_one_content(found):  # published from several places
-            return found[0]
+        skills = [skill for skill in named if skill.origin != Origin.CONVENTION] or named
+        if have_one_content(skills):  # published from several places
+            return skills[0]
         same_id = library.with_id(name_or_id)
         if same_id:
             return same_id[0]
-        found = found or library.with_slug(name_or_id)
-        if not found:
+        skills = skills or library.with_slug(name_or_id)
+        if not skills:
             raise SkillNotFound(name_or_id, library.near(name_or_id))
-        if have_one_content(found):
-            return found[0]
+        if have_one_content(skills):
+            return skills[0]
         raise AmbiguousName(
-            name_or_id, [skill.path for skill in found], [skill.id for skill in found]
+            name_or_id, [skill.path for skill in skills], [skill.id for skill in skills]
         )
 
     @property
@@ -131,7 +131,7 @@ class NodeCatalog(Catalog):
         paths = after.touched
         unknown = paths is None or after.follows != self.position
         if unknown and max(len(self), len(after)) > EVERY:
-            return (), (), ()  # too many to compare, and nobody has a list of them
+            return (), (), ()  # too many to compare, and there is no list of them
         if paths is None or unknown:
             paths = frozenset(s.path for s in self) | frozenset(s.path for s in after)
         pairs = [(self.library.at(path), after.library.at(path)) for path in sorted(paths)]
@@ -148,5 +148,5 @@ class NodeCatalog(Catalog):
     @property
     def skills(self) -> tuple[Skill, ...]:
         """Every skill, sorted by name, then path."""
-        found: Sequence[Skill] = self.library.skills
-        return tuple(found)
+        skills: Sequence[Skill] = self.library.skills
+        return tuple(skills)

@@ -1,4 +1,4 @@
-"""The skills of a node and the index that finds them."""
+"""The skills of a node and the index that searches them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NEAR = 3
 
 
 class NodeLibrary(Library):
-    """The skills of one generation of a store. Safe to share between threads."""
+    """The skills of one generation of a store. Thread-safe."""
 
     searcher: SegmentSearcher
 
@@ -47,7 +47,7 @@ class NodeLibrary(Library):
     ) -> None:
         self.searcher = searcher
         self.table = table
-        self._kept: dict[int, Skill] = {}
+        self._cache: dict[int, Skill] = {}
         self._ordinals: dict[str, int] = {}
         """Of the skills kept, by path; written before the skill is given out."""
         self._characters = 0
@@ -61,13 +61,13 @@ class NodeLibrary(Library):
             self._take_over(before)
 
     def _take_over(self, before: NodeLibrary) -> None:
-        """Keep what was read of segments that are still there."""
+        """Keep the cached skills of segments that both generations share."""
         places = {segment.identity: n for n, segment in enumerate(self.searcher.segments)}
         moved = [places.get(segment.identity, -1) for segment in before.searcher.segments]
-        for ordinal, skill in list(before._kept.items()):
+        for ordinal, skill in list(before._cache.items()):
             place, number = moved[ordinal >> SHIFT], ordinal & MASK
             if place >= 0 and number not in self.searcher.segments[place].dead:
-                self._kept[place << SHIFT | number] = skill
+                self._cache[place << SHIFT | number] = skill
                 self._ordinals[skill.path] = place << SHIFT | number
                 self._characters += len(skill.body or "")
 
@@ -76,9 +76,9 @@ class NodeLibrary(Library):
 
     @property
     def skills(self) -> Sequence[Skill]:  # type: ignore[override]
-        """Every skill by name, then path. The first who asks reads all of them.
+        """Every skill by name, then path. The first access reads all of them.
 
-        Raises InvalidInput where they are more than a process should hold.
+        Raises InvalidInput when they are too many for one process.
         """
         if self._skills is None and len(self) > EVERY:
             raise InvalidInput(
@@ -86,28 +86,28 @@ class NodeLibrary(Library):
                 " most: search instead, with the default scorer"
             )
         if self._skills is None:
-            found = [self.skill(ordinal) for ordinal in self.searcher.ordinals()]
-            self._skills = tuple(sorted(found, key=lambda skill: skill.key))
+            skills = [self.skill(ordinal) for ordinal in self.searcher.ordinals()]
+            self._skills = tuple(sorted(skills, key=lambda skill: skill.key))
         return self._skills
 
     def skill(self, ordinal: int) -> Skill:
         """Return the skill of an ordinal. Raises IndexDamaged."""
-        skill = self._kept.get(ordinal)
+        skill = self._cache.get(ordinal)
         if skill is not None:
             return skill
         try:
             skill = skill_in(self.searcher.record(ordinal))
         except (ValueError, TypeError, KeyError):
             raise self._unreadable() from None
-        full = len(self._kept) >= KEPT or self._characters >= KEPT_CHARACTERS
+        full = len(self._cache) >= KEPT or self._characters >= KEPT_CHARACTERS
         if full and self._skills is None:
-            self._kept, self._ordinals, self._characters = {}, {}, 0
+            self._cache, self._ordinals, self._characters = {}, {}, 0
         self._ordinals[skill.path] = ordinal
         self._characters += len(skill.body or "")
-        return self._kept.setdefault(ordinal, skill)  # one object, whichever thread was first
+        return self._cache.setdefault(ordinal, skill)  # one object, whichever thread was first
 
     def provenance(self, ordinal: int) -> Provenance:
-        """Return where the skill of an ordinal comes from. Raises IndexDamaged."""
+        """Return the origin of the skill of an ordinal. Raises IndexDamaged."""
         try:
             return provenance_in(self.searcher.record(ordinal))
         except (ValueError, TypeError, KeyError):
@@ -115,7 +115,7 @@ class NodeLibrary(Library):
 
     @property
     def is_damaged(self) -> bool:
-        """True once somebody has met damage in it."""
+        """True once a read has met damage in the index."""
         return self._unread or any(segment.is_damaged for segment in self.searcher.segments)
 
     def _unreadable(self) -> IndexDamaged:
@@ -134,14 +134,14 @@ class NodeLibrary(Library):
         return self.searcher.ordinal(key_text(key_at(skill.path)))
 
     def at(self, path: str) -> Skill | None:
-        """Return the skill at a path of this store, None where there is none."""
+        """Return the skill at a path of this store, or None."""
         ordinal = self._ordinals.get(path)
         if ordinal is None:
             ordinal = self.searcher.ordinal(key_text(key_at(path)))
         return None if ordinal is None else self.skill(ordinal)
 
     def named(self, name: str) -> list[Skill]:
-        """Return the skills of that very name, by path."""
+        """Return the skills of exactly this name, by path."""
         return self._marked(NAMED + name, lambda skill: skill.name == name)
 
     def with_id(self, document_id: str) -> list[Skill]:
@@ -150,24 +150,24 @@ class NodeLibrary(Library):
 
     def with_slug(self, slug: str) -> list[Skill]:
         """Return the skills of that slug, by path."""
-        found = [skill for skill in self.named(slug) if skill.slug == slug]
-        found += self._marked(SLUG + slug, lambda skill: skill.slug == slug != skill.name)
-        return sorted(found, key=lambda skill: skill.key)
+        skills = [skill for skill in self.named(slug) if skill.slug == slug]
+        skills += self._marked(SLUG + slug, lambda skill: skill.slug == slug != skill.name)
+        return sorted(skills, key=lambda skill: skill.key)
 
     def near(self, name: str) -> list[str]:
         """Return up to three names that share words with this one, nearest first."""
         from skillyard.analysis import STANDARD
 
         words = dict.fromkeys(STANDARD.terms(name))
-        asked = [(NAME_TERM + word, 1.0) for word in words]
-        found = self.searcher.lexical(asked, 4 * NEAR) if asked else []
-        names = dict.fromkeys(self.skill(ordinal).name for ordinal, _ in found)
+        terms = [(NAME_TERM + word, 1.0) for word in words]
+        hits = self.searcher.lexical(terms, 4 * NEAR) if terms else []
+        names = dict.fromkeys(self.skill(ordinal).name for ordinal, _ in hits)
         return list(names)[:NEAR]
 
     def _marked(self, mark: str, is_meant: Callable[[Skill], bool]) -> list[Skill]:
-        found = [self.skill(ordinal) for ordinal in self._holding(mark)]
-        found += [self.skill(ordinal) for ordinal in self._apart(mark)]
-        return sorted(filter(is_meant, found), key=lambda skill: skill.key)
+        skills = [self.skill(ordinal) for ordinal in self._holding(mark)]
+        skills += [self.skill(ordinal) for ordinal in self._apart(mark)]
+        return sorted(filter(is_meant, skills), key=lambda skill: skill.key)
 
     def _apart(self, mark: str) -> Iterator[int]:
         """Yield the ordinals of the hidden and the conventions that hold a mark.
@@ -194,13 +194,13 @@ class NodeLibrary(Library):
                 yield from (place << SHIFT | d for d in documents if d not in segment.dead)
 
     def hidden(self) -> Iterable[tuple[int, Skill]]:
-        """Yield the skills that only an explicit call chooses."""
+        """Yield the skills that are only selected by an explicit call."""
         if self._hidden is None:
             self._hidden = tuple(self._flagged(HIDDEN))
         return ((ordinal, self.skill(ordinal)) for ordinal in self._hidden)
 
     def counts(self) -> SkillCounts:
-        """Count the skills by the flags of their documents; none of them is read."""
+        """Count the skills by the flags of their documents, without reading them."""
         excluded = tuple(self._flagged(EXCLUDED)) if self._excluded is None else self._excluded
         hidden = tuple(self._flagged(HIDDEN)) if self._hidden is None else self._hidden
         self._excluded, self._hidden = excluded, hidden
@@ -214,9 +214,9 @@ class NodeLibrary(Library):
         return self._patterns
 
     def _flagged(self, flag: int) -> Iterator[int]:
-        wanted = bytes(bool(value & flag) for value in range(256))
+        table = bytes(bool(value & flag) for value in range(256))
         for place, segment in enumerate(self.searcher.segments):
-            marks = bytes(segment.section("flags")).translate(wanted)
+            marks = bytes(segment.section("flags")).translate(table)
             number = marks.find(1)
             while number >= 0:
                 if number not in segment.dead:

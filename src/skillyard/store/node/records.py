@@ -1,4 +1,4 @@
-"""A stored version as a node keeps it: one record of its index, and the skill of it again."""
+"""Convert a stored version to a record of the node's index, and back to a skill."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ LEVEL = 1
 
 
 class Provenance(NamedTuple):
-    """What the store knows of a skill beside the skill."""
+    """What the store records about a skill beside its content."""
 
     digest: str
     """SHA-256 of all that makes the content: 64 digits."""
@@ -66,35 +66,35 @@ class Provenance(NamedTuple):
 
 
 def key_text(key: StoreKey) -> str:
-    """Return a store's key as the key of a document. No part of one holds a NUL."""
+    """Return a store key as the key of a document. Its parts contain no NUL."""
     return "\0".join(key)
 
 
 def path_of(key: StoreKey) -> str:
-    """Return what a stored skill has for a path: its place in the store, different for each key."""
+    """Return the path of a stored skill: its place in the store, unique for each key."""
     where = f"{STORED}{quote(key.tenant)}/{quote(key.place)}"
-    told = {"namespace": key.namespace, "source": key.source}
-    query = urlencode({name: text for name, text in told.items() if text}, safe="/")
+    parts = {"namespace": key.namespace, "source": key.source}
+    query = urlencode({name: text for name, text in parts.items() if text}, safe="/")
     return f"{where}?{query}" if query else where
 
 
 def key_at(path: str) -> StoreKey:
-    """Return the key that :func:`path_of` made a path of."""
+    """Return the key of a path from :func:`path_of`."""
     where, _, query = path.removeprefix(STORED).partition("?")
     tenant, _, place = where.partition("/")
-    told = dict(parse_qsl(query))
+    parts = dict(parse_qsl(query))
     return StoreKey(
-        unquote(tenant), told.get("namespace", ""), told.get("source", ""), unquote(place)
+        unquote(tenant), parts.get("namespace", ""), parts.get("source", ""), unquote(place)
     )
 
 
 def document_of_version(
     version: Version, table: TokenTable, known: IndexedDocument | None = None
 ) -> IndexedDocument:
-    """Return the version as a node's index holds it.
+    """Return the index document of a version.
 
-    ``known`` is the document that stands under its key: of the same content it need not be
-    analysed again. Raises ValueError, TypeError, KeyError for one that cannot be read.
+    ``known`` is the document under the same key: with the same content it is not analysed again.
+    Raises ValueError, TypeError, KeyError for an unreadable one.
     """
     skill = version.skill
     out = skill.hidden or skill.origin == Origin.CONVENTION
@@ -118,9 +118,9 @@ def document_of_version(
 
 def _is_same(record: bytes, version: Version) -> bool:
     """True when the record is of a version with the same content and the same install count."""
-    fields, told = _read(record)
+    fields, provenance = _read(record)
     installs = fields.get("install_count", 0)
-    return bool(told[0] == version.digest and installs == version.skill.install_count)
+    return bool(provenance[0] == version.digest and installs == version.skill.install_count)
 
 
 def _record(version: Version) -> bytes:
@@ -131,11 +131,11 @@ def _record(version: Version) -> bytes:
         if (value := getattr(skill, name)) != each.default
     }
     fields["path"] = path_of(version.key)
-    text = json.dumps([fields, _told(version)], separators=(",", ":"))
+    text = json.dumps([fields, _provenance(version)], separators=(",", ":"))
     return zlib.compress(text.encode("ascii"), LEVEL)
 
 
-def _told(version: Version) -> list[Any]:
+def _provenance(version: Version) -> list[Any]:
     return [
         version.digest,
         version.version,
@@ -155,16 +155,16 @@ def skill_in(record: bytes) -> Skill:
 
 
 def provenance_in(record: bytes) -> Provenance:
-    """Return what the store knows beside the skill of a record. Raises as :func:`skill_in`."""
-    *told, files = _read(record)[1]
-    return Provenance._make([*told, tuple((str(p), str(d), int(size)) for p, d, size in files)])
+    """Return the provenance of a record. Raises as :func:`skill_in`."""
+    *fields, files = _read(record)[1]
+    return Provenance._make([*fields, tuple((str(p), str(d), int(size)) for p, d, size in files)])
 
 
 def _read(record: bytes) -> Any:
     try:
-        found = json.loads(zlib.decompress(record))
+        record_parts = json.loads(zlib.decompress(record))
     except zlib.error as error:
         raise ValueError(f"not a record: {error}") from None
-    if not isinstance(found, list) or len(found) != 2:
+    if not isinstance(record_parts, list) or len(record_parts) != 2:
         raise ValueError("not a record: it has other parts")
-    return found
+    return record_parts

@@ -1,7 +1,7 @@
-"""The folder of a node: the index that answers, and the one that is being made beside it.
+"""The folder of a node: the current index, and the next one while it is built.
 
-A file names the index that answers; replacing it is the switch. Its folder never changes its
-name while it is current, so whoever has it open goes on reading it.
+A file names the current index; replacing that file is the switch. The folder of the current index
+is never renamed, so readers keep it open.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ _NAMED = re.compile(r"segments-[0-9]{8}")
 
 
 def state_folder(address: str, caller: str | None) -> str:
-    """Return where a node keeps its state when nothing else is said: in the user's cache."""
+    """Return the default folder of a node's state, in the user's cache."""
     name = sha256(f"{address}\n{caller or ''}".encode("utf-8", "surrogatepass")).hex()[:24]
     return os.path.join(cache_folder(), "node", name)
 
 
 def position_in(searcher: SegmentSearcher) -> Position:
-    """Return the generation that an index holds whole; START where it holds none."""
+    """Return the generation that an index holds completely; START without one."""
     text = searcher.notes.get(POSITION, "")
     return Position.parse(text) if text else START
 
 
 class NodeState:
-    """A node's folder. One process at a time changes it: whoever holds :meth:`lock`."""
+    """A node's folder. Only the process that holds :meth:`lock` changes it."""
 
     def __init__(self, folder: str, caller: str | None = None, login: str = "") -> None:
         """``login`` is the database's, whose view it is where no caller is named.
@@ -75,16 +75,16 @@ class NodeState:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What the index of this node is made with: one made with anything else is made anew."""
+        """The settings of this node's index; an index with other settings is rebuilt."""
         return {**index_settings(bundled_table()), "node": VERSION, VIEWER: self.viewer}
 
     @property
     def building(self) -> str:
-        """The folder of the index that is being made."""
+        """The folder of the index being built."""
         return os.path.join(self.folder, _BUILDING)
 
     def current(self) -> str | None:
-        """Return the folder of the index that answers; None where there is none."""
+        """Return the folder of the current index, or None."""
         try:
             with open(os.path.join(self.folder, _CURRENT), encoding="ascii") as file:
                 name = file.read(64).strip()
@@ -95,7 +95,7 @@ class NodeState:
         return os.path.join(self.folder, name) if _NAMED.fullmatch(name) else None
 
     def open(self, before: SegmentSearcher | None = None) -> SegmentSearcher | None:
-        """Open the index that answers. None where there is none that this version made.
+        """Open the current index. None when this version has made none.
 
         Raises IndexDamaged, SkillIoError.
         """
@@ -103,9 +103,9 @@ class NodeState:
         return None if folder is None else self.opened(folder, before)
 
     def opened(self, folder: str, before: SegmentSearcher | None = None) -> SegmentSearcher | None:
-        """Open an index of this node. None where there is none that this version made."""
-        found = open_index(folder, before)
-        return found if found is not None and found.settings == self.settings else None
+        """Open an index of this node. None when this version has made none."""
+        searcher = open_index(folder, before)
+        return searcher if searcher is not None and searcher.settings == self.settings else None
 
     def writer(
         self, folder: str, *, fresh: bool = False, max_rewritten: int | None = None
@@ -120,7 +120,7 @@ class NodeState:
         )
 
     def copy_to_building(self, folder: str) -> None:
-        """Begin the next index as what the one in ``folder`` is. Segments are shared, not copied.
+        """Begin the next index as a copy of the one in ``folder``. Segments are shared, not copied.
 
         Raises SkillIoError.
         """
@@ -136,9 +136,9 @@ class NodeState:
             raise self._failed(error) from None
 
     def drop_building(self) -> None:
-        """Remove the index that was being made, if there is one.
+        """Remove the unfinished index, if there is one.
 
-        Raises SkillIoError where that cannot be done: what stays would be built upon.
+        Raises SkillIoError when it cannot be removed, because the next build would continue it.
         """
         shutil.rmtree(self.building, ignore_errors=True)
         if os.path.lexists(self.building):
@@ -149,7 +149,7 @@ class NodeState:
             )
 
     def switch(self) -> None:
-        """Make the index that was made the one that answers, and remove the one before."""
+        """Make the finished index the current one, and remove the old one."""
         before = self.current()
         number = 0 if before is None else int(before[-8:])
         name = f"segments-{(number + 1) % 100_000_000:08}"
@@ -164,9 +164,9 @@ class NodeState:
                 shutil.rmtree(os.path.join(self.folder, other), ignore_errors=True)
 
     def lock(self) -> FollowerLock:
-        """Take the right to change this folder. Raises SkillIoError when another process has it.
+        """Lock this folder for changes. Raises SkillIoError when another process holds the lock.
 
-        A process of a follower that was killed may still make an index here; its end is awaited.
+        A rebuild process of a killed follower may still run here; this waits for its end.
         """
         taken = FollowerLock(os.path.join(self.folder, _LOCK), self.folder)
         try:
@@ -177,7 +177,7 @@ class NodeState:
         return taken
 
     def lock_making(self) -> FollowerLock:
-        """Take the right to make an index beside the one that answers. Raises SkillIoError."""
+        """Lock the building of an index. Raises SkillIoError."""
         path = os.path.join(self.folder, _MAKING)
         return FollowerLock(path, self.folder, wait_s=MAKING_WAIT_S)
 
@@ -190,7 +190,7 @@ class NodeState:
 
 
 class FollowerLock(Closeable):
-    """Held by the one process that changes a node's folder; the system ends it with the process."""
+    """The lock of the one process that changes a node's folder. The system releases it on exit."""
 
     def __init__(self, path: str, folder: str, *, wait_s: float = 0.0) -> None:
         try:
@@ -208,5 +208,5 @@ class FollowerLock(Closeable):
             ) from None
 
     def close(self) -> None:
-        """Give the right back."""
+        """Release the lock."""
         self._lock.close()

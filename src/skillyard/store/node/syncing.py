@@ -1,12 +1,12 @@
-"""Bringing a node's folder up to date once, and opening it without a store."""
+"""Update a node's folder once, and open it without a store."""
 
 from __future__ import annotations
 
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.index_reader import open_index
 from skillyard.index.token_table import bundled_table
-from skillyard.store.node.applying import Progress, apply_few, few_changes, rebuild
 from skillyard.store.node.catalog import NodeCatalog
+from skillyard.store.node.generation_builder import Progress, apply_few, few_changes, rebuild
 from skillyard.store.node.library import NodeLibrary
 from skillyard.store.node.state import VIEWER, NodeState, position_in
 from skillyard.store.opening import login_of, open_store
@@ -17,14 +17,14 @@ __all__ = ["open_node", "sync"]
 
 
 def open_node(folder: str, caller: str | None = None) -> NodeCatalog:
-    """Return the generation that a node's folder holds, without asking any store.
+    """Return the generation that a node's folder holds, without contacting a store.
 
-    ``caller`` is the one that the folder was made for; None: whoever it was. Raises SkillIoError
-    where it holds none, and IndexDamaged.
+    ``caller`` must be the one that the folder was made for; None accepts any. Raises SkillIoError
+    for an empty folder, and IndexDamaged.
     """
     state = NodeState(folder, caller)
-    found = state.current()
-    searcher = None if found is None else open_index(found)
+    folder_name = state.current()
+    searcher = None if folder_name is None else open_index(folder_name)
     if searcher is not None:
         other = {**searcher.settings, **({} if caller else {VIEWER: state.viewer})}
         searcher = searcher if other == state.settings else None
@@ -46,11 +46,11 @@ def sync(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> NodeCatalog:
-    """Bring a node's folder to the last generation of the store at an address, and return it.
+    """Update a node's folder to the last generation of the store at an address, and return it.
 
-    ``jobs`` processes analyse; what an earlier call reached is gone on with, and what is damaged
-    is made anew. Raises what the store raises, InvalidInput, UnknownName, and SkillIoError, where
-    another process follows into the folder too.
+    ``jobs`` processes analyse the skills. An interrupted call is continued, and a damaged index is
+    rebuilt. Raises what the store raises, InvalidInput, UnknownName, and SkillIoError when another
+    process updates the folder.
     """
     state = NodeState(folder, caller, login_of(url))
     with open_store(url, caller=caller, connections=2) as store, state.lock():

@@ -1,7 +1,7 @@
-"""What works here and what does not: one diagnosis of the installation and its surroundings.
+"""Diagnose the installation and its environment, one module for each subject.
 
-One module for each subject; each yields findings. Everything is only read: nothing is started,
-nothing is written, no address is contacted. A subject that fails becomes a finding itself.
+Checks are read-only: no program is started, no file is written, no address is contacted. A check
+that fails becomes a finding itself.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def diagnose(
     in other programs' settings; without it they are not checked. Raises InvalidInput for an
     unknown scope, a root that is not a path, and a current folder that is gone.
     """
-    paths, wanted = parse_roots(tuple(roots), scopes)
+    paths, names = parse_roots(tuple(roots), scopes)
     try:
         folder = os.getcwd()
     except OSError:
@@ -46,7 +46,7 @@ def diagnose(
     request = Request(
         version,
         paths if roots else (),
-        tuple(dict.fromkeys(wanted)),
+        tuple(dict.fromkeys(names)),
         folder,
         read_command,
         progress,

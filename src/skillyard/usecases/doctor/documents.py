@@ -1,4 +1,4 @@
-"""Settings files of other programs, read as untrusted data: JSON, JSON with comments, TOML."""
+"""Read settings files of other programs as untrusted data: JSON, JSON with comments, TOML."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _TOML_LINE = re.compile(r"\(at line (\d+)")
 
 
 def read_document(path: str, form: str) -> dict[str, Any] | None:
-    """Return what a settings file says, None where there is no such file.
+    """Return the content of a settings file, or None when it does not exist.
 
-    ``form`` is ``json``, ``jsonc`` (with comments and trailing commas, as editors take it) or
-    ``toml``. Raises SettingsRefused, with the line where one can be named.
+    ``form`` is ``json``, ``jsonc`` (with comments and trailing commas) or ``toml``. Raises
+    SettingsRefused, with the line if known.
     """
     text = read_settings(path, to_change=False, max_bytes=MAX_BYTES).text
     if text is None:
@@ -33,14 +33,14 @@ def read_document(path: str, form: str) -> dict[str, Any] | None:
     try:
         if form == "toml":
             return tomllib.loads(text)
-        found = json.loads(_plain_json(text) if form == "jsonc" else text)
+        document = json.loads(_plain_json(text) if form == "jsonc" else text)
     except RecursionError:
         raise SettingsRefused("it is nested too deep", path=path) from None
     except ValueError as error:  # both parsers' errors; json's also for a number too long
         raise SettingsRefused(f"it is not {form.upper()}", path=path, line=_line(error)) from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise SettingsRefused("it is not a JSON object", path=path)
-    return found
+    return document
 
 
 def _plain_json(text: str) -> str:

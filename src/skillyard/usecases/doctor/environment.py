@@ -1,4 +1,4 @@
-"""Environment variables, the settings file, the embedder: names are reported, never values."""
+"""Check environment variables, the settings file and the embedder. Values are not reported."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LINE = re.compile(r"\(at line (\d+)")
 
 
 def environment(request: Request) -> Iterator[Finding]:
-    """Look at the variables, the settings file, the GitHub token and the embedder."""
+    """Check the variables, the settings file, the GitHub token and the embedder."""
     names = sorted(name for name in VARIABLES if os.environ.get(name))
     listed = ", ".join(names)
     message = f"set for skillyard: {listed}" if names else "no variable of skillyard is set"

@@ -1,4 +1,4 @@
-"""What ``skillyard doctor`` reports: findings, each with a status and a remedy."""
+"""The findings of ``skillyard doctor``, each with a status and a remedy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at. Texts may hold names from files: clean them before printing."""
+    """The result of one check. Texts may hold names from files: clean them before printing."""
 
     id: str
     """Stable name of what was looked at (``extra.serve``), the same whatever the status."""
@@ -46,14 +46,14 @@ class Finding(NamedTuple):
 
 
 class Diagnosis(NamedTuple):
-    """Everything that was looked at, in the order of the subjects."""
+    """The results of all checks, in the order of the subjects."""
 
     version: str
     findings: tuple[Finding, ...]
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of findings by status; every status is there."""
+        """The number of findings of each status."""
         return {
             status: sum(finding.status == status for finding in self.findings)
             for status in STATUSES

@@ -1,4 +1,4 @@
-"""The prompt hook in each host's settings, the index that it answers from, and trusted projects."""
+"""Check the prompt hook in each host's settings, its index, and the trusted projects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from skillyard.usecases.doctor.finding import ERROR, INFO, OK, WARNING, Finding
 from skillyard.usecases.doctor.programs import resolved_program, skillyard_arguments
 from skillyard.usecases.doctor.request import Request
 from skillyard.usecases.doctor.storage import index_finding
-from skillyard.usecases.indexing import status_of
+from skillyard.usecases.library_index import status_of
 
 __all__ = ["hooks"]
 
@@ -32,7 +32,7 @@ _CORRECT = "Correct the file in an editor; nothing was changed."
 
 
 class InstalledHook(NamedTuple):
-    """One command of ours in a host's settings."""
+    """One skillyard hook command in a host's settings."""
 
     host: Host
     path: str
@@ -40,7 +40,7 @@ class InstalledHook(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """The words of the command as a shell reads them; none where it cannot be read."""
+        """The words of the command as a shell parses them; empty when it cannot be parsed."""
         try:
             return shlex.split(self.command, comments=True)
         except ValueError:
@@ -55,7 +55,7 @@ class InstalledHook(NamedTuple):
 
     @property
     def again(self) -> str:
-        """The command that installs this hook once more, and builds its index."""
+        """The command that reinstalls this hook and builds its index."""
         words = ["skillyard", "hook", "install", self.host.name, *self.options]
         if os.path.realpath(self.path) != os.path.realpath(self.host.settings()):
             words += ["--file", self.path]
@@ -63,7 +63,7 @@ class InstalledHook(NamedTuple):
 
 
 def hooks(request: Request) -> Iterator[Finding]:
-    """Look at the settings of every host, then at what the user has approved."""
+    """Check the settings of every host, then the trusted projects."""
     installed: list[InstalledHook] = []
     for host in HOSTS:
         yield from _host(host, request, installed)
@@ -92,19 +92,19 @@ def _host(host: Host, request: Request, installed: list[InstalledHook]) -> Itera
             is_broken = True
             yield _refused(name, f"the settings of {title}", path, error)
             continue
-        found = [InstalledHook(host, path, command) for command in commands]
-        ours += found
-        if len(found) > 1:
+        installed_here = [InstalledHook(host, path, command) for command in commands]
+        ours += installed_here
+        if len(installed_here) > 1:
             yield Finding(
                 name,
                 WARNING,
-                f"{title} has the hook {len(found)} times, and asks each of them",
+                f"{title} has the hook {len(installed_here)} times, and asks each of them",
                 "Install it again: one takes the place of all.",
-                found[0].again,
+                installed_here[0].again,
                 path=path,
             )
-        elif found:
-            yield _installed(found[0], title, request, text or "")
+        elif installed_here:
+            yield _installed(installed_here[0], title, request, text or "")
     installed += ours
     if ours or is_broken:
         return
@@ -138,10 +138,10 @@ def _installed(hook: InstalledHook, title: str, request: Request, text: str) -> 
     resolved = resolved_program(program) if program else None
     details = {"installed": True, "program": program, "resolved": resolved}
     name = f"hook.{hook.host.name}"
-    found = Finding(name, OK, "", path=hook.path, details=details)
+    finding = Finding(name, OK, "", path=hook.path, details=details)
     again = "Install the hook again, with the program that is here now."
     if resolved is None:
-        return found._replace(
+        return finding._replace(
             status=ERROR,
             message=f"the hook in {title} starts {program or 'a command'} that is not there",
             remedy=again,
@@ -149,7 +149,7 @@ def _installed(hook: InstalledHook, title: str, request: Request, text: str) -> 
         )
     roots, problem = _hook_roots(hook, request)
     if problem:
-        return found._replace(
+        return finding._replace(
             status=WARNING,
             message=f"the hook in {title} {problem}",
             remedy=again,
@@ -157,19 +157,21 @@ def _installed(hook: InstalledHook, title: str, request: Request, text: str) -> 
         )
     for root in roots:
         if not os.path.isdir(root):
-            return found._replace(
+            return finding._replace(
                 status=ERROR,
                 message=f"the hook in {title} reads {root}, which is not a folder",
                 remedy="Restore the folder, or install the hook with another --root.",
                 command=f"skillyard hook install {hook.host.name}",
             )
     if off := _switched_off(hook.host, text):
-        return found._replace(
+        return finding._replace(
             status=WARNING,
             message=f"the hook is installed in {title}, which runs no hooks: {off}",
             remedy="Remove that setting to let the hook run.",
         )
-    return found._replace(message=f"the prompt hook is installed in {title} and starts {resolved}")
+    return finding._replace(
+        message=f"the prompt hook is installed in {title} and starts {resolved}"
+    )
 
 
 def _hook_roots(hook: InstalledHook, request: Request) -> tuple[tuple[str, ...], str]:
@@ -198,8 +200,8 @@ def _switched_off(host: Host, text: str) -> str:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(text.removeprefix("\ufeff"))
-    return found
+    document: dict[str, Any] = json.loads(text.removeprefix("\ufeff"))
+    return document
 
 
 def _indexes(request: Request, installed: list[InstalledHook]) -> Iterator[Finding]:
@@ -213,7 +215,7 @@ def _indexes(request: Request, installed: list[InstalledHook]) -> Iterator[Findi
         places.setdefault(library_place(roots, project.path if project else None), hook)
     for place, hook in places.items():
         try:
-            found = status_of(place)
+            status = status_of(place)
         except SkillyardError:
             continue  # the root that is gone is reported with the hook
         if place.roots and place.admission is None:
@@ -221,7 +223,9 @@ def _indexes(request: Request, installed: list[InstalledHook]) -> Iterator[Findi
             command = shlex.join(["skillyard", "index", "build", *words, "--scope", "user"])
         else:
             command = hook.again
-        yield index_finding("index.hook", "the index that prompt hooks answer from", found, command)
+        yield index_finding(
+            "index.hook", "the index that prompt hooks answer from", status, command
+        )
 
 
 def _trust(request: Request, *, is_used: bool) -> Iterator[Finding]:
@@ -236,11 +240,11 @@ def _trust(request: Request, *, is_used: bool) -> Iterator[Finding]:
             **{word: list(paths) for word, paths in news},
             "refused": [list(each) for each in review.refused],
         }
-        found = Finding("trust", OK, "", path=project.path, details=details)
+        finding = Finding("trust", OK, "", path=project.path, details=details)
         command = f"skillyard trust {shlex.quote(project.path)}"
         if review.added or review.changed:
             counts = ", ".join(f"{len(paths):,} {word}" for word, paths in news if paths)
-            yield found._replace(
+            yield finding._replace(
                 status=WARNING,
                 message=f"skills of this project differ from what was approved ({counts}); "
                 "prompt hooks do not use those",
@@ -249,7 +253,7 @@ def _trust(request: Request, *, is_used: bool) -> Iterator[Finding]:
             )
         else:
             count = plural(len(review.skills), "approved skill")
-            yield found._replace(message=f"this project has {count}, unchanged")
+            yield finding._replace(message=f"this project has {count}, unchanged")
     elif (waiting := untrusted_skills(request.folder)) is not None:
         yield Finding(
             "trust",

@@ -1,4 +1,4 @@
-"""Version, Python, the command on PATH, the kernel, the required packages and the extras."""
+"""Check the version, Python, the command on PATH, the kernel, required packages and extras."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _PURPOSES = {
 
 
 class Requirement(NamedTuple):
-    """One package that an installation needs, as its metadata names it."""
+    """One required package, from the metadata of skillyard."""
 
     name: str
     options: str
@@ -73,19 +73,19 @@ class Requirement(NamedTuple):
 
 
 def requirements() -> list[Requirement] | None:
-    """Return what the package's metadata asks for, None where it has no metadata."""
+    """Return the requirements of the package's metadata, or None without metadata."""
     try:
         listed = metadata.requires(PACKAGE) or []
     except metadata.PackageNotFoundError:
         return None
-    found = []
+    result = []
     for text in listed:
         match = _REQUIREMENT.fullmatch(text)
         if match is not None and match[1].lower() != PACKAGE:  # `all` names the others
             extra = _EXTRA.search(match[4] or "")
             options, versions = match[2] or "", match[3].strip("()").replace(" ", "")
-            found.append(Requirement(match[1], options, versions, extra[1] if extra else ""))
-    return found
+            result.append(Requirement(match[1], options, versions, extra[1] if extra else ""))
+    return result
 
 
 def _fits(version: str, versions: str) -> bool:
@@ -113,23 +113,23 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def missing_of(extra: str) -> list[Requirement]:
-    """Return what an extra lacks; empty where it is complete or there is no metadata."""
+    """Return the missing requirements of an extra; empty when complete or without metadata."""
     listed = requirements() or []
     return [each for each in listed if each.extra == extra and each.problem()]
 
 
 def reinstall_command(missing: Iterable[Requirement]) -> str:
     """Return the command that installs packages beside the running installation."""
-    wanted = [str(each) for each in missing]
+    arguments = [str(each) for each in missing]
     if os.path.isfile(os.path.join(sys.prefix, "pipx_metadata.json")):
-        return shlex.join(["pipx", "inject", PACKAGE, *wanted])
+        return shlex.join(["pipx", "inject", PACKAGE, *arguments])
     if find_spec("pip") is not None:
-        return shlex.join([sys.executable, "-m", "pip", "install", *wanted])
-    return shlex.join(["uv", "pip", "install", "--python", sys.executable, *wanted])
+        return shlex.join([sys.executable, "-m", "pip", "install", *arguments])
+    return shlex.join(["uv", "pip", "install", "--python", sys.executable, *arguments])
 
 
 def installation(request: Request) -> Iterator[Finding]:
-    """Look at what is installed."""
+    """Check the installation."""
     folder = os.path.dirname(sys.modules[PACKAGE].__file__ or "")
     yield Finding("version", OK, f"skillyard {request.version}", path=folder)
     where = f"{platform.python_implementation()} {platform.python_version()}"
@@ -159,20 +159,20 @@ def installation(request: Request) -> Iterator[Finding]:
 
 
 def _program() -> Finding:
-    found, own = shutil.which(PACKAGE), own_program()
-    if found is not None and is_ours(found):
-        return Finding("program", OK, "`skillyard` on PATH is this installation", path=found)
+    program, own = shutil.which(PACKAGE), own_program()
+    if program is not None and is_ours(program):
+        return Finding("program", OK, "`skillyard` on PATH is this installation", path=program)
     if own is None:
-        beside = f"; PATH has another one, {found}" if found else ""
+        beside = f"; PATH has another one, {program}" if program else ""
         return Finding(
             "program",
             INFO,
             f"this installation has no `skillyard` program of its own{beside}",
             "Start this one as a module of its Python.",
             f"{shlex.quote(sys.executable)} -m {PACKAGE} --version",
-            path=found or "",
+            path=program or "",
         )
-    what = f"`skillyard` on PATH is another installation, {found}" if found else (
+    what = f"`skillyard` on PATH is another installation, {program}" if program else (
         "`skillyard` is not on PATH, so other programs do not find it by its name"
     )  # fmt: skip
     return Finding(

@@ -1,4 +1,4 @@
-"""The roots of the library and the user's agent folders: what was found where."""
+"""Check the roots of the library and the user's agent folders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SEVERITIES = ("error", "warning", "info")
 
 
 class Folder(NamedTuple):
-    """One folder of skills that is there."""
+    """One existing folder of skills."""
 
     path: str
     agent: str = ""
@@ -32,7 +32,7 @@ class Folder(NamedTuple):
 
 
 def library(request: Request) -> Iterator[Finding]:
-    """Look at every root, then at the user's agent folders."""
+    """Check every root, then the user's agent folders."""
     there = []
     for root in request.library_roots:
         if os.path.isdir(root):
@@ -121,24 +121,24 @@ def _folder(
     where = f"the folder of {folder.agent}" if folder.agent else f"the root {folder.path}"
     by_layout = ", ".join(f"{number:,} {layout}" for layout, number in sorted(layouts.items()))
     message = f"{where} has {counts.words}" + (f"; layouts: {by_layout}" if by_layout else "")
-    if said := _listed((severities[each], each) for each in _SEVERITIES):
-        message += f"; diagnostics: {said}"
-    found = Finding(name, OK, message, path=folder.path, details=details)
+    if summary := _listed((severities[each], each) for each in _SEVERITIES):
+        message += f"; diagnostics: {summary}"
+    finding = Finding(name, OK, message, path=folder.path, details=details)
     if severities["error"]:
         files = len({remark.path for remark in remarks if remark.severity == "error"})
-        return found._replace(
+        return finding._replace(
             status=WARNING,
             message=f"{message}; {plural(files, 'file')} did not load",
             remedy="See what is wrong with each file, and correct it.",
             command=f"skillyard check {quote(folder.path)}",
         )
     if not counts.skills and not folder.agent:
-        return found._replace(
+        return finding._replace(
             status=WARNING if request.roots else INFO,
             remedy="Name a folder that holds skills with --root, or read your agent folders too.",
             command="skillyard list --scope user",
         )
-    return found
+    return finding
 
 
 def _listed(counts: Iterable[tuple[int, str]]) -> str:

@@ -62,7 +62,7 @@ CLIENTS = (
 
 
 class Registration(NamedTuple):
-    """One server in a client's settings that is ours, by its name or its command."""
+    """One skillyard server in a client's settings, recognised by its name or its command."""
 
     client: Client
     path: str
@@ -75,7 +75,7 @@ class Registration(NamedTuple):
 
 
 def mcp_clients(request: Request) -> Iterator[Finding]:
-    """Look at the settings of every client."""
+    """Check the settings of every client."""
     for client in CLIENTS:
         registered: list[Registration] = []
         refused: list[Finding] = []
@@ -211,26 +211,26 @@ class _Problem(Exception):
         self.message, self.remedy, self.command, self.status = message, remedy, command, status
 
 
-def _registered(found: Registration, request: Request) -> Finding:
+def _registered(registration: Registration, request: Request) -> Finding:
     """Return the finding on one registration."""
-    details = {"registered": True, "server": found.name, "project": found.is_project}
-    finding = Finding(_id(found.client), OK, "", path=found.path, details=details)
-    title = found.client.title
+    details = {"registered": True, "server": registration.name, "project": registration.is_project}
+    finding = Finding(_id(registration.client), OK, "", path=registration.path, details=details)
+    title = registration.client.title
     try:
-        message = _checked(found, request)
+        message = _checked(registration, request)
     except _Problem as problem:
         return finding._replace(
             status=problem.status,
-            message=f"the server {found.name!r} in {title} {problem.message}",
+            message=f"the server {registration.name!r} in {title} {problem.message}",
             remedy=problem.remedy,
             command=problem.command,
         )
-    return finding._replace(message=f"{title} has the server {found.name!r}: {message}")
+    return finding._replace(message=f"{title} has the server {registration.name!r}: {message}")
 
 
-def _checked(found: Registration, request: Request) -> str:
+def _checked(registration: Registration, request: Request) -> str:
     """Return what a registration starts. Raises _Problem."""
-    entry = found.entry
+    entry = registration.entry
     if not isinstance(entry, dict):
         raise _Problem("is not a table of settings", _CORRECT)
     if entry.get("enabled") is False or entry.get("disabled") is True:
@@ -244,11 +244,11 @@ def _checked(found: Registration, request: Request) -> str:
         raise _Problem("has args that are not a list of texts", _CORRECT)
     environment = entry.get("env")
     variables = environment if isinstance(environment, dict) else {}
-    word = _expanded(command, found)
+    word = _expanded(command, registration)
     if "${" in word:
         return "its command holds a variable that only the client knows, so it was not checked"
     paths = {key: value for key, value in variables.items() if isinstance(value, str)}
-    program = resolved_program(word, paths, found.folder)
+    program = resolved_program(word, paths, registration.folder)
     if program is None:
         own = own_program()
         remedy = f"Write the whole path of the program{f': {own}' if own else ''}."
@@ -260,11 +260,11 @@ def _checked(found: Registration, request: Request) -> str:
             "Install the extra `serve`.",
             reinstall_command(missing),
         )
-    _check_arguments(skillyard_arguments([command, *args]), found, request)
+    _check_arguments(skillyard_arguments([command, *args]), registration, request)
     return f"it starts {program}"
 
 
-def _check_arguments(given: list[str] | None, found: Registration, request: Request) -> None:
+def _check_arguments(given: list[str] | None, registration: Registration, request: Request) -> None:
     """Raise _Problem when the arguments do not start a server over a library that is there."""
     if given is None or request.read_command is None:
         return
@@ -282,33 +282,33 @@ def _check_arguments(given: list[str] | None, found: Registration, request: Requ
             "Add `--mcp stdio` to its arguments.",
         )
     named = [values.place] if values.place is not None else []
-    _check_roots([*named, *values.root], found)
+    _check_roots([*named, *values.root], registration)
 
 
-def _check_roots(roots: Sequence[str], found: Registration) -> None:
+def _check_roots(roots: Sequence[str], registration: Registration) -> None:
     """Raise _Problem for a root that is no folder. Variables are named, not their values."""
     for root in roots:
-        path = _expanded(root, found)
+        path = _expanded(root, registration)
         if "${" in path:
             continue  # only the client knows
         if path.startswith("~"):
             raise _Problem(
                 f"reads {root}, and no shell is there to expand `~`", "Write the whole path."
             )
-        if not os.path.isdir(os.path.join(found.folder, path)):
+        if not os.path.isdir(os.path.join(registration.folder, path)):
             raise _Problem(
                 f"reads {root}, which is not a folder",
                 "Restore the folder, or write the whole path of another one.",
             )
 
 
-def _expanded(word: str, found: Registration) -> str:
+def _expanded(word: str, registration: Registration) -> str:
     """Return a word with the variables that the client and we both know; others stay."""
 
     def value(match: re.Match[str]) -> str:
         name, dash, default = match[1].partition(":-")
         if name in ("workspaceFolder", "workspaceRoot"):
-            return found.folder
+            return registration.folder
         if name == "userHome":
             return os.path.expanduser("~")
         known = os.environ.get(name.removeprefix("env:"))

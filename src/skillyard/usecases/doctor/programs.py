@@ -1,4 +1,4 @@
-"""Programs that other programs start: where they are, and what they are told. None is started."""
+"""Locate the programs in the settings of other programs, and parse their arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a diagnosis is about: the library, the current folder, how commands are read."""
+"""The input of a diagnosis: the library, the current folder, and the parser of commands."""
 
 from __future__ import annotations
 

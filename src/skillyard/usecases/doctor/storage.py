@@ -1,4 +1,4 @@
-"""Where skillyard keeps its files: the index of the library, the cache, the state, the log."""
+"""Check the files of skillyard: the index of the library, the cache, the state, the log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skillyard.text import plural
 from skillyard.usecases.doctor.finding import INFO, OK, WARNING, Finding
 from skillyard.usecases.doctor.programs import export_command, unset_command
 from skillyard.usecases.doctor.request import Request, root_options
-from skillyard.usecases.indexing import IndexStatus, index_status
+from skillyard.usecases.library_index import IndexStatus, index_status
 
 __all__ = ["index_finding", "storage", "writable"]
 
@@ -31,10 +31,10 @@ _STATES = {
 
 
 def storage(request: Request) -> Iterator[Finding]:
-    """Look at the index, then at the folders."""
+    """Check the index, then the folders."""
     yield from _index(request)
-    yield _kept("cache", "the cache folder", cache_folder(), "SKILLYARD_CACHE")
-    yield _kept("state", "the folder for approvals and logs", state_folder(), "SKILLYARD_STATE")
+    yield _folder("cache", "the cache folder", cache_folder(), "SKILLYARD_CACHE")
+    yield _folder("state", "the folder for approvals and logs", state_folder(), "SKILLYARD_STATE")
     log = os.environ.get(LOG)
     if log:
         yield _log(log)
@@ -51,7 +51,7 @@ def _index(request: Request) -> Iterator[Finding]:
         )
         return
     try:
-        found = index_status(request.library_roots, request.scopes)
+        status = index_status(request.library_roots, request.scopes)
     except InvalidSkillsRoot:
         return  # the root is reported with the library
     except SkillError as error:
@@ -65,29 +65,29 @@ def _index(request: Request) -> Iterator[Finding]:
         )
         return
     yield index_finding(
-        "index", "the index of the library", found, f"skillyard index build{root_options(request)}"
+        "index", "the index of the library", status, f"skillyard index build{root_options(request)}"
     )
 
 
-def index_finding(name: str, what: str, found: IndexStatus, command: str) -> Finding:
+def index_finding(name: str, what: str, index: IndexStatus, command: str) -> Finding:
     """Return the finding on an index; ``command`` builds it."""
-    status, text = _STATES[found.state]
+    status, text = _STATES[index.state]
     message = f"{what} {text}"
-    if found.state in ("current", "stale"):
-        message += f" ({plural(found.skills, 'skill')}, {_megabytes(found.bytes)})"
-    if found.problem:
-        message += f" ({found.problem})"
+    if index.state in ("current", "stale"):
+        message += f" ({plural(index.skills, 'skill')}, {_megabytes(index.bytes)})"
+    if index.problem:
+        message += f" ({index.problem})"
     details = {
-        "state": found.state,
-        "generation": found.generation,
-        "skills": found.skills,
-        "bytes": found.bytes,
-        "writable": writable(found.folder),
+        "state": index.state,
+        "generation": index.generation,
+        "skills": index.skills,
+        "bytes": index.bytes,
+        "writable": writable(index.folder),
     }
-    built = Finding(name, status, message, path=found.folder, details=details)
+    built = Finding(name, status, message, path=index.folder, details=details)
     if not details["writable"]:
         return built._replace(
-            status=WARNING if found.state != "current" else INFO,
+            status=WARNING if index.state != "current" else INFO,
             message=f"{message}; its folder cannot be written, so it is not kept up to date",
             remedy="Give yourself the right to write the folder, or name another one.",
             command=export_command("SKILLYARD_CACHE", "$HOME/.skillyard/cache"),
@@ -97,22 +97,22 @@ def index_finding(name: str, what: str, found: IndexStatus, command: str) -> Fin
     return built._replace(remedy="Build it now.", command=command)
 
 
-def _kept(name: str, what: str, folder: str, variable: str) -> Finding:
+def _folder(name: str, what: str, folder: str, variable: str) -> Finding:
     can_write = writable(folder)
     size, is_whole = _size(folder)
     details = {"exists": os.path.isdir(folder), "bytes": size, "writable": can_write}
-    found = Finding(name, OK, "", path=folder, details=details)
+    finding = Finding(name, OK, "", path=folder, details=details)
     if not can_write:
-        return found._replace(
+        return finding._replace(
             status=WARNING,
             message=f"{what} cannot be written",
             remedy=f"Give yourself the right to write it, or name another one in {variable}.",
             command=export_command(variable, f"$HOME/.skillyard/{name}"),
         )
     if not details["exists"]:
-        return found._replace(message=f"{what} does not exist yet and can be made")
+        return finding._replace(message=f"{what} does not exist yet and can be made")
     least = "" if is_whole else "at least "
-    return found._replace(message=f"{what} holds {least}{_megabytes(size)} and can be written")
+    return finding._replace(message=f"{what} holds {least}{_megabytes(size)} and can be written")
 
 
 def _log(path: str) -> Finding:

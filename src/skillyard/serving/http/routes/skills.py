@@ -32,10 +32,10 @@ async def by_name(context: AppContext, request: RouteRequest) -> Reply:
     if not name:
         raise Refused(400, "blank_name", "the name is blank", field="name")
     snapshot = await context.snapshot()
-    wanted: bool = request.values["include_references"]
+    references: bool = request.values["include_references"]
     raw: bool = request.values["include_raw"]
     try:
-        found_skill = await local_skill(context, snapshot, name, references=wanted, raw=raw)
+        found_skill = await local_skill(context, snapshot, name, references=references, raw=raw)
         return _shown(request, found_skill).with_headers(Skillyard_Catalog=snapshot.digest[:16])
     except SkillNotFound as error:
         near = list(error.near)
@@ -44,14 +44,16 @@ async def by_name(context: AppContext, request: RouteRequest) -> Reply:
         if not is_repository("/".join(parts[:2])):
             raise not_found(name, near)
         source = "/".join(parts[:2])
-        found_skill = await remote_skill(context, snapshot, source, parts[-1], references=wanted)
+        found_skill = await remote_skill(
+            context, snapshot, source, parts[-1], references=references
+        )
         return _shown(request, found_skill)
     sources = await remote_sources(context, snapshot)
     if not sources:
         raise not_found(name, near)
 
     async def find(searcher: SearchService) -> FoundSkill:
-        return await searcher.find(name, references=wanted)
+        return await searcher.find(name, references=references)
 
     try:
         found_skill = await context.searches.run(find, sources, None)

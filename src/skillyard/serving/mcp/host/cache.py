@@ -32,10 +32,10 @@ class SkillCache:
 
     def __init__(self, folder: str) -> None:
         self.folder = os.path.abspath(folder)
-        found = _discovered(self.folder)
-        if found:
+        info = _discovered(self.folder)
+        if info:
             raise InvalidInput(
-                f"{folder} lies in {found!r}, where skills are looked for: served files would be"
+                f"{folder} lies in {info!r}, where skills are looked for: served files would be"
                 " taken for local ones; name a folder elsewhere"
             )
 

@@ -112,10 +112,10 @@ def entry_of(label: str, given: object) -> ServedSkill:
 
 
 def _is_skill_uri(uri: str) -> bool:
-    found = _SCHEME.match(uri)
-    if found is None or len(uri) > URI_CHARS or not uri.isprintable():
+    scheme = _SCHEME.match(uri)
+    if scheme is None or len(uri) > URI_CHARS or not uri.isprintable():
         return False
-    rest = uri[found.end() :]
+    rest = uri[scheme.end() :]
     return rest.endswith("/SKILL.md") and not rest.startswith("/") and _ODD.search(rest) is None
 
 
@@ -174,10 +174,10 @@ def named(name: str, skills: Iterable[ServedSkill]) -> ServedSkill:
     Raises SkillNotFound, and AmbiguousName (with ``label: uri`` of each) where several share the
     name: none goes before another.
     """
-    found = [skill for skill in skills if skill.name == name]
-    if not found:
+    matches = [skill for skill in skills if skill.name == name]
+    if not matches:
         raise SkillNotFound(name, [])
-    if len(found) > 1:
-        places = [f"{skill.label}: {skill.uri}" for skill in found]
+    if len(matches) > 1:
+        places = [f"{skill.label}: {skill.uri}" for skill in matches]
         raise AmbiguousName(name, places, places)
-    return found[0]
+    return matches[0]

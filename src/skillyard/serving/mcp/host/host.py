@@ -229,8 +229,8 @@ class SkillHost:
     async def _verified(self, skill: ServedSkill, file: ServedFile | None, uri: str = "") -> bytes:
         if file is None:
             raise Unverified(self.label, uri or skill.uri, "the skill's entry does not list it")
-        if self._cache is not None and (kept := self._cache.get(skill, file)) is not None:
-            return kept
+        if self._cache is not None and (cached := self._cache.get(skill, file)) is not None:
+            return cached
         data = await self._read(file.uri)
         verify_bytes(skill, file, data)
         if self._cache is not None:
@@ -241,10 +241,10 @@ class SkillHost:
         """Return the bytes of a resource of this server. Raises Unverified."""
         result = await self._session.read_resource(uri)
         contents = result.contents if isinstance(result, ReadResourceResult) else []
-        found = [each for each in contents if each.uri == uri]
-        if len(found) != 1:
+        matches = [each for each in contents if each.uri == uri]
+        if len(matches) != 1:
             raise Unverified(self.label, uri, "the server did not answer with this file")
-        content = found[0]
+        content = matches[0]
         if isinstance(content, TextResourceContents):
             return content.text.encode("utf-8", "surrogatepass")
         assert isinstance(content, BlobResourceContents)

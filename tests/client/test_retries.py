@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.client import Retries
-from skillyard.client.retrying import after_s
+from skillyard.client.retries import after_s
 from skillyard.errors import InvalidInput, ServiceFailed, ServiceUnavailable
 from skillyard.serving.runtime.errors import unavailable
 from skillyard.serving.runtime.guards import ConcurrencyLimiter, busy

@@ -1,4 +1,4 @@
-"""Rows into a store, batch by batch, while the next ones are made."""
+"""Publish rows to a store in batches, while the next ones are prepared."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from skillyard.errors import Diagnostic, StoreRefused
 from skillyard.io.closeable import Closeable
-from skillyard.store.ingest.work import Options
+from skillyard.store.ingest.work_items import Options
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.rows import StoredRow
 from skillyard.store.values import Published, StoreKey
@@ -64,14 +64,14 @@ class Publisher(Closeable):
         self._under_way: Future[None] | None = None
 
     def add(self, row: StoredRow, *, placed: bool) -> None:
-        """Take a row; ``placed`` says that it was compared with what stands."""
+        """Add a row; ``placed`` says that it was compared with the stored version."""
         self._rows.append((row, placed))
         self._chars += len(row.document) + len(row.body or "") + len(row.files)
         if len(self._rows) >= self.options.batch or self._chars >= MOST_BATCH_CHARS:
             self._send()
 
     def finish(self, *, send: bool) -> None:
-        """Wait until everything given is acknowledged; without ``send`` drop what was not begun."""
+        """Wait until every row is acknowledged; without ``send`` drop unsent batches."""
         if send and self._rows:
             self._send()
         self._rows = []

@@ -1,4 +1,4 @@
-"""Prompting: the catalogue summary, and a prompt with the block of the best skill before it."""
+"""The catalogue summary, a host's listing, and a prompt with the block of the best skill."""
 
 from __future__ import annotations
 
@@ -82,14 +82,15 @@ def summary_of(
 ) -> Summarised:
     """Return the catalogue in one of its formats, within a budget of estimated tokens.
 
-    ``query`` says which skills keep their place when not all fit. Raises UnknownName, InvalidInput.
+    ``query`` decides which skills keep their place when not all fit. Raises UnknownName,
+    InvalidInput.
     """
     text = summary(catalog, format, budget_tokens, query, scorer=scorer)
     return Summarised(format, text, budget_tokens, estimate_tokens(text), catalog.diagnostics)
 
 
 class HostSummary(NamedTuple):
-    """What one host lists of a catalog, or the same rewritten to fit."""
+    """The listing that one host makes of a catalog, or the same rewritten to fit."""
 
     listing: HostListing
     fit: bool
@@ -101,31 +102,31 @@ class HostSummary(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.summary/1`` with the listing."""
-        found = self.listing
-        rule = found.rule
+        listing = self.listing
+        rule = listing.rule
         return {
             "schema": "skillyard.summary/1",
             "format": rule.form,
-            "text": found.text,
+            "text": listing.text,
             "budget_tokens": None,
-            "tokens": estimate_tokens(found.text),
+            "tokens": estimate_tokens(listing.text),
             "listing": {
                 "host": rule.name,
-                "window": found.window,
+                "window": listing.window,
                 "unit": rule.unit,
-                "budget": found.budget,
-                "own": found.own,
-                "needed": found.needed,
-                "used": found.used,
+                "budget": listing.budget,
+                "own": listing.own,
+                "needed": listing.needed,
+                "used": listing.used,
                 "fit": self.fit,
                 "by": self.by,
                 "unknown_uses": self.unknown_uses,
-                "whole": found.count(WHOLE),
-                "cut": found.count(CUT),
-                "name_only": found.count(NAME_ONLY),
-                "left_out": found.count(LEFT_OUT),
-                "not_read": found.count(NOT_READ),
-                "skills": [entry.to_dict() for entry in found.entries],
+                "whole": listing.count(WHOLE),
+                "cut": listing.count(CUT),
+                "name_only": listing.count(NAME_ONLY),
+                "left_out": listing.count(LEFT_OUT),
+                "not_read": listing.count(NOT_READ),
+                "skills": [entry.to_dict() for entry in listing.entries],
                 "remedy": rule.remedy,
                 "source": rule.source,
             },
@@ -144,10 +145,10 @@ def host_summary_of(
     use: str | None = None,
     scorer: str = DEFAULT_SCORER,
 ) -> HostSummary:
-    """Return what a host lists of a catalog; with ``fit``, a listing that puts first what matters.
+    """Return the listing that a host makes of a catalog; ``fit`` puts the important skills first.
 
-    ``use`` is a file of JSON lines that name skills that were used (a decision log, say): a host
-    that keeps the most used ones is told by it, and ``fit`` goes by it, or else by ``query``.
+    ``use`` is a file of JSON lines that name used skills (a decision log, for example). It is the
+    usage of a host that keeps the most used skills; ``fit`` orders by it, or else by ``query``.
     Raises UnknownName for an unknown host, InvalidInput.
     """
     rule = rule_of(host)
@@ -170,9 +171,9 @@ def used_in(catalog: Catalog, path: str) -> tuple[dict[str, int], int]:
     """Return how often a log names each skill, by the skill's path, and how many lines name none.
 
     A line is JSON with ``selected`` (the decision log, ``select --json``: its first skill counts,
-    and an abstention counts for nothing) or with ``id``, ``slug``, ``name`` or ``skill`` itself. A
-    skill that was edited since has another id, and is known by its slug or name. Raises
-    InvalidInput when the file cannot be read.
+    an abstention does not) or with ``id``, ``slug``, ``name`` or ``skill``. A skill edited since
+    then has another id, and is matched by its slug or name. Raises InvalidInput for an unreadable
+    file.
     """
     paths: dict[str, set[str]] = {}
     for skill in catalog.candidates:
@@ -183,7 +184,7 @@ def used_in(catalog: Catalog, path: str) -> tuple[dict[str, int], int]:
     for line in _lines(path):
         named = _named(line)
         known = [paths[name] for name in named or () if name in paths]
-        one = next((found for found in known if len(found) == 1), None)
+        one = next((listed for listed in known if len(listed) == 1), None)
         if one is not None:
             counts.update(one)
         elif named != ():
@@ -201,21 +202,21 @@ def _lines(path: str) -> list[bytes]:
 def _named(line: bytes) -> tuple[str, ...] | None:
     """Return the names of the skill in a line, surest first; () for none, None for no such line."""
     try:
-        found = json.loads(line)
+        event = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if isinstance(found, dict) and isinstance(found.get("selected"), list):
-        if not found["selected"]:
+    if isinstance(event, dict) and isinstance(event.get("selected"), list):
+        if not event["selected"]:
             return ()
-        found = found["selected"][0]
-    if not isinstance(found, dict):
+        event = event["selected"][0]
+    if not isinstance(event, dict):
         return None
-    names = [found.get(field) for field in ("id", "slug", "name", "skill")]
+    names = [event.get(field) for field in ("id", "slug", "name", "skill")]
     return tuple(name for name in names if isinstance(name, str)) or None
 
 
 class Injected(NamedTuple):
-    """A prompt with the block of the best skill before it, or as it was."""
+    """A prompt with the block of the best skill before it, or the prompt unchanged."""
 
     prompt: str
     match: Match | None
@@ -248,19 +249,18 @@ def inject_prompt(
     """Put the block of the best skill before a prompt.
 
     The prompt itself is the query unless another one is given. ``max_chars`` bounds the skill's
-    text in the block; ``fence`` is that of :func:`skillyard.prompt_block`. The choice is logged
-    where that is wanted (:mod:`skillyard.decisions`).
-    Raises UnknownName, InvalidInput.
+    text in the block; ``fence`` is that of :func:`skillyard.prompt_block`. The decision is logged
+    when logging is enabled (:mod:`skillyard.decisions`). Raises UnknownName, InvalidInput.
     """
     if is_enabled():
         _log(catalog, Query(_own_words(prompt)) if query is None else query, policy, scorer)
     if query is None:
         done = inject(prompt, catalog, policy, max_chars, scorer, fence=fence)
         return Injected(done.prompt, done.match, scorer, catalog.diagnostics)
-    found = select_prompt_block(catalog, query, policy, scorer, max_chars, fence=fence)
-    if found is None:
+    selected = select_prompt_block(catalog, query, policy, scorer, max_chars, fence=fence)
+    if selected is None:
         return Injected(prompt, None, scorer, catalog.diagnostics)
-    block, match = found
+    block, match = selected
     return Injected(f"{block}\n\n{prompt}", match, scorer, catalog.diagnostics)
 
 

@@ -1,4 +1,4 @@
-"""A node's folder and the store that it follows: brought up to date once, or again and again."""
+"""Update a node's folder from its store, once or continuously."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 from skillyard.store.node.catalog import NodeCatalog
-from skillyard.store.node.following import Follower
+from skillyard.store.node.follower import Follower
 from skillyard.store.node.state import state_folder
 from skillyard.store.node.syncing import sync
 from skillyard.store.opening import open_store, shown_address
@@ -22,7 +22,7 @@ LOOK_S = 0.5
 
 
 class StoreSynced(NamedTuple):
-    """What a node's folder holds now."""
+    """The state of a node's folder."""
 
     store: str
     """Its address, without credentials."""
@@ -80,11 +80,11 @@ def store_sync(
     jobs: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> StoreSynced:
-    """Bring a node's folder to the store's last generation.
+    """Update a node's folder to the store's last generation.
 
-    ``folder`` is in the user's cache where nothing is said; ``jobs`` processes analyse, 0: one
-    for each processor. ``progress`` hears skills taken over and about how many there are. Raises
-    StoreFailed, SkillIoError, InvalidInput, UnknownName.
+    ``folder`` is in the user's cache by default; ``jobs`` processes analyse, 0: one for each
+    processor. ``progress`` is called with the number of skills copied and about how many there are.
+    Raises StoreFailed, SkillIoError, InvalidInput, UnknownName.
     """
     began = time.monotonic()
     where = _folder(url, caller, folder)
@@ -105,9 +105,9 @@ def store_sync(
 def store_follow(
     url: str, *, caller: str | None = None, folder: str = "", jobs: int = 0
 ) -> Iterator[StoreSynced | str]:
-    """Follow a store until the iterator is closed: each generation, and each failure as a text.
+    """Follow a store until closed: yield each generation, and each failure as text.
 
-    A failure is told once until it changes; the follower goes on by itself.
+    A repeated failure is yielded once; the follower continues by itself.
     """
     where = _folder(url, caller, folder)
     came: queue.SimpleQueue[NodeCatalog] = queue.SimpleQueue()

@@ -1,7 +1,7 @@
-"""What a service says about its own catalog: rankings, choices, evaluations, reasons.
+"""What the service returns about its own catalog: rankings, selections, evaluations, reasons.
 
-The values have the members of the documents, but for one thing: a skill is not here, only its card.
-``client.skill(card.id)`` fetches it. ``to_dict()`` is the document that came.
+The values have the members of the JSON documents. A skill is represented by its card;
+``client.skill(card.id)`` fetches the whole skill. ``to_dict()`` is the document as received.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Card(matches.Match, Value):
     """One skill of a ranking. ``path`` is its file on the machine of the service."""
 
     explanation: Explanation | None = None  # type: ignore[assignment]
-    """The tree behind the score; None where it was not asked for."""
+    """The explanation tree of the score; None unless requested."""
 
     @property
     def parts(self) -> tuple[tuple[str, float], ...]:
@@ -50,20 +50,20 @@ class Card(matches.Match, Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds(matches.Policy, Value):
-    """The bounds that a policy meant under a scorer."""
+    """The bounds that a policy resolved to under a scorer."""
 
 
 class Remarks(NamedTuple):
-    """What was noticed while the service read the files of its catalog."""
+    """Diagnostics of the service's catalog."""
 
     number: int
     listed: tuple[Diagnostic, ...] | None = None
-    """Each of them; None where they were not asked for."""
+    """Each of them; None unless requested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked(service.Ranked, Value):
-    """A ranking as it is: no floor, no abstention."""
+    """A ranking without a floor."""
 
     query: Query  # type: ignore[assignment]
     matches: tuple[Card, ...]
@@ -72,13 +72,13 @@ class Ranked(service.Ranked, Value):
 
     @property
     def remarks(self) -> Remarks:
-        """How many remarks there are on the files, and each of them where they were asked for."""
+        """The number of diagnostics, and each of them when requested."""
         return Remarks(self.diagnostics_count, self.diagnostics)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected(service.Selected, Value):
-    """A choice, or an abstention."""
+    """A selection, or an abstention."""
 
     query: Query  # type: ignore[assignment]
     policy: Bounds
@@ -92,7 +92,7 @@ class Selected(service.Selected, Value):
 
     @property
     def remarks(self) -> Remarks:
-        """How many remarks there are on the files, and each of them where they were asked for."""
+        """The number of diagnostics, and each of them when requested."""
         return Remarks(self.diagnostics_count, self.diagnostics)
 
 
@@ -107,10 +107,10 @@ class Evaluated(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.evaluate/1`` as the service sent it."""
         results = tuple(result.document() for result in self.results)
-        found: dict[str, Any] = encode(
+        document: dict[str, Any] = encode(
             recommendations.Evaluated(results=results, message=self.message)
         )
-        return found
+        return document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +138,7 @@ class Ahead(reasons.Ahead, Value):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why(reasons.Why, Value):
-    """Everything about one skill and one query."""
+    """The explanation of one skill's score and rank for one query."""
 
     query: Query  # type: ignore[assignment]
     match: Card
@@ -162,27 +162,27 @@ _VALUES = {
 
 def ranked_of(document: Any) -> Ranked:
     """Return a ranking. Raises Mismatch."""
-    found: Ranked = value_of(read_as(service.Ranked, document), _VALUES)
-    return found
+    ranked: Ranked = value_of(read_as(service.Ranked, document), _VALUES)
+    return ranked
 
 
 def selected_of(document: Any) -> Selected:
     """Return a choice. Raises Mismatch."""
-    found: Selected = value_of(read_as(service.Selected, document), _VALUES)
-    return found
+    selected: Selected = value_of(read_as(service.Selected, document), _VALUES)
+    return selected
 
 
 def why_of(document: Any) -> Why:
     """Return the reasons. Raises Mismatch."""
-    found: Why = value_of(read_as(reasons.Why, document), _VALUES)
-    return found
+    why: Why = value_of(read_as(reasons.Why, document), _VALUES)
+    return why
 
 
 def evaluated_of(document: Any) -> Evaluated:
     """Return recommendations. Raises Mismatch."""
-    found = read_as(recommendations.Evaluated, document)
+    evaluated = read_as(recommendations.Evaluated, document)
     results = tuple(
         Evaluation(each.skillName, each.confidence, each.level, each.reason)
-        for each in found.results
+        for each in evaluated.results
     )
-    return Evaluated(results, found.message)
+    return Evaluated(results, evaluated.message)

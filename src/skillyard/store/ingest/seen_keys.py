@@ -1,4 +1,4 @@
-"""The keys and the files that a run has met, on disk where they are many."""
+"""The keys and files that a run has met, on disk when there are many."""
 
 from __future__ import annotations
 
@@ -33,32 +33,36 @@ class Seen:
 
     def add(self, key: StoreKey, content: str) -> Literal["new", "same", "other"]:
         """Add a key; return whether it is new, was met with the same content, or with another."""
-        kept = key_digest(key)[:_KEPT]
-        added = self._database.execute("INSERT OR IGNORE INTO seen VALUES (?, ?)", (kept, content))
+        short_digest = key_digest(key)[:_KEPT]
+        added = self._database.execute(
+            "INSERT OR IGNORE INTO seen VALUES (?, ?)", (short_digest, content)
+        )
         if added.rowcount:
             return "new"
         query = "SELECT content FROM seen WHERE key = ?"
         return (
-            "same" if self._database.execute(query, (kept,)).fetchone()[0] == content else "other"
+            "same"
+            if self._database.execute(query, (short_digest,)).fetchone()[0] == content
+            else "other"
         )
 
     def __contains__(self, key: StoreKey) -> bool:
-        kept = key_digest(key)[:_KEPT]
+        short_digest = key_digest(key)[:_KEPT]
         return (
-            self._database.execute("SELECT 1 FROM seen WHERE key = ?", (kept,)).fetchone()
+            self._database.execute("SELECT 1 FROM seen WHERE key = ?", (short_digest,)).fetchone()
             is not None
         )
 
     def add_file(self, sha256: str) -> None:
         """Add the hash of a skill's file, 64 digits."""
-        kept = bytes.fromhex(sha256)[:_KEPT]
-        self._database.execute("INSERT OR IGNORE INTO file VALUES (?)", (kept,))
+        short_digest = bytes.fromhex(sha256)[:_KEPT]
+        self._database.execute("INSERT OR IGNORE INTO file VALUES (?)", (short_digest,))
 
     def has_file(self, sha256: str) -> bool:
         """True when a file of that hash was added."""
         query = "SELECT 1 FROM file WHERE hash = ?"
-        kept = bytes.fromhex(sha256)[:_KEPT]
-        return self._database.execute(query, (kept,)).fetchone() is not None
+        short_digest = bytes.fromhex(sha256)[:_KEPT]
+        return self._database.execute(query, (short_digest,)).fetchone() is not None
 
     def close(self) -> None:
         """Forget all of it."""

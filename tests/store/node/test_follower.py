@@ -11,7 +11,7 @@ import pytest
 
 from skillyard.errors import InvalidInput, UnknownName
 from skillyard.store.node.catalog import NodeCatalog
-from skillyard.store.node.following import Follower
+from skillyard.store.node.follower import Follower
 from skillyard.store.node.records import path_of
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Grant, Published

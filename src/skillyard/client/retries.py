@@ -1,4 +1,4 @@
-"""When a question is asked again: after 429 and 503, as the service says, within a budget."""
+"""Retries after 429 and 503, with the delay of the service and within a budget."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ PATIENT = frozenset({429, 503})
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How patient a client is. Raises InvalidInput for what is no number of at least 0."""
+    """The retry policy of a client. Raises InvalidInput for negative numbers."""
 
     times: int = 3
-    """How often one question is asked again."""
+    """The maximum number of retries of a request."""
     longest_s: float = 10.0
     """A service that wants to be left alone for longer is not waited for: the error says how
     long."""
@@ -32,21 +32,22 @@ class Retries:
     def __post_init__(self) -> None:
         for name in self.__slots__:
             value = getattr(self, name)
-            wanted = int if name == "times" else int | float
-            right = isinstance(value, wanted) and not isinstance(value, bool)
+            expected = int if name == "times" else int | float
+            right = isinstance(value, expected) and not isinstance(value, bool)
             if not right or not 0 <= value < 1e6:
                 raise InvalidInput(f"retries.{name} must be a number of at least 0", field=name)
 
-    def wait_s(self, asked: int, waited_s: float, after: float | None) -> float | None:
-        """Return how long to wait after the ``asked``-th refusal; None where it is given up.
+    def wait_s(self, attempts: int, waited_s: float, after: float | None) -> float | None:
+        """Return the delay before the next attempt in seconds, or None to give up.
 
-        ``waited_s`` is what this question has waited already, ``after`` what the service says.
+        ``attempts`` have failed so far, ``waited_s`` is the sum of the delays, ``after`` the
+        Retry-After of the service.
         """
-        wait = self.unsaid_s * 2 ** (asked - 1) if after is None else after
+        wait = self.unsaid_s * 2 ** (attempts - 1) if after is None else after
         patient = wait <= self.longest_s and waited_s + wait <= self.budget_s
-        return wait if asked <= self.times and patient else None
+        return wait if attempts <= self.times and patient else None
 
 
 def after_s(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds of a Retry-After; None where it says nothing."""
+    """Return the seconds of a Retry-After header, or None."""
     return retry_after_s(headers.get("retry-after"), time.time())

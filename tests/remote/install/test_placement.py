@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from skillyard.errors import SkillError, SkillIoError
-from skillyard.remote.install import placing
+from skillyard.remote.install import placement
 from skillyard.remote.install.file_paths import PathRefused
 from skillyard.remote.install.folder_hash import folder_hash
-from skillyard.remote.install.placing import InstallRefused, check_files, content_digest, place
+from skillyard.remote.install.placement import InstallRefused, check_files, content_digest, place
 from tests.shared_data import PACKAGES, REPOSITORY
 from tests.tables import for_each
 
@@ -139,7 +139,7 @@ def can_exchange(folder: Path) -> bool:
     one, other = folder / "exchange-one", folder / "exchange-other"
     one.mkdir(exist_ok=True)
     other.mkdir(exist_ok=True)
-    done = placing._exchanged(str(one), str(other))
+    done = placement._exchanged(str(one), str(other))
     one.rmdir()
     other.rmdir()
     return done
@@ -147,7 +147,7 @@ def can_exchange(folder: Path) -> bool:
 
 def in_two_renames(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let this be a system that exchanges no folders."""
-    monkeypatch.setattr(placing, "_exchanged", lambda one, other: False)
+    monkeypatch.setattr(placement, "_exchanged", lambda one, other: False)
 
 
 @for_each("exchange", [True, False], ids=["exchange", "two renames"])
@@ -196,10 +196,10 @@ class _Fault:
 _KILLED = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])
-from skillyard.remote.install import placing
+from skillyard.remote.install import placement
 if sys.argv[4] == "two renames":
-    placing._exchanged = lambda one, other: False
-from tests.remote.install.test_placing import NEW, OLD
+    placement._exchanged = lambda one, other: False
+from tests.remote.install.test_placement import NEW, OLD
 from skillyard.remote.install.folder_hash import folder_hash
 left = int(sys.argv[3])
 def watched(where, name):
@@ -214,7 +214,7 @@ def watched(where, name):
 watched(placing, "_exchanged")
 for name in ("open", "fsync", "rename", "makedirs", "chmod", "close", "unlink", "rmdir"):
     watched(os, name)
-placing.place(NEW, sys.argv[2], "a", installed_hash=folder_hash(OLD))
+placement.place(NEW, sys.argv[2], "a", installed_hash=folder_hash(OLD))
 """
 
 
@@ -250,14 +250,14 @@ def test_linux_exchanges_two_folders_and_keeps_both_names(tmp_path: Path) -> Non
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "said").write_text(name)
-    if not placing._exchanged(str(tmp_path / "a"), str(tmp_path / "b")):
+    if not placement._exchanged(str(tmp_path / "a"), str(tmp_path / "b")):
         pytest.skip("this system or this file system exchanges no folders")
     assert [(tmp_path / name / "said").read_text() for name in ("a", "b")] == ["b", "a"]
 
 
 def test_what_cannot_be_exchanged_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
-    assert not placing._exchanged(str(tmp_path / "a"), str(tmp_path / "none"))
+    assert not placement._exchanged(str(tmp_path / "a"), str(tmp_path / "none"))
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
 
 
@@ -304,8 +304,8 @@ def test_a_reader_never_misses_the_folder_while_it_is_replaced(tmp_path: Path) -
 
 def test_a_skill_whose_name_begins_alike_keeps_what_is_being_written(tmp_path: Path) -> None:
     """`a` clears what its own stopped runs left, and nothing of `a-b`."""
-    own = tmp_path / f"{placing.BESIDE}a-x7_qk2ab"
-    others = [tmp_path / f"{placing.BESIDE}a-b-x7_qk2ab", tmp_path / f"{placing.BESIDE}ab-x7_qk2ab"]
+    own = tmp_path / f"{placement.BESIDE}a-x7_qk2ab"
+    others = [tmp_path / f"{placement.BESIDE}{name}-x7_qk2ab" for name in ("a-b", "ab")]
     for folder in (own, *others):
         folder.mkdir()
     place(NEW, str(tmp_path), "a")

@@ -1,4 +1,4 @@
-"""Following a store: a thread that asks for what is new, and the catalog that it leads to."""
+"""A thread that follows a store, and the catalog of the generation it has reached."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from skillyard.errors import IndexDamaged, SkillIoError, StoreFailed
 from skillyard.index.token_table import bundled_table
 from skillyard.io.closeable import Closeable
 from skillyard.store.identifiers import checked_caller
-from skillyard.store.node.applying import FEW, apply_few, few_changes, is_little, rebuild
-from skillyard.store.node.aside import Aside
 from skillyard.store.node.catalog import NodeCatalog
+from skillyard.store.node.generation_builder import FEW, apply_few, few_changes, is_little, rebuild
 from skillyard.store.node.library import NodeLibrary
+from skillyard.store.node.rebuild_process import RebuildProcess
 from skillyard.store.node.records import path_of
 from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.opening import check_kind, login_of, open_store, shown_address
@@ -43,7 +43,7 @@ LONGEST_PAUSE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """How a node stands to its store."""
+    """The state of a node in relation to its store."""
 
     store: str
     """Its address, without credentials."""
@@ -53,11 +53,11 @@ class Following:
     head: int
     """The last generation that the store is known to have."""
     age_s: float | None
-    """Seconds since the store last said that nothing newer is there; None: never yet."""
+    """Seconds since the store last confirmed that there is nothing newer; None: never."""
     failure: str
-    """What went wrong when it was last asked; empty when nothing did."""
+    """The error of the last request to the store; empty without one."""
     taken: int
-    """Skills taken over so far by a change that is being made; 0 when none is."""
+    """Skills copied so far by the running rebuild; 0 when none runs."""
 
 
 class Follower(Closeable):
@@ -95,7 +95,9 @@ class Follower(Closeable):
         self._listener = listener
         self._troubled = troubled
         self._clock = clock
-        self._aside = Aside(url, caller, self._state, jobs or min(4, os.cpu_count() or 1))
+        self._rebuild_process = RebuildProcess(
+            url, caller, self._state, jobs or min(4, os.cpu_count() or 1)
+        )
         self._store: CatalogStore | None = None
         self._catalog: NodeCatalog | None = None
         self._position = START
@@ -103,12 +105,12 @@ class Follower(Closeable):
         self._anew = False
         """What is held is damaged, and nothing of it may be built upon."""
         self._head = 0
-        self._asked: float | None = None
-        """When the store last said that nothing newer was there."""
+        self._checked_at: float | None = None
+        """When the store last confirmed that there was nothing newer."""
         self._confirmed: tuple[tuple[Position, float | None], ...] = ()
         """The generations held last, newest first, and when each was last confirmed."""
         self._verified = 0.0
-        """When it last said so of this very generation, and not of its number alone."""
+        """When it last confirmed the stamp of this generation, and not only its number."""
         self._failure = ""
         self._ending = Event()
         self._ready = Event()
@@ -146,9 +148,9 @@ class Follower(Closeable):
             self._position.generation,
             0 if catalog is None else catalog.counts.skills,
             max(self._head, self._position.generation),
-            self._since(self._asked),
+            self._since(self._checked_at),
             self._failure,
-            self._aside.taken,
+            self._rebuild_process.taken,
         )
 
     def age_s(self, position: Position) -> float | None:
@@ -166,13 +168,13 @@ class Follower(Closeable):
         return None if moment is None else max(0.0, self._clock() - moment)
 
     def close(self) -> None:
-        """End following; the catalog goes on answering. Closing twice is allowed.
+        """Stop following; the catalog stays usable. Idempotent.
 
         Where the store does not answer at the moment, the folder is given back when it has, or
         with the end of this process.
         """
         self._ending.set()
-        self._aside.end()
+        self._rebuild_process.end()
         if self._thread.is_alive():
             self._thread.join(END_S)
         if not self._thread.is_alive():
@@ -204,7 +206,7 @@ class Follower(Closeable):
         position = position_in(searcher)
         catalog = NodeCatalog(library, position, self._position, touched)
         # Until it is confirmed itself it is as old as the one before.
-        self._confirmed = ((position, self._asked), *self._confirmed)[:KNOWN]
+        self._confirmed = ((position, self._checked_at), *self._confirmed)[:KNOWN]
         self._listener(catalog)
         self._catalog, self._position = catalog, position
         self._ready.set()
@@ -216,7 +218,7 @@ class Follower(Closeable):
             try:
                 self._step()
                 pause = FIRST_PAUSE_S
-            except Exception as error:  # noqa: BLE001 - what is held answers on, whatever it was
+            except Exception as error:  # noqa: BLE001 - keep serving the current generation
                 self._say(str(error) or type(error).__name__)
                 self._forget_store(error)
                 self._ending.wait(pause)
@@ -243,16 +245,16 @@ class Follower(Closeable):
         store = self._store
         if not self._anew and self._catalog is not None and self._catalog.library.is_damaged:
             self._anew = True
-            self._say("the index of this node is damaged; it is made anew")
-        asked = self._clock()
-        due = self._asked is None or not 0 <= asked - self._verified <= VERIFY_S
+            self._say("the index of this node is damaged; it is being rebuilt")
+        now = self._clock()
+        due = self._checked_at is None or not 0 <= now - self._verified <= VERIFY_S
         if not (due or first or self._failure or self._anew or self._overdue):
             head = store.listen(self._position.generation, LISTEN_S)
             if self._ending.is_set():
                 return
             self._head = head
             if head == self._position.generation:
-                self._confirm(asked)
+                self._confirm(now)
                 return
         self._advance(store)
 
@@ -261,7 +263,7 @@ class Follower(Closeable):
 
         Raises what the store raises, SkillIoError, IndexDamaged.
         """
-        asked = self._clock()  # what is published from now on may be missed
+        now = self._clock()  # later publishes may be missed
         try:
             whole = self._anew or self._overdue
             page = None if whole else few_changes(store, self._position)
@@ -278,13 +280,13 @@ class Follower(Closeable):
         if not self._ending.is_set():
             self._head = self._position.generation
             self._say("")
-            self._verified = asked
-            self._confirm(asked)
+            self._verified = now
+            self._confirm(now)
 
-    def _confirm(self, asked: float) -> None:
+    def _confirm(self, now: float) -> None:
         """Note that nothing newer was there at a moment."""
-        self._asked = asked
-        self._confirmed = ((self._position, asked), *self._confirmed[1:])
+        self._checked_at = now
+        self._confirmed = ((self._position, now), *self._confirmed[1:])
 
     def _rebuild(self, store: CatalogStore) -> None:
         everything = store.changes(START, limit=FEW)
@@ -297,7 +299,7 @@ class Follower(Closeable):
         if is_little(everything) and not self._overdue:
             rebuild(store, self._state, anew=self._anew)
         else:
-            self._aside.rebuild(anew=self._anew)
+            self._rebuild_process.rebuild(anew=self._anew)
         if not self._ending.is_set():
             self._overdue = False
             self._show()

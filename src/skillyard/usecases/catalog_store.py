@@ -1,4 +1,4 @@
-"""A catalog store as its keepers use it: schema, publishing, history, and who may see what.
+"""Administer a catalog store: schema, publishing, history and grants.
 
 Every function takes the address of the store, opens it, and closes it again.
 """
@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput, SkillNotFound, StoreSchema
-from skillyard.store.ingest.running import Tell, ingest
-from skillyard.store.ingest.work import Ingested, Options
+from skillyard.store.ingest.ingest_run import Tell, ingest
+from skillyard.store.ingest.work_items import Ingested, Options
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import (
@@ -54,7 +54,7 @@ READER_ROLE = "skillyard_reader"
 
 
 class StoreMigrated(NamedTuple):
-    """What stands of a store's schema."""
+    """The schema version of a store, before and after."""
 
     store: str
     before: int | None
@@ -69,7 +69,7 @@ class StoreMigrated(NamedTuple):
 
 
 class StorePublished(NamedTuple):
-    """What a publish did, or would have done."""
+    """The result of a publish, or of its dry run."""
 
     store: str
     tenant: str
@@ -81,14 +81,14 @@ class StorePublished(NamedTuple):
         """Return ``skillyard.store-publish/1``."""
         counts = self.done._asdict()
         counts["seconds"] = round(self.done.seconds, 3)
-        counts["diagnostics"] = [found.to_dict() for found in self.done.diagnostics]
+        counts["diagnostics"] = [each.to_dict() for each in self.done.diagnostics]
         head = self._asdict()
         del head["done"]
         return {"schema": "skillyard.store-publish/1", **head, **counts}
 
 
 class StoreChanged(NamedTuple):
-    """What a withdrawal or a rollback did."""
+    """The result of a withdrawal or a rollback."""
 
     store: str
     tenant: str
@@ -108,8 +108,8 @@ class StoreLog(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.store-log/1``."""
-        told = [each._asdict() for each in self.generations]
-        return {"schema": "skillyard.store-log/1", "store": self.store, "generations": told}
+        generations = [each._asdict() for each in self.generations]
+        return {"schema": "skillyard.store-log/1", "store": self.store, "generations": generations}
 
 
 class StoreHistory(NamedTuple):
@@ -147,7 +147,7 @@ def _version(version: Version) -> dict[str, Any]:
 
 
 class StoreStatus(NamedTuple):
-    """How a store is."""
+    """The status of a store."""
 
     status: Status
 
@@ -168,7 +168,7 @@ class StoreStatus(NamedTuple):
 
 
 class StoreGrants(NamedTuple):
-    """What was granted, sorted."""
+    """The grants of a store, sorted."""
 
     store: str
     grants: tuple[Grant, ...]
@@ -183,7 +183,7 @@ class StoreGrants(NamedTuple):
 
 
 class StoreGranted(NamedTuple):
-    """A grant that was given or taken back."""
+    """A grant that was added or removed."""
 
     store: str
     generation: int
@@ -201,10 +201,10 @@ def _grant(grant: Grant) -> dict[str, Any]:
 
 
 def store_init(url: str) -> StoreMigrated:
-    """Make the tables of a store, where there are none yet.
+    """Create the tables of a new store.
 
-    One that is there stays as it is. Raises InvalidInput and StoreFailed; StoreSchema for a store
-    of an older schema, which is brought up to date by :func:`store_migrate` and on purpose.
+    An existing store is not changed. Raises InvalidInput and StoreFailed; StoreSchema for an older
+    schema, which only :func:`store_migrate` migrates.
     """
     try:
         with open_store(url) as store:
@@ -216,7 +216,7 @@ def store_init(url: str) -> StoreMigrated:
 
 
 def store_migrate(url: str) -> StoreMigrated:
-    """Bring the schema of a store up to date. Raises StoreSchema where there is no store."""
+    """Migrate the schema of a store. Raises StoreSchema when there is no store."""
     try:
         with open_store(url) as store:
             return _migrated(store, store.status().schema)
@@ -247,7 +247,7 @@ def store_publish(
     stop: threading.Event | None = None,
     tell: Tell | None = None,
 ) -> StorePublished:
-    """Publish skill folders and JSON lines. See :func:`skillyard.store.ingest.running.ingest`."""
+    """Publish skill folders and JSON lines. See ``skillyard.store.ingest.ingest_run``."""
     with open_store(url, statement_timeout_s=WAIT_S) as store:
         done = ingest(store, options, roots=roots, lines=lines, stop=stop, tell=tell)
         partition = None if options.partition is None else str(options.partition)
@@ -264,7 +264,7 @@ def store_withdraw(
     source: str = "",
     durability: Durability = "local",
 ) -> StoreChanged:
-    """Take skills out of the catalog. What is not there counts as ``unchanged``.
+    """Withdraw skills from the catalog. A missing skill counts as ``unchanged``.
 
     Raises InvalidInput, StoreFailed.
     """
@@ -283,7 +283,7 @@ def store_withdraw(
 def store_rollback(
     url: str, generation: int, *, tenant: str, publisher: str, durability: Durability = "local"
 ) -> StoreChanged:
-    """Make a tenant's skills what they were at a generation. Raises InvalidInput, StoreFailed."""
+    """Restore a tenant's skills of an earlier generation. Raises InvalidInput, StoreFailed."""
     return _changed(
         url,
         tenant,
@@ -317,24 +317,24 @@ def store_history(
 
 
 def store_status(url: str) -> StoreStatus:
-    """Return how a store is. Raises InvalidInput, StoreFailed."""
+    """Return the status of a store. Raises InvalidInput, StoreFailed."""
     with open_store(url) as store:
         return StoreStatus(store.status())
 
 
 def store_grant(url: str, grant: Grant) -> StoreGranted:
-    """Let a caller see a tenant's skills, or some of them. Raises InvalidInput, StoreFailed."""
+    """Grant a caller a tenant's skills, or some of them. Raises InvalidInput, StoreFailed."""
     with open_store(url) as store:
         return StoreGranted(store.address, store.grant(grant), grant)
 
 
 def store_revoke(url: str, grant: Grant) -> StoreGranted:
-    """Take back a grant, or some places of its list. Raises InvalidInput, StoreFailed."""
+    """Revoke a grant, or some places of its list. Raises InvalidInput, StoreFailed."""
     with open_store(url) as store:
         return StoreGranted(store.address, store.revoke(grant), grant)
 
 
 def store_grants(url: str, caller: str | None = None) -> StoreGrants:
-    """Return what was granted, to one caller or to all. Raises InvalidInput, StoreFailed."""
+    """Return the grants of one caller or of all. Raises InvalidInput, StoreFailed."""
     with open_store(url) as store:
         return StoreGrants(store.address, store.grants(caller))

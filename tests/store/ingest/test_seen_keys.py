@@ -7,8 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from skillyard.store.ingest import seen as module
-from skillyard.store.ingest.seen import Seen
+from skillyard.store.ingest import seen_keys as module
+from skillyard.store.ingest.seen_keys import Seen
 from tests.store.skills import key
 
 

@@ -1,4 +1,4 @@
-"""From the store's changes to the node's segments: the next generation, whole, in one switch."""
+"""Apply the store's changes to the node's index: build the next generation, then switch to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skillyard.errors import IndexDamaged, InvalidInput, SkillIoError
 from skillyard.index.document import IndexedDocument
 from skillyard.index.segment_searcher import MASK, SHIFT, SegmentSearcher
 from skillyard.index.token_table import TokenTable, bundled_table
-from skillyard.store.node.ending import end_with_parent
+from skillyard.store.node.child_lifetime import end_with_parent
 from skillyard.store.node.records import document_of_version, key_text
 from skillyard.store.node.state import POSITION, NodeState, position_in
 from skillyard.store.protocol import CatalogStore
@@ -120,24 +120,24 @@ def rebuild(
 def _round(
     store: CatalogStore, state: NodeState, analysis: _Analysis, progress: Progress | None
 ) -> Position | None:
-    """Take over one round of pages; None where the store is not what it was a page ago."""
-    asked = _begun(state, analysis.old)
-    page = store.changes(asked, limit=PAGE)
-    if not _goes_on(asked, page):
+    """Apply one round of pages; None when the store was reset between two pages."""
+    position = _begun(state, analysis.old)
+    page = store.changes(position, limit=PAGE)
+    if not _goes_on(position, page):
         state.drop_building()
     taken = since = 0
     with state.writer(state.building) as writer:
-        made = analysis.begin(page.upserts)
+        documents = analysis.begin(page.upserts)
         while True:
             after = None
-            if not page.complete:  # asked for now, so that the workers never wait for it
+            if not page.complete:  # prefetched, so that the workers never wait for it
                 after = store.changes(page.position, limit=PAGE)
                 if not _goes_on(page.position, after):
                     return None
-            made_after = analysis.begin(after.upserts if after is not None else ())
+            documents_after = analysis.begin(after.upserts if after is not None else ())
             for key in page.withdrawals:
                 writer.delete(key_text(key))
-            for document in made():
+            for document in documents():
                 writer.add(document)
             taken += len(page.upserts) + len(page.withdrawals)
             since += len(page.upserts)
@@ -149,20 +149,20 @@ def _round(
                 since = 0
                 writer.note(_REACHED, str(page.position))
                 writer.commit()
-            page, made = after, made_after
+            page, documents = after, documents_after
         writer.note(_REACHED, "")
         writer.note(POSITION, str(page.position))
         writer.commit()
         return page.position
 
 
-def _goes_on(asked: Position, page: Changes) -> bool:
-    """True when the page adds to what lies before the position that was asked for."""
-    if not asked.until:
-        return not page.whole or not asked.generation
+def _goes_on(position: Position, page: Changes) -> bool:
+    """True when the page continues the requested position."""
+    if not position.until:
+        return not page.whole or not position.generation
     there = page.position
     stamp = there.stamp if page.complete else there.until_stamp
-    return (page.generation, stamp) == (asked.until, asked.until_stamp)
+    return (page.generation, stamp) == (position.until, position.until_stamp)
 
 
 def _opened(state: NodeState, folder: str | None) -> SegmentSearcher | None:
@@ -173,11 +173,11 @@ def _opened(state: NodeState, folder: str | None) -> SegmentSearcher | None:
 
 
 def _begun(state: NodeState, old: SegmentSearcher | None) -> Position:
-    """Return from where to ask, with an index in the making that holds what is before it."""
-    made = _opened(state, state.building)
-    if made is not None and made.notes.get(_REACHED):
+    """Return the position to continue from; the unfinished index holds everything before it."""
+    building = _opened(state, state.building)
+    if building is not None and building.notes.get(_REACHED):
         try:
-            return Position.parse(made.notes[_REACHED])
+            return Position.parse(building.notes[_REACHED])
         except InvalidInput:
             pass
     state.drop_building()
@@ -199,7 +199,7 @@ class _Analysis:
         self._pool: ProcessPoolExecutor | None = None
 
     def begin(self, versions: Sequence[Version]) -> Callable[[], Iterator[IndexedDocument]]:
-        """Start to make documents of versions; what is returned yields them, in their order."""
+        """Start to analyse versions; the returned function yields their documents, in order."""
         pairs = [(version, self._known(version)) for version in versions]
         if self._jobs < 2 or len(versions) < 2 * CHUNK:
             return lambda: iter(_documents(pairs))
@@ -213,11 +213,11 @@ class _Analysis:
                 )
             )
         chunks = [pairs[start : start + CHUNK] for start in range(0, len(pairs), CHUNK)]
-        made = self._pool.map(_documents, chunks)
-        return lambda: chain.from_iterable(made)
+        documents = self._pool.map(_documents, chunks)
+        return lambda: chain.from_iterable(documents)
 
     def _known(self, version: Version) -> IndexedDocument | None:
-        """Return what was made of the skill before; None where that cannot be read."""
+        """Return the existing document of the skill; None when it cannot be read."""
         if self.old is None:
             return None
         try:
@@ -239,5 +239,5 @@ def _document(
 ) -> IndexedDocument:
     try:
         return document_of_version(version, table, known)
-    except (ValueError, TypeError, KeyError):  # what was kept cannot be read
+    except (ValueError, TypeError, KeyError):  # an unreadable record
         return document_of_version(version, table)

@@ -1,4 +1,4 @@
-"""Evaluating skills: a run of one layer, its plan, its comparison with a baseline, its report."""
+"""Evaluation runs: the plan and the execution of one layer, its configuration, and suggestions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from skillyard.text import clean_line, shorten
 if TYPE_CHECKING:
     from skillyard.evals.cases.labels import Label
     from skillyard.evals.models.calls import Calls
-    from skillyard.usecases.suggesting import Suggestions
+    from skillyard.usecases.suggestions import Suggestions
 
 __all__ = ["EvalOptions", "eval_config", "eval_plan", "eval_run", "eval_suggest"]
 
@@ -48,7 +48,7 @@ _PATHS = {
 
 @dataclass(frozen=True, slots=True)
 class EvalOptions:
-    """What a run is told beside its cases."""
+    """The options of a run beside its cases."""
 
     evals_dir: str = "evals"
     paths: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class EvalOptions:
     results: str | None = None
     """Where results and everything kept lie, instead of the configured folder."""
     given: Mapping[str, Any] = field(default_factory=dict)
-    """Settings by name, above the configuration; None where nothing was said."""
+    """Settings by name that override the configuration; None when not given."""
     resume: str | None = None
     """A run whose settings are taken over."""
     replay: bool = False
@@ -69,9 +69,9 @@ class EvalOptions:
 
 
 def eval_plan(catalog: Catalog, eval_type: str, options: EvalOptions) -> Plan:
-    """Return what a run would do and cost. Asks nobody, and needs no key.
+    """Return the work and the cost of a run, without calling a model. Needs no key.
 
-    Raises as :func:`eval_run` does before it asks anybody.
+    Raises the errors that :func:`eval_run` raises before its first call.
     """
     ready = _ready(catalog, eval_type, options, lambda text: None)
     settings = ready.settings
@@ -100,8 +100,8 @@ def eval_run(
 ) -> EvaluationResult:
     """Run one layer and write its results.
 
-    Raises BadCases and InvalidInput for what is wrong with the cases, the configuration or the
-    settings; ModelFailed where a key or a library is missing; SkillError for files.
+    Raises BadCases and InvalidInput for invalid cases, configuration or settings; ModelFailed for a
+    missing key or library; SkillError for files.
     """
     ready = _ready(catalog, eval_type, options, warn)
     settings = ready.settings
@@ -110,7 +110,7 @@ def eval_run(
     with ExitStack() as at_end:
         if settings.asks_models:
             prices = {} if options.replay else _prices(settings)  # nothing is paid for
-            source = next((found.source for found in prices.values() if found is not None), "")
+            source = next((price.source for price in prices.values() if price is not None), "")
             model: ChatModel
             if options.replay:
                 model = _described(settings)
@@ -153,7 +153,7 @@ class _Ready:
     work: Pairs | Routes
     results: str
     calls_capped: bool
-    """Somebody gave ``--max-calls`` for this run: it stands in for a price that is not known."""
+    """``--max-calls`` was given for this run: it replaces an unknown price."""
 
 
 def _ready(
@@ -163,8 +163,8 @@ def _ready(
     results = options.results or config.paths.results
     if options.resume is not None or options.replay:
         before = _before(results, eval_type, options.resume)
-        kept = {name: value for name, value in options.given.items() if value is not None}
-        settings = RunSettings.from_dict({**before, **kept})
+        overrides = {name: value for name, value in options.given.items() if value is not None}
+        settings = RunSettings.from_dict({**before, **overrides})
         if not options.replay:
             _check_address(settings, config, options)
     else:
@@ -174,8 +174,9 @@ def _ready(
     settings.require_models()
     paths = options.paths or (getattr(config.paths, _PATHS[eval_type]),)
     work = prepare(settings, Places(tuple(paths), options.in_skills), catalog)
-    for found in work.diagnostics:
-        warn(f"{found.path}{f':{found.line}' if found.line else ''}: {found.message}; {found.hint}")
+    for diagnostic in work.diagnostics:
+        line = f":{diagnostic.line}" if diagnostic.line else ""
+        warn(f"{diagnostic.path}{line}: {diagnostic.message}; {diagnostic.hint}")
     capped = options.resume is not None or options.given.get("max_calls") is not None
     return _Ready(config, settings, work, results, capped)
 
@@ -202,9 +203,9 @@ def _before(results: str, eval_type: str, run_id: str | None) -> Mapping[str, An
         return settings_of_run(results, run_id)
     latest: Mapping[str, Any] | None = None
     for record in read_events(results, only=START):
-        told = record.get("settings")
-        if isinstance(told, dict) and told.get("eval_type") == eval_type:
-            latest = told
+        settings = record.get("settings")
+        if isinstance(settings, dict) and settings.get("eval_type") == eval_type:
+            latest = settings
     if latest is None:
         raise InvalidInput(f"nothing to replay: no run of {eval_type} was begun in {results}")
     return latest
@@ -312,12 +313,12 @@ def _run_id(options: EvalOptions) -> str:
 def eval_suggest(
     catalog: Catalog, skill: str, evals_dir: str, paths: tuple[str, ...] = ()
 ) -> Suggestions:
-    """Return what would change when a skill is activated, by its activation cases.
+    """Return suggestions on when a skill is activated, from its activation cases.
 
     Raises BadCases for errors in case files, SkillNotFound, AmbiguousName.
     """
     from skillyard.evals.cases.activation import read_activation
-    from skillyard.usecases.suggesting import suggest
+    from skillyard.usecases.suggestions import suggest
 
     places = paths or (eval_config(evals_dir).paths.activation,)
     data = read_activation(*places, catalog=catalog)

@@ -1,9 +1,9 @@
-"""``skillyard eval suggest``: which words decide whether a skill is activated, and against whom.
+"""``skillyard eval suggest``: which words decide whether a skill is activated.
 
-The default scorer explains every score by the terms of the request. For a request that should
-activate the skill and does not, the terms for which the winner has more points are what the
-skill's description lacks; for one that should not and does, the terms that the skill has its own
-points for are what it shares by mistake.
+The default scorer explains every score by the terms of the query. When a query should activate
+the skill and does not, the terms for which the winner has more points are missing from the
+skill's description. When it should not and does, the terms for which the skill has points are the
+ones to remove.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TermLead(NamedTuple):
 
 
 class CaseAdvice(NamedTuple):
-    """One request on which the skill is not where it should be."""
+    """One request for which the skill has the wrong rank."""
 
     id: str
     user_prompt: str
@@ -52,7 +52,7 @@ class CaseAdvice(NamedTuple):
     """1-based place of the skill; None when it has no score."""
     score: float
     floor: float
-    """The least score that is chosen."""
+    """The lowest score that is selected."""
     competitor: str | None
     """The best skill that the case does not name, or (for an unwanted one) the one it expects."""
     competitor_score: float
@@ -128,7 +128,7 @@ def suggest(catalog: Catalog, skill: str, cases: Iterable[ActivationCase]) -> Su
     looked_at = 0
     advice: list[CaseAdvice] = []
     for case in cases:
-        wanted = _wanted(case, name)
+        wanted = _should_activate(case, name)
         if wanted is None:
             continue
         looked_at += 1
@@ -147,7 +147,7 @@ def suggest(catalog: Catalog, skill: str, cases: Iterable[ActivationCase]) -> Su
     )
 
 
-def _wanted(case: ActivationCase, name: str) -> bool | None:
+def _should_activate(case: ActivationCase, name: str) -> bool | None:
     """True when the case wants the skill, False when not; None when it says nothing about it."""
     if name in case.expected_skills:
         return True
@@ -246,15 +246,15 @@ def _terms(explanation: Explanation) -> Mapping[str, float]:
 
 def _by_word(advice: Sequence[CaseAdvice], *, lead: bool) -> tuple[WordAdvice, ...]:
     """Return the terms of all advice, by how much they move together."""
-    found: dict[str, tuple[int, float, set[str]]] = {}
+    by_term: dict[str, tuple[int, float, set[str]]] = {}
     for one in advice:
         for term in one.terms:
             points = term.theirs - term.ours if lead else term.ours
-            requests, sum_, rivals = found.get(term.term, (0, 0.0, set()))
+            requests, sum_, rivals = by_term.get(term.term, (0, 0.0, set()))
             rivals = rivals | ({one.competitor} if one.competitor is not None else set())
-            found[term.term] = (requests + 1, sum_ + points, rivals)
+            by_term[term.term] = (requests + 1, sum_ + points, rivals)
     words = [
         WordAdvice(term, requests, round(points, _ROUND), tuple(sorted(rivals)))
-        for term, (requests, points, rivals) in found.items()
+        for term, (requests, points, rivals) in by_term.items()
     ]
     return tuple(sorted(words, key=lambda word: (-word.points, word.term)))

@@ -1,7 +1,7 @@
-"""The JSON of skills that were found → the values that a search in this process gives.
+"""Decode search results into the values that a local search returns.
 
-``client.search(q).to_dict(…)`` is the answer that the service sent, and each
-:class:`~skillyard.skill.Skill` in it can be ranked, injected or put into a catalog like any other.
+``client.search(q).to_dict(…)`` is the document that the service sent. Each
+:class:`~skillyard.skill.Skill` in it can be ranked, injected or put into a catalog.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ __all__ = ["found_skill_of", "search_result_of"]
 MARKETPLACE = "skills.sh"
 
 
-class Told(Scored):
-    """What a service said about one skill's score, where the scorer itself is not here."""
+class ReportedScore(Scored):
+    """The score of one skill as the service reported it, in place of a local scorer."""
 
     def __init__(
         self,
@@ -48,20 +48,20 @@ class Told(Scored):
         return ((self._skill, self._score),)
 
     def explain(self, skill: Skill) -> Explanation:
-        """Return the tree that came; a single leaf where none was asked for."""
+        """Return the received explanation tree, or a single leaf when none was requested."""
         return self._explanation
 
     def signals(self, skill: Skill) -> Mapping[str, float]:
-        """Return the parts of the raw score by label, as they came."""
+        """Return the parts of the raw score by label, as received."""
         return dict(self._signals)
 
     def reason(self, skill: Skill) -> str:
-        """Return the grounds of the score, as they came."""
+        """Return the reason of the score, as received."""
         return self._reason
 
 
 def search_result_of(document: Any) -> SearchResult:
-    """Return the answer to a search. Raises Mismatch."""
+    """Decode a search result. Raises Mismatch."""
     shape = read_as(shapes.SearchResult, document)
     if shape.count != len(shape.skills):
         raise Mismatch(f"$.count is not the number of skills, which is {len(shape.skills)}")
@@ -90,7 +90,7 @@ def _status(shape: shapes.SourceStatus) -> SourceStatus:
 
 
 def found_skill_of(document: Any) -> FoundSkill:
-    """Return one skill with its content. Raises Mismatch."""
+    """Decode one skill with its content. Raises Mismatch."""
     return _found_skill(read_as(shapes.Skill, document))
 
 
@@ -151,7 +151,10 @@ def _match(shape: shapes.Skill, skill: Skill) -> Match | None:
         return None
     signals = tuple(shape.signals.items())
     return Match(
-        skill, score, shape.level, Told(skill, score, signals, shape.reason, value_of(tree))
+        skill,
+        score,
+        shape.level,
+        ReportedScore(skill, score, signals, shape.reason, value_of(tree)),
     )
 
 

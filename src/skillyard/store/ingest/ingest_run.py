@@ -1,7 +1,7 @@
-"""One ingest from beginning to end: items to workers, rows to the store, counts of both.
+"""One ingest run: items go to workers, rows to the store, and both are counted.
 
-This thread takes items and hands them out, worker processes read them, and one more thread
-publishes a batch while the next one is made. What is under way at a time is bounded everywhere.
+The main thread distributes items, worker processes read them, and one more thread publishes a
+batch while the next one is prepared. All queues are bounded.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from skillyard.store.identifiers import (
 )
 from skillyard.store.ingest import folders
 from skillyard.store.ingest.lines import Lines
-from skillyard.store.ingest.making import make, refused
 from skillyard.store.ingest.pool import Workers
 from skillyard.store.ingest.pruning import prune
-from skillyard.store.ingest.publishing import Publisher
-from skillyard.store.ingest.seen import Seen
-from skillyard.store.ingest.work import Ingested, Item, Made, Making, Options, Step
+from skillyard.store.ingest.publisher import Publisher
+from skillyard.store.ingest.row_builder import build_rows, refused
+from skillyard.store.ingest.seen_keys import Seen
+from skillyard.store.ingest.work_items import BuildSettings, BuiltRow, Ingested, Item, Options, Step
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Standing, StoreKey
 
@@ -61,14 +61,14 @@ def ingest(
 ) -> Ingested:
     """Publish the skills below the roots, then those of the files of JSON lines.
 
-    A bad file or line becomes a diagnostic and stops no other. What stands already is neither
-    parsed nor sent. Of two items with one key the first one counts, and so does the first of
-    several copies of one file below the roots (as far as they are in one partition). ``stop``
-    ends the run after the batch that is being published; ``tell`` is called after each batch and
-    now and then between (and costs one more walk below the roots, to know how many there are).
+    An invalid file or line becomes a diagnostic and does not stop the run. Unchanged skills are
+    neither parsed nor sent. Of two items with one key the first one counts, and so does the first
+    of several copies of one file below the roots (within one partition). ``stop`` ends the run
+    after the batch in progress; ``tell`` is called after each batch and sometimes between (and
+    costs one more walk below the roots, to count the skills).
 
-    Raises InvalidInput and InvalidSkillsRoot before anything is done, StoreFailed and WorkerLost
-    in the middle: what was acknowledged stands, and the same call goes on from there.
+    Raises InvalidInput and InvalidSkillsRoot before anything is done, StoreFailed and WorkerLost in
+    the middle: acknowledged batches stay, and the same call continues from there.
     """
     _check(options)
     opened = Lines(lines)
@@ -117,7 +117,9 @@ class _Run:
         self.expected = 0
         self._store = store
         self._options = options
-        self._making = Making(options.tenant, options.namespace, options.limits, store.address)
+        self._build_settings = BuildSettings(
+            options.tenant, options.namespace, options.limits, store.address
+        )
         self._lines = lines
         self.stop = stop
         self._tell = tell
@@ -130,13 +132,13 @@ class _Run:
         self, workers: Workers, publisher: Publisher, items: Iterable[Item | Diagnostic]
     ) -> Ingested:
         """Do all of it."""
-        flying: deque[Callable[[], list[Made]]] = deque()
+        flying: deque[Callable[[], list[BuiltRow]]] = deque()
         for group in _groups(self._mine(items), ASKED_AT_ONCE, MOST_ASKED_BYTES):
             standing = self._standing(group)
             small = len(group) < ASKED_AT_ONCE
             for errand in _groups(group, AT_ONCE, MOST_BYTES):
                 work = [(item, standing.get(self._key(item))) for item in errand]
-                flying.append(workers.submit(make, self._making, work, here=small))
+                flying.append(workers.submit(build_rows, self._build_settings, work, here=small))
                 if len(flying) > 2 * self._options.jobs:
                     self._take(flying.popleft()(), publisher)
             if self.stop.is_set():
@@ -149,8 +151,8 @@ class _Run:
         faultless = not (self._errors or self._faults or publisher.done.refused)
         if complete and self._options.prune and faultless:
             complete = prune(publisher, self.seen, self.stop)
-            return self._told(publisher, complete, pruned=complete)
-        return self._told(publisher, complete, pruned=False)
+            return self._summary(publisher, complete, pruned=complete)
+        return self._summary(publisher, complete, pruned=False)
 
     def _key(self, item: Item) -> StoreKey:
         return StoreKey(
@@ -189,18 +191,18 @@ class _Run:
     def _standing(self, group: Sequence[Item]) -> dict[StoreKey, Standing]:
         return self._store.standing(self._key(item) for item in group if item.place is not None)
 
-    def _take(self, made: Sequence[Made], publisher: Publisher) -> None:
-        """Count what workers made of some items, and give their rows to the publisher."""
-        for one in made:
+    def _take(self, results: Sequence[BuiltRow], publisher: Publisher) -> None:
+        """Count the results of the workers, and pass their rows to the publisher."""
+        for one in results:
             if not one.digest:
                 self._refuse(one)
                 continue
-            for found in one.diagnostics:
-                self._note(found)
+            for diagnostic in one.diagnostics:
+                self._note(diagnostic)
             key = self._key(one.item._replace(place=one.place))
             if one.item.place is None and not self._belongs(key):
                 continue
-            if one.file and self.seen.has_file(one.file):  # a copy: the first place stands for it
+            if one.file and self.seen.has_file(one.file):  # a copy: only the first place counts
                 self._settled += 1
                 self._repeated += 1
                 continue
@@ -220,19 +222,19 @@ class _Run:
                 self._refuse(_twice(one.item, key))
         self._say(publisher)
 
-    def _refuse(self, one: Made) -> None:
+    def _refuse(self, one: BuiltRow) -> None:
         self._settled += 1
         self._refused += 1
-        for found in one.diagnostics:
-            self._note(found)
+        for diagnostic in one.diagnostics:
+            self._note(diagnostic)
 
-    def _note(self, found: Diagnostic) -> None:
-        if found.severity != "error":
+    def _note(self, diagnostic: Diagnostic) -> None:
+        if diagnostic.severity != "error":
             self._warnings += 1
             return
         self._errors += 1
         if len(self._diagnostics) < MOST_DIAGNOSTICS:
-            self._diagnostics.append(found)
+            self._diagnostics.append(diagnostic)
 
     def _say(self, publisher: Publisher) -> None:
         if self._tell is None:
@@ -250,10 +252,10 @@ class _Run:
             )
         )
 
-    def _told(self, publisher: Publisher, complete: bool, *, pruned: bool) -> Ingested:
+    def _summary(self, publisher: Publisher, complete: bool, *, pruned: bool) -> Ingested:
         done = publisher.done
-        for found in done.diagnostics:
-            self._note(found)
+        for diagnostic in done.diagnostics:
+            self._note(diagnostic)
         return Ingested(
             done.generation or self._store.generation(),
             done.generations,
@@ -287,7 +289,7 @@ def _groups(items: Iterable[Item], most: int, most_bytes: int) -> Iterator[list[
         yield group
 
 
-def _twice(item: Item, key: StoreKey) -> Made:
+def _twice(item: Item, key: StoreKey) -> BuiltRow:
     return refused(
         item,
         "place_taken",

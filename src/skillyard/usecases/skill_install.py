@@ -1,4 +1,4 @@
-"""Adding a skill: from a name or an address to a folder that a lock file names."""
+"""Add a skill: resolve a name or an address, fetch it, write it to a folder and the lock file."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from skillyard.errors import InvalidInput, SkillError, SkillIoError, SkillNotFou
 from skillyard.lookalikes import look_alikes
 from skillyard.remote.install.file_paths import checked_path, shown_path
 from skillyard.remote.install.folder_hash import folder_hash
-from skillyard.remote.install.locked import LockedSkill, folder_name
-from skillyard.remote.install.locks import (
+from skillyard.remote.install.lock_entries import LockedSkill, folder_name
+from skillyard.remote.install.lockfile import (
     PROJECT_LOCK,
     read_project_lock,
     read_user_lock,
     user_lock_path,
     write_project_lock,
 )
-from skillyard.remote.install.placing import (
+from skillyard.remote.install.placement import (
     InstallRefused,
     Placed,
     alone,
@@ -44,7 +44,7 @@ SHOWN_CHARACTERS = 200
 
 
 class InstalledForUser(NamedTuple):
-    """What the user's lock of the common installer says of a skill of the same name."""
+    """The entry of ``npx skills``' user lock for a skill of the same name."""
 
     lock: str
     """Path of that lock, which is never written here."""
@@ -54,8 +54,8 @@ class InstalledForUser(NamedTuple):
     """Why it cannot be read."""
 
     @property
-    def said(self) -> str:
-        """One line for a person; what the lock says is shortened and cleaned."""
+    def message(self) -> str:
+        """One line for a person, shortened and cleaned."""
         skill = self.skill
         if skill is None:
             return f"what {INSTALLER} installed is not known: {self.problem}"
@@ -93,7 +93,7 @@ def _pinned(skill: LockedSkill) -> str:
 
 
 class Added(NamedTuple):
-    """One skill that was fetched, and where it was written."""
+    """One fetched skill, and where it was written."""
 
     found: FoundSkill
     package: Package
@@ -124,7 +124,7 @@ class Added(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """What somebody asked for."""
+    """The parsed target of an ``add``."""
 
     source: str = ""
     skill_id: str = ""
@@ -145,26 +145,26 @@ def add_skill(
     ``target`` is a name, ``owner/repo`` (if it holds one skill), ``owner/repo/id``, an address on
     github.com or skills.sh, or a site with a well-known index (``https://host#name``). Raises
     SkillNotFound, SourceFailed (its content cannot be fetched, or is not a skill), InvalidInput (a
-    look-alike that was not accepted), and what :func:`.remote.install.placing.place` raises.
+    look-alike that was not accepted), and what ``placement.place`` raises.
     """
     return asyncio.run(_add(target, into, accept_look_alike, settings or load_settings()))
 
 
 async def _add(target: str, into: str | None, accept_look_alike: bool, settings: Settings) -> Added:
-    wanted = _understood(target)
+    query = _understood(target)
     async with SearchService(settings=settings) as search:
-        found = await _found(search, wanted)
+        result = await _find_target(search, query)
         pin = None
         try:
             if into is None:
-                return await _fetched(search, found)
-            pin = _pin(into, found, wanted)
-            ref = wanted.ref if pin is None or pin.commit is None else pin.commit
-            package = await _whole(search, found, ref)
+                return await _fetched(search, result)
+            pin = _pin(into, result, query)
+            ref = query.ref if pin is None or pin.commit is None else pin.commit
+            package = await _whole(search, result, ref)
         except SourceFailed as error:
-            raise _of_listing(error, found) if wanted.name and not pin else error from None
-    name = folder_name(found.skill.name or found.hit.id)
-    skill = _checked(found.hit, package)
+            raise _of_listing(error, result) if query.name and not pin else error from None
+    name = folder_name(result.skill.name or result.hit.id)
+    skill = _checked(result.hit, package)
     alike = look_alikes(name, _names_in(into)) if not os.path.isdir(f"{into}/{name}") else ()
     if alike and not accept_look_alike:
         raise InvalidInput(
@@ -174,7 +174,7 @@ async def _add(target: str, into: str | None, accept_look_alike: bool, settings:
     lock_path = _lock_of(into)
     known = read_project_lock(lock_path).in_folder(name)
     new = _entry(
-        name if known is None else known.name, found.hit, package, pin.ref if pin else wanted.ref
+        name if known is None else known.name, result.hit, package, pin.ref if pin else query.ref
     )
     _check_pin(known, new, pinned=pin is not None, lock=lock_path)
     theirs = _is_users(os.path.join(into, name))
@@ -199,16 +199,16 @@ async def _add(target: str, into: str | None, accept_look_alike: bool, settings:
             lock_path = ""  # it stays theirs: a lock of ours would let the next run replace it
         else:
             _note(lock_path, new)
-    return Added(found._replace(skill=skill), package, placed, lock_path, tuple(alike), installed)
+    return Added(result._replace(skill=skill), package, placed, lock_path, tuple(alike), installed)
 
 
-def _pin(into: str, found: FoundSkill, wanted: _Target) -> LockedSkill | None:
+def _pin(into: str, result: FoundSkill, query: _Target) -> LockedSkill | None:
     """Return what the lock says to install: its entry of a skill whose folder is not there.
 
     A folder that is there is brought up to date instead; a ref that was named goes before the lock.
     """
-    name = folder_name(found.skill.name or found.hit.id)
-    if wanted.ref != "HEAD" or os.path.lexists(os.path.join(into, name)):
+    name = folder_name(result.skill.name or result.hit.id)
+    if query.ref != "HEAD" or os.path.lexists(os.path.join(into, name)):
         return None
     known = read_project_lock(_lock_of(into)).in_folder(name)
     return known if known is not None and known.commit and known.digest else None
@@ -242,25 +242,25 @@ def _origin(skill: LockedSkill) -> tuple[str, str]:
     return skill.source_type, urlsplit(skill.source).netloc or skill.source
 
 
-async def _fetched(search: SearchService, found: FoundSkill) -> Added:
+async def _fetched(search: SearchService, result: FoundSkill) -> Added:
     """Return a skill that is only printed. Raises SourceFailed where its content cannot be had."""
-    if found.failure is not None:
-        raise found.failure
-    package = found.package
+    if result.failure is not None:
+        raise result.failure
+    package = result.package
     if package is None:  # the source gave the skill itself, without its file
-        package = await search.fetch(found.hit)
-        found = found._replace(package=package, raw=read_package(found.hit, package).raw)
-    return Added(found, package, None, "")
+        package = await search.fetch(result.hit)
+        result = result._replace(package=package, raw=read_package(result.hit, package).raw)
+    return Added(result, package, None, "")
 
 
-def _of_listing(error: SourceFailed, found: FoundSkill) -> SourceFailed:
+def _of_listing(error: SourceFailed, result: FoundSkill) -> SourceFailed:
     """Return the failure of a skill that was found by name.
 
     Where its repository does not have it, the listing is wrong, and not the name.
     """
     if error.code != "not_found":
         return error
-    listed = f"{found.hit.key} is listed by {', '.join(found.found_by)}, but is not there"
+    listed = f"{result.hit.key} is listed by {', '.join(result.found_by)}, but is not there"
     hint = "it was moved or removed; choose another one with `skillyard search`"
     return SourceFailed("bad_answer", f"{listed} ({error.what})", hint=hint, status=error.status)
 
@@ -308,7 +308,7 @@ def _installed_for_user(name: str, *, say_problems: bool) -> InstalledForUser | 
 
 def _not_ours(installed: InstalledForUser, name: str, error: InstallRefused) -> InstallRefused:
     return InstallRefused(
-        f"this is {installed.said}, and is not replaced",
+        f"this is {installed.message}, and is not replaced",
         path=error.path,
         code="install_owned",
         hint=f"say `{INSTALLER} update {name}`, or `{INSTALLER} remove {name}` and add it again,"
@@ -341,7 +341,7 @@ def _address(text: str) -> _Target:
     if parts.hostname in ("github.com", "www.github.com") and len(path) >= 2:
         source = f"{path[0]}/{path[1].removesuffix('.git')}"
         if not is_repository(source):
-            raise InvalidInput(f"{source} is no owner/repo")
+            raise InvalidInput(f"{source} is not owner/repo")
         ref = path[3] if len(path) > 3 and path[2] in ("tree", "blob") else "HEAD"
         below = [part for part in path[4:] if part != "SKILL.md"]
         return _Target(source=source, skill_id=below[-1] if below else "", ref=ref)
@@ -352,14 +352,14 @@ def _address(text: str) -> _Target:
     return _Target(site=text.partition("#")[0].rstrip("/"), skill_id=parts.fragment)
 
 
-async def _found(search: SearchService, wanted: _Target) -> FoundSkill:
-    if wanted.site:
-        return await _on_site(search, wanted)
-    if wanted.source and wanted.skill_id:
-        return await search.get(wanted.source, wanted.skill_id)
-    if wanted.source:
-        return await _only_one(search, wanted.source)
-    return await search.find(wanted.name)
+async def _find_target(search: SearchService, query: _Target) -> FoundSkill:
+    if query.site:
+        return await _on_site(search, query)
+    if query.source and query.skill_id:
+        return await search.get(query.source, query.skill_id)
+    if query.source:
+        return await _only_one(search, query.source)
+    return await search.find(query.name)
 
 
 async def _only_one(search: SearchService, repository: str) -> FoundSkill:
@@ -379,34 +379,34 @@ async def _only_one(search: SearchService, repository: str) -> FoundSkill:
     return await search.get(repository, names[0])
 
 
-async def _on_site(search: SearchService, wanted: _Target) -> FoundSkill:
+async def _on_site(search: SearchService, query: _Target) -> FoundSkill:
     """Return a skill of a site that the command line named: it must be a public one."""
     from skillyard.remote.sources.well_known import WellKnown
 
-    url = wanted.site
+    url = query.site
     if url not in search.settings.sites:
         search.transport.add_host(f"site:{url}", Host(url, named_by_user=False))
     source = WellKnown(search.transport, [url])
     listed = await source.listed(url)
     names = [hit.name for hit in listed]
-    if not wanted.skill_id and len(listed) != 1:
+    if not query.skill_id and len(listed) != 1:
         some = ", ".join(f"{url}#{name}" for name in names[:8])
         raise InvalidInput(f"{url} lists {len(names)} skills; name one: {some}")
     for hit in listed:
-        if wanted.skill_id in ("", hit.name):
+        if query.skill_id in ("", hit.name):
             package = await source.fetch(hit, whole=True)
             content = read_package(hit, package)
             return FoundSkill(
                 content.skill, hit, (source.name,), None, package, content.raw, content.diagnostics
             )
-    raise SkillNotFound(wanted.skill_id, names[:3])
+    raise SkillNotFound(query.skill_id, names[:3])
 
 
-async def _whole(search: SearchService, found: FoundSkill, ref: str) -> Package:
-    """Return every file of a skill: at a commit where GitHub can be asked, else as it is kept."""
+async def _whole(search: SearchService, result: FoundSkill, ref: str) -> Package:
+    """Return every file of a skill: from GitHub at a commit if possible, else as fetched."""
     from skillyard.remote.sources.github import GitHub
 
-    hit = found.hit
+    hit = result.hit
     failure: SourceFailed | None = None
     if is_repository(hit.source):
         try:
@@ -414,13 +414,13 @@ async def _whole(search: SearchService, found: FoundSkill, ref: str) -> Package:
         except SourceFailed as error:
             failure = error
     for source in search.sources:
-        if source.name in found.found_by:
+        if source.name in result.found_by:
             try:
                 return await source.fetch(hit, whole=True)
             except SourceFailed as error:
                 failure = error
-    if found.package is not None and not is_repository(hit.source):
-        return found.package
+    if result.package is not None and not is_repository(hit.source):
+        return result.package
     raise failure or SourceFailed("not_found", f"no source has {hit.key}")
 
 

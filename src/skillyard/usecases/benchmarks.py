@@ -1,4 +1,4 @@
-"""Measuring: a run of one scorer over judged queries, and its scores."""
+"""Benchmarks of retrieval: run a scorer over judged queries, score and compare runs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ RUN_FORMATS = ("json", "trec")
 
 
 class BenchRun(NamedTuple):
-    """What a run was made of, and where it went."""
+    """The settings and the output of a run."""
 
     scorer: str
     skills: int
@@ -74,19 +74,18 @@ def bench_run(
 ) -> BenchRun:
     """Rank skills for the queries of a JSONL file and write the run.
 
-    ``skills`` is a catalog, a folder below which skills lie, or a JSONL file with one on each line.
-    ``format`` is ``json`` (ours, with confidences) or ``trec`` (``query Q0 id rank score tag``).
+    ``skills`` is a catalog, a folder of skills, or a JSONL file with one skill a line. ``format``
+    is ``json`` (ours, with confidences) or ``trec`` (``query Q0 id rank score tag``).
 
-    ``out`` is written whole or not at all. An interrupt writes what is done to ``out`` with
-    ``.partial`` behind it and returns. Raises SkillIoError, UnknownName, and InvalidInput with the
-    line.
+    ``out`` is written atomically. After an interrupt the finished part is written to ``out`` with
+    the suffix ``.partial``. Raises SkillIoError, UnknownName, and InvalidInput with the line.
     """
     name = resolve(scorer).name
     listed = skills if isinstance(skills, Catalog) else _skills_of(skills)
-    asked = read_queries(queries)
+    judged = read_queries(queries)
     run: Run = {}
     try:
-        run_queries(listed, asked, scorer, into=run, progress=progress)
+        run_queries(listed, judged, scorer, into=run, progress=progress)
     except KeyboardInterrupt:
         out, complete = f"{out}.partial", False
     else:
@@ -113,7 +112,7 @@ def _skills_of(path: str) -> Catalog | list[Skill]:
 
 
 class BenchScore(NamedTuple):
-    """Measures of a run: over all queries, and by kind where the queries have kinds."""
+    """The measures of a run: over all queries, and for each kind of query."""
 
     run: str
     all: dict[str, float]
@@ -131,48 +130,48 @@ def bench_score(
 ) -> BenchScore:
     """Score a run file against judged queries; see :mod:`skillyard.evals.retrieval.measures`.
 
-    ``names`` are more measures (``nDCG@5``, ``P@3``, …); ``qrels`` is a file of TREC judgements
-    that replaces those of the queries. Raises SkillIoError, InvalidInput (for a query id in two
-    files as well).
+    ``names`` are additional measures (``nDCG@5``, ``P@3``, …); ``qrels`` is a file of TREC
+    judgements that replaces those of the queries. Raises SkillIoError, InvalidInput (also for a
+    query id in two files).
     """
-    asked = _asked(queries, qrels)
+    judged = _read_queries(queries, qrels)
     answers = read_run(run)
-    kinds = sorted({query.kind for query in asked if query.kind and query.answerable})
+    kinds = sorted({query.kind for query in judged if query.kind and query.answerable})
 
     def measured(these: list[BenchQuery]) -> dict[str, float]:
-        found = measures(these, answers)
+        scores = measures(these, answers)
         for name in names:
             values = list(per_query(these, answers, name).values())
             if values:
-                found[name.lower()] = sum(values) / len(values)
-        return found
+                scores[name.lower()] = sum(values) / len(values)
+        return scores
 
-    by_kind = {kind: measured([query for query in asked if query.kind == kind]) for kind in kinds}
+    by_kind = {kind: measured([query for query in judged if query.kind == kind]) for kind in kinds}
     intervals = {
         name.lower(): list(interval(values))
         for name in dict.fromkeys((*MEASURES, *names))
-        if (values := list(per_query(asked, answers, name).values()))
+        if (values := list(per_query(judged, answers, name).values()))
     }
-    return BenchScore(run, measured(asked), by_kind, intervals)
+    return BenchScore(run, measured(judged), by_kind, intervals)
 
 
-def _asked(paths: list[str], qrels: str | None = None) -> list[BenchQuery]:
-    asked: dict[str, BenchQuery] = {}
+def _read_queries(paths: list[str], qrels: str | None = None) -> list[BenchQuery]:
+    by_id: dict[str, BenchQuery] = {}
     for path in paths:
         for query in read_queries(path):
-            if query.id in asked:
+            if query.id in by_id:
                 raise InvalidInput(f"{path}: the query id {query.id!r} was in an earlier file")
-            asked[query.id] = query
+            by_id[query.id] = query
     if qrels is None:
-        return list(asked.values())
+        return list(by_id.values())
     from skillyard.evals.retrieval.trec import parse_qrels
 
     grades = parse_qrels(read_text(qrels), qrels)
-    return [query._replace(relevant=grades.get(query.id, {})) for query in asked.values()]
+    return [query._replace(relevant=grades.get(query.id, {})) for query in by_id.values()]
 
 
 class BenchCompare(NamedTuple):
-    """Two runs over the same queries, measure by measure."""
+    """The comparison of two runs over the same queries, by measure."""
 
     first: str
     second: str
@@ -181,7 +180,7 @@ class BenchCompare(NamedTuple):
 
     @property
     def regressed(self) -> bool:
-        """True when the second run is worse: by more than chance, or than the tolerance."""
+        """True when the second run is significantly worse, or by more than the tolerance."""
         return any(
             one.regressed or one.difference < -self.tolerance - 1e-12 for one in self.measures
         )
@@ -206,37 +205,37 @@ def bench_compare(
     names: tuple[str, ...] = (),
     tolerance: float = 1.0,
 ) -> BenchCompare:
-    """Compare two runs, query by query; ``tolerance`` is the largest drop of a mean that is fine.
+    """Compare two runs, query by query; ``tolerance`` is the largest accepted drop of a mean.
 
     Raises SkillIoError, InvalidInput.
     """
-    asked = _asked(queries)
-    found = compare(asked, read_run(first), read_run(second), names or MEASURES)
-    return BenchCompare(first, second, tuple(found), tolerance)
+    judged = _read_queries(queries)
+    comparisons = compare(judged, read_run(first), read_run(second), names or MEASURES)
+    return BenchCompare(first, second, tuple(comparisons), tolerance)
 
 
 def bench_report(run: str, queries: list[str], out: str, *, against: str | None = None) -> str:
-    """Write the HTML report of a run, beside an earlier one where it is named; return ``out``.
+    """Write the HTML report of a run, compared with an earlier one if given; return ``out``.
 
     Raises SkillIoError, InvalidInput.
     """
     from skillyard.evals.retrieval.report import render
 
-    asked, answers = _asked(queries), read_run(run)
-    compared = compare(asked, read_run(against), answers) if against is not None else ()
-    write_text(out, render(f"Retrieval: {run}", asked, answers, compared, against or ""))
+    judged, answers = _read_queries(queries), read_run(run)
+    compared = compare(judged, read_run(against), answers) if against is not None else ()
+    write_text(out, render(f"Retrieval: {run}", judged, answers, compared, against or ""))
     return out
 
 
 class BenchReplay(NamedTuple):
-    """Logged answers asked again."""
+    """The results of logged queries, run again."""
 
     log: str
     queries: int
     moved: tuple[Any, ...]
     """:class:`skillyard.evals.retrieval.replay.Moved`, in the order of the log."""
     skipped: int = 0
-    """Entries of a decision log that hold no more than a digest of what was asked."""
+    """Entries of a decision log that hold only a digest of the query."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.bench-replay/1``."""
@@ -250,18 +249,18 @@ class BenchReplay(NamedTuple):
 
 
 def bench_replay(catalog: Catalog, log: str) -> BenchReplay:
-    """Ask the logged queries again of the catalog.
+    """Run the queries of a decision log again on the catalog.
 
-    Raises SkillIoError, and InvalidInput for a line that is none and for a log without any text.
+    Raises SkillIoError, and InvalidInput for an invalid line and for a log without query texts.
     """
     from skillyard.evals.retrieval.replay import parse_log, replay
 
     logged = parse_log(read_text(log), log)
-    asked = [each for each in logged if each.query is not None]
-    if logged and not asked:
+    replayable = [each for each in logged if each.query is not None]
+    if logged and not replayable:
         raise InvalidInput(
             f"{log}: only digests of what was asked were logged; set SKILLYARD_LOG_TEXT=1 to log"
             " the text"
         )
-    skipped = len(logged) - len(asked)
-    return BenchReplay(log, len(asked), tuple(replay(catalog, asked)), skipped)
+    skipped = len(logged) - len(replayable)
+    return BenchReplay(log, len(replayable), tuple(replay(catalog, replayable)), skipped)

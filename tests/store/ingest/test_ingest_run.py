@@ -11,10 +11,10 @@ import pytest
 
 from skillyard.errors import InvalidInput, StoreRefused, StoreUnavailable
 from skillyard.limits import DEFAULT_LIMITS
-from skillyard.store.ingest import pool, publishing, running
+from skillyard.store.ingest import ingest_run, pool, publisher
+from skillyard.store.ingest.ingest_run import ingest
 from skillyard.store.ingest.partition import Partition
-from skillyard.store.ingest.running import ingest
-from skillyard.store.ingest.work import Options, Step
+from skillyard.store.ingest.work_items import Options, Step
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Published
 from tests.cli.making import write
@@ -97,7 +97,7 @@ def test_lines_without_a_path_are_kept_under_their_slug(
 def test_many_bad_lines_are_counted_and_the_first_are_kept(
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "MOST_DIAGNOSTICS", 5)
+    monkeypatch.setattr(ingest_run, "MOST_DIAGNOSTICS", 5)
     path = jsonl(tmp_path / "a.jsonl", ["{"] * 12 + ["{}"] * 3)
     done = publish(store, lines=[path])
     assert (done.refused, len(done.diagnostics), done.left_out) == (15, 5, 10)
@@ -205,7 +205,7 @@ def test_a_dry_run_says_what_would_be_and_changes_nothing(
 def test_a_run_that_is_stopped_ends_with_what_was_acknowledged(
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "ASKED_AT_ONCE", 10)
+    monkeypatch.setattr(ingest_run, "ASKED_AT_ONCE", 10)
     root = tree(tmp_path / "root", 100)
     stop = threading.Event()
 
@@ -293,9 +293,9 @@ def test_a_store_that_goes_away_ends_the_run_and_keeps_what_stands(
 def test_batches_are_bounded_by_their_size_too(
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publishing, "MOST_BATCH_CHARS", 9_000)
-    monkeypatch.setattr(running, "MOST_BYTES", 3_000)
-    monkeypatch.setattr(running, "MOST_ASKED_BYTES", 3_000)
+    monkeypatch.setattr(publisher, "MOST_BATCH_CHARS", 9_000)
+    monkeypatch.setattr(ingest_run, "MOST_BYTES", 3_000)
+    monkeypatch.setattr(ingest_run, "MOST_ASKED_BYTES", 3_000)
     done = publish(store, tree(tmp_path / "root", 9, "x" * 2_000))
     assert (done.added, done.generations) == (9, 5)
 
@@ -317,7 +317,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_an_error_and_another_run_goes
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tree(tmp_path / "root", 600)
-    monkeypatch.setattr(running, "make", errands.dying)
+    monkeypatch.setattr(ingest_run, "build_rows", errands.dying)
     with pytest.raises(pool.WorkerLost, match="run it again"):
         publish(store, root, jobs=2)
     assert store.generation() == 0

@@ -1,4 +1,4 @@
-"""Large changes, made in a process of their own, so that answers do not wait for them."""
+"""Rebuilds of a node's index in a separate process, so that requests do not wait for them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from threading import Event
 from typing import Any
 
 from skillyard.errors import SkillIoError, SkillyardError, StoreFailed, StoreUnavailable
-from skillyard.store.node.applying import rebuild
-from skillyard.store.node.ending import LOOK_S, end_with_parent
+from skillyard.store.node.child_lifetime import LOOK_S, end_with_parent
+from skillyard.store.node.generation_builder import rebuild
 from skillyard.store.node.state import NodeState
 from skillyard.store.opening import login_of, open_store
 
-__all__ = ["Aside"]
+__all__ = ["RebuildProcess"]
 
 END_S = 5.0
-"""What a process may take to end when it is told to, before it is killed."""
+"""How long the process may take to end before it is killed."""
 
 
-class Aside:
-    """Runs :func:`~skillyard.store.node.applying.rebuild` in another process, one at a time."""
+class RebuildProcess:
+    """Run ``generation_builder.rebuild`` in another process, one run at a time."""
 
     def __init__(self, url: str, caller: str | None, state: NodeState, jobs: int) -> None:
         self._url = url
@@ -31,13 +31,13 @@ class Aside:
         self._jobs = jobs
         self._ended = Event()
         self.taken = 0
-        """Skills taken over so far; 0 when nothing is made."""
+        """Skills copied so far; 0 when no rebuild runs."""
 
     def rebuild(self, *, anew: bool = False) -> None:
-        """Make the store's last generation the one that answers; see ``applying.rebuild``.
+        """Bring the node to the store's last generation; see ``generation_builder.rebuild``.
 
-        Raises StoreFailed and SkillIoError as they came up there, and SkillIoError when the
-        process died. Returns at once after :meth:`end`; what was reached is gone on with.
+        Raises StoreFailed and SkillIoError of the process, and SkillIoError when it died. Returns
+        at once after :meth:`end`; the next run continues from what this one wrote.
         """
         context = get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
@@ -47,26 +47,26 @@ class Aside:
         process = context.Process(target=_rebuild, args=arguments, name="skillyard-rebuild")
         process.start()
         theirs.close()
-        said: tuple[Any, ...] = ()
+        message: tuple[Any, ...] = ()
         try:
             while not self._ended.is_set():
                 if not ours.poll(LOOK_S):
                     continue
                 try:
-                    said = ours.recv()
+                    message = ours.recv()
                 except EOFError:
                     break
-                if said[0] != "taken":
+                if message[0] != "taken":
                     break
-                self.taken = said[1]
+                self.taken = message[1]
         finally:
             self.taken = 0
             _end(process, ours)
         if not self._ended.is_set():
-            _raise(said, process.exitcode, self._state.folder)
+            _raise(message, process.exitcode, self._state.folder)
 
     def end(self) -> None:
-        """Let a process that is running end; none is started any more."""
+        """End the running process. None is started afterwards."""
         self._ended.set()
 
 
@@ -81,19 +81,19 @@ def _end(process: Any, ours: Any) -> None:
         process.join()
 
 
-def _raise(said: tuple[Any, ...], code: int | None, folder: str) -> None:
-    """Raise what the process could not do. Raises StoreFailed, SkillIoError."""
-    kind = said[0] if said else ""
+def _raise(message: tuple[Any, ...], code: int | None, folder: str) -> None:
+    """Raise the error that the process reported, if any. Raises StoreFailed, SkillIoError."""
+    kind = message[0] if message else ""
     if kind == "done":
         return
     if kind == "store":
-        raise StoreUnavailable(said[1], said[2])
+        raise StoreUnavailable(message[1], message[2])
     if kind == "failed":
-        raise SkillIoError(said[1], path=folder)
+        raise SkillIoError(message[1], path=folder)
     raise SkillIoError(
         f"the process that takes the store's skills over ended with {code}",
         path=folder,
-        hint="it goes on where it was; look for a lack of memory",
+        hint="the next run continues from there; check for a lack of memory",
     )
 
 
@@ -106,14 +106,14 @@ def _rebuild(
     anew: bool,
     parent: int,
 ) -> None:
-    """What the process does: one rebuild; its parent hears how it went."""
+    """Run one rebuild in the child process and report the outcome through the pipe."""
     end_with_parent(parent)
-    told = 0.0
+    reported_at = 0.0
 
     def tell(taken: int) -> None:
-        nonlocal told
-        if time.monotonic() - told > LOOK_S:
-            told = time.monotonic()
+        nonlocal reported_at
+        if time.monotonic() - reported_at > LOOK_S:
+            reported_at = time.monotonic()
             pipe.send(("taken", taken))
 
     try:

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput, SkillIoError
-from skillyard.remote.install.locked import FIELDS
-from skillyard.remote.install.locks import (
+from skillyard.remote.install.lock_entries import FIELDS
+from skillyard.remote.install.lockfile import (
     Lock,
     LockedSkill,
     folder_name,
@@ -431,7 +431,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"skillyard.remote.install.locks.os.{step}", fail)
+        patch.setattr(f"skillyard.remote.install.lockfile.os.{step}", fail)
         with pytest.raises(SkillIoError, match="No space left") as caught:
             write_project_lock(path, Lock([PDF]))
     assert caught.value.code == "lock_unwritable"

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.client.keeping import TAG_CHARS, Kept, KeptAnswers
+from skillyard.client.etag_cache import TAG_CHARS, CachedResponse, ETagCache
 from skillyard.errors import BadAnswer
 from tests.client.asking import Way, answer, lying, raised
 from tests.serving.http.running import Running, until
@@ -113,7 +113,7 @@ def test_a_posted_question_is_not_kept(served: Running, way: Way) -> None:
 def test_what_is_kept_stays_within_its_bounds_and_is_the_last(
     answers: int, size: int, puts: list[tuple[str, bytes]]
 ) -> None:
-    kept = KeptAnswers(answers, size)
+    kept = ETagCache(answers, size)
     last = {}
     for target, body in puts:
         kept.put(target, '"t"', body)
@@ -122,11 +122,11 @@ def test_what_is_kept_stays_within_its_bounds_and_is_the_last(
         found = {each: hit for each, hit in held.items() if hit is not None}
         assert len(found) <= answers
         assert sum(len(hit.body) for hit in found.values()) <= size
-        assert found == {each: Kept('"t"', last[each]) for each in found}
+        assert found == {each: CachedResponse('"t"', last[each]) for each in found}
 
 
 def test_those_not_used_for_longest_go_first() -> None:
-    kept = KeptAnswers(2, 100)
+    kept = ETagCache(2, 100)
     for target in "ab":
         kept.put(target, "t", b"x")
     kept.get("a")

@@ -1,4 +1,4 @@
-"""The index of a library: making it, its state, whether it is sound, and following the files."""
+"""The index of a library: build it, report its state, verify it, and follow file changes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EVERY_S = 1.0
 
 
 class IndexBuilt(NamedTuple):
-    """What building an index, or bringing it up to date, did."""
+    """The result of building or updating an index."""
 
     folder: str
     generation: int
@@ -57,7 +57,7 @@ class IndexBuilt(NamedTuple):
 
 
 class IndexStatus(NamedTuple):
-    """The state of an index. All but ``folder`` and ``state`` are empty where there is none."""
+    """The state of an index. Without one all but ``folder`` and ``state`` are empty."""
 
     folder: str
     state: str
@@ -76,14 +76,14 @@ class IndexStatus(NamedTuple):
 
 
 class IndexVerified(NamedTuple):
-    """Whether every byte of an index is sound."""
+    """The result of verifying an index."""
 
     folder: str
     findings: tuple[Diagnostic, ...]
 
     @property
     def sound(self) -> bool:
-        """True when nothing is wrong; a stray file is no fault."""
+        """True without faults; a stray file is not a fault."""
         return all(finding.severity != "error" for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,9 +107,9 @@ def index_build(
     adapt: bool = False,
     progress: Progress | None = None,
 ) -> IndexBuilt:
-    """Make the index of the roots anew; ``adapt`` learns the directions of the library's own words.
+    """Rebuild the index of the roots; ``adapt`` also trains the library's own embedding directions.
 
-    A prompt hook over the same roots, in a session of the current folder, can answer at once then.
+    A prompt hook over the same roots, in a session of the current folder, then needs no build.
 
     Raises SkillIoError, InvalidSkillsRoot, InvalidInput.
     """
@@ -141,7 +141,7 @@ def _built(place: LibrarySpec, folder: str, changes: IndexChanges) -> IndexBuilt
 def index_follow(
     roots: Sequence[str], scopes: Sequence[str] = (), *, every_s: float = EVERY_S
 ) -> Iterator[IndexBuilt]:
-    """Yield after each change of the files, once it stands in the index. Never ends by itself.
+    """Yield after each change of the files that has reached the index. Never ends by itself.
 
     Raises what :func:`index_build` raises.
     """
@@ -162,7 +162,7 @@ def _follow_once(place: LibrarySpec, folder: str) -> IndexChanges | None:
         ):
             return None
     except IndexDamaged:
-        pass  # made anew below
+        pass  # rebuilt below
     changes = refresh_index(place, folder)
     return changes if changes.added or changes.changed or changes.removed else None
 
@@ -210,7 +210,7 @@ def _bytes(folder: str) -> int:
 
 
 def index_verify(roots: Sequence[str], scopes: Sequence[str] = ()) -> IndexVerified:
-    """Check every byte of the index of the roots. Raises SkillIoError, InvalidInput."""
+    """Verify every byte of the index of the roots. Raises SkillIoError, InvalidInput."""
     folder = index_folder(_place(roots, scopes))
     try:
         return IndexVerified(folder, tuple(verify(folder)))

@@ -1,4 +1,4 @@
-"""What goes through an ingest, as values: items to be read, rows made of them, what came of it."""
+"""The values of an ingest: options, items, built rows, progress and the result."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from skillyard.store.ingest.partition import Partition
 from skillyard.store.rows import StoredRow
 from skillyard.store.values import Durability
 
-__all__ = ["Ingested", "Item", "Made", "Making", "Options", "Step"]
+__all__ = ["BuildSettings", "BuiltRow", "Ingested", "Item", "Options", "Step"]
 
 BATCH = 2_000
 """Skills of one generation: about a second of work, and what a killed run loses at most, twice."""
 
 
 class Options(NamedTuple):
-    """What is published where, and how."""
+    """The options of an ingest."""
 
     tenant: str
     publisher: str
     namespace: str = ""
     source: str = ""
-    """The source of skills that name none; what pruning looks at."""
+    """The default source of skills, and the source that pruning considers."""
     durability: Durability = "local"
     jobs: int = 1
     """Worker processes; 1: this process does the work itself. More of them import the program's
@@ -33,29 +33,29 @@ class Options(NamedTuple):
     partition: Partition | None = None
     """Only this part of the keys; None: all of them."""
     prune: bool = False
-    """Withdraw what stands under namespace and source and was not met."""
+    """Withdraw the skills of this namespace and source that the run did not meet."""
     dry_run: bool = False
     limits: Limits = DEFAULT_LIMITS
 
 
 class Item(NamedTuple):
-    """One skill to be, before it is read."""
+    """One skill file or line, before it is parsed."""
 
     shown: str
-    """The file that findings name."""
+    """The file as diagnostics name it."""
     line: int | None
     """1-based, in a file of JSON lines."""
     source: str
     place: str | None
-    """Under which it is kept; None where only its text tells."""
+    """Its place in the store; None when only its text decides."""
     size: int
     """Bytes of the file or of the line."""
     what: Candidate | dict[str, Any]
     """The file of a folder, or the object of a line."""
 
 
-class Making(NamedTuple):
-    """What a worker needs to know."""
+class BuildSettings(NamedTuple):
+    """The settings of a worker."""
 
     tenant: str
     namespace: str
@@ -64,21 +64,21 @@ class Making(NamedTuple):
     """Its address without credentials, for messages."""
 
 
-class Made(NamedTuple):
-    """What a worker made of one item: a row, or nothing because it stands already or is bad."""
+class BuiltRow(NamedTuple):
+    """The result of one item: a row, or nothing because it is unchanged or invalid."""
 
     item: Item
     place: str
     digest: str
-    """Of the content, as the store has it; empty for what was refused."""
+    """The content digest as in the store; empty for a rejected item."""
     row: StoredRow | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     file: str = ""
-    """SHA-256 of a file below a root; empty for a JSON line, which stands for itself."""
+    """SHA-256 of a file below a root; empty for a JSON line."""
 
 
 class Step(NamedTuple):
-    """How far an ingest is."""
+    """The progress of an ingest."""
 
     done: int
     """Skills that were looked at and settled, those of other partitions included."""
@@ -92,10 +92,10 @@ class Step(NamedTuple):
 
 
 class Ingested(NamedTuple):
-    """What an ingest did, in skills. A dry run tells what it would have done."""
+    """The result of an ingest, in skills. A dry run reports what it would have done."""
 
     generation: int
-    """The last one that it made, or the store's last one where it made none."""
+    """The last one of this run, or the store's last one if it made none."""
     generations: int
     added: int
     changed: int
@@ -109,7 +109,7 @@ class Ingested(NamedTuple):
     """Left to other partitions."""
     warnings: int
     complete: bool
-    """False when it was stopped: what is counted stands, the rest was not looked at."""
+    """False when it was stopped: counted skills are done, the rest was not read."""
     pruned: bool
     """What was not met was withdrawn. False also where that was asked for, and a fault or the end
     of the run stood against it."""

@@ -1,12 +1,12 @@
-"""Putting a skill's files into a folder: all of them or none, and never over somebody's edits.
+"""Write a skill's files to a folder: all or none, and never over local changes.
 
-Everything is checked first, written beside the place, synced, and then put there in one step. What
-is there is replaced only when it is what was installed, to the last entry; what was taken out is
-looked at once more before it goes, and comes back when somebody wrote to it in that instant. Where
-the system can exchange two folders in one step (Linux, on most file systems), a reader finds the
-old folder or the new one at every moment; elsewhere two renames leave an instant without either.
-One run at a time writes to a folder. A journal beside the place says what a stopped run was doing,
-and the next one completes it, the entry in the lock file included.
+The files are checked, written beside the target, synced, and moved there in one step. An existing
+folder is replaced only when it is exactly what was installed. The removed folder is compared once
+more before it is deleted, and restored when somebody wrote to it meanwhile. Where the system can
+exchange two folders atomically (Linux, most file systems), a reader always sees the old or the
+new folder; elsewhere two renames leave a short moment without either. One run at a time writes to
+a folder. A journal beside the target lets the next run complete an interrupted one, the entry in
+the lock file included.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from skillyard.remote.install.journal import (
     remove_journal,
     write_journal,
 )
-from skillyard.remote.install.locked import LockedSkill
+from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.skill import Skill
 
 __all__ = ["InstallRefused", "Placed", "alone", "check_files", "content_digest", "place"]
@@ -63,13 +63,13 @@ SHOWN = 3
 
 
 class InstallRefused(SkillError):
-    """A skill that is not written: what is there would be lost, or what came is no skill."""
+    """A skill that is not written: it would overwrite local changes, or its files are no skill."""
 
     kind = "InstallRefused"
 
 
 class Placed(NamedTuple):
-    """What writing a skill did."""
+    """The result of writing a skill."""
 
     folder: str
     state: str
@@ -99,7 +99,7 @@ def check_files(files: Mapping[str, bytes], shown: str, limits: Limits = DEFAULT
     taken = FilePaths()
     for path in sorted(files):
         if checked_path(path) != path:
-            raise InstallRefused(f"{path!r} is no plain path", path=shown, code="install_path")
+            raise InstallRefused(f"{path!r} is not a plain path", path=shown, code="install_path")
         taken.add_file(path)
     if "SKILL.md" not in files:
         raise InstallRefused("there is no SKILL.md", path=shown, code="install_no_skill")
@@ -257,11 +257,11 @@ def _put(beside: str, into: str, name: str, there: Manifest | None, new: Manifes
     sync_folder(into)
     if _is_still(aside, there):
         return
-    kept = _put_back(into, name, new)
+    rescued = _put_back(into, name, new)
     remove_journal(into, name)
     raise InstallRefused(
         "the folder was changed while it was replaced, and is as it was before"
-        + (f"; what was written to the new one meanwhile is in {kept}" if kept else ""),
+        + (f"; what was written to the new one meanwhile is in {rescued}" if rescued else ""),
         path=target,
         code="install_edited",
         hint="keep your changes elsewhere or remove the folder, then add it again",
@@ -294,10 +294,10 @@ def _put_back(into: str, name: str, new: Manifest) -> str:
     if not os.path.lexists(aside) or _is_still(aside, new):
         _discard_aside(into, name)
         return ""
-    kept = tempfile.mkdtemp(prefix=f"{name}-kept-", dir=into)
-    os.rmdir(kept)
-    rename_folder(aside, kept)
-    return kept
+    rescued = tempfile.mkdtemp(prefix=f"{name}-kept-", dir=into)
+    os.rmdir(rescued)
+    rename_folder(aside, rescued)
+    return rescued
 
 
 def _exchanged(one: str, other: str) -> bool:

@@ -33,7 +33,7 @@ from skillyard.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.io.atomic_write import atomic_write
 from skillyard.remote.install.file_paths import checked_path
 from skillyard.remote.install.javascript_json import Json, parse, stringify
-from skillyard.remote.install.locked import FIELDS, KEYS, Lock, LockedSkill, folder_name
+from skillyard.remote.install.lock_entries import FIELDS, KEYS, Lock, LockedSkill, folder_name
 from skillyard.resources import read_file
 
 __all__ = [
@@ -130,18 +130,21 @@ def _lock(stored: dict[str, Json], version: int, path: str) -> Lock:
     )
 
 
-def _check_version(found: Json, wanted: int, path: str) -> None:
-    if type(found) is not int:
+def _check_version(version: Json, expected: int, path: str) -> None:
+    if type(version) is not int:
         raise _damaged(path, "`version` is no whole number")
-    if found == wanted:
+    if version == expected:
         return
     age, hint = (
         ("older", "install its skills again; the installer would take the file for an empty one")
-        if found < wanted
+        if version < expected
         else ("newer", "update skillyard; the file is left as it is")
     )
     raise _error(
-        path, "lock_version", f"it has version {found}, {age} than the {wanted} known here", hint
+        path,
+        "lock_version",
+        f"it has version {version}, {age} than the {expected} known here",
+        hint,
     )
 
 

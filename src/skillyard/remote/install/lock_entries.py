@@ -1,6 +1,6 @@
-"""What a lock file says, as values: :class:`Lock` and its :class:`LockedSkill`. No I/O here.
+"""The entries of a lock file: :class:`Lock` and :class:`LockedSkill`, without I/O.
 
-What the keys of a file mean, and which of them are skillyard's own, stands in ``locks.py``.
+``lockfile.py`` documents the keys of a file and which of them are skillyard's own.
 """
 
 from __future__ import annotations
@@ -162,15 +162,15 @@ def _checked_extra(
     extra: Iterable[tuple[str, str]], taken: Iterable[str]
 ) -> tuple[tuple[str, str], ...]:
     """Return extra fields by key, texts in one form. Raises InvalidInput."""
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     for key, text in extra:
-        if key in found or key in taken:
+        if key in entries or key in taken:
             raise InvalidInput(f"the key {key[:80]!a} is taken")
         try:
-            found[key] = stringify(parse(text))
+            entries[key] = stringify(parse(text))
         except ValueError as error:
             raise InvalidInput(f"the value of {key[:80]!a} is no JSON text: {error}") from None
-    return tuple(sorted(found.items()))
+    return tuple(sorted(entries.items()))
 
 
 def folder_name(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Processes that do not outlive the one that started them, however that ended."""
+"""End child processes together with their parent, however the parent ended."""
 
 from __future__ import annotations
 
