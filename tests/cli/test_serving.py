@@ -72,7 +72,7 @@ def test_without_flags_it_serves_this_folder_to_this_machine(
         ("--host 0.0.0.0", "set SKILLYARD_HTTP_TOKEN"),
         ("--allow-host skills.example.com", "set SKILLYARD_HTTP_TOKEN"),
         ("--port 70000", "port must be an integer of 0 to 65535"),
-        ("--allow-origin skills.example", "no http or https address"),
+        ("--allow-origin skills.example", "is not an http or https address"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_listens(
