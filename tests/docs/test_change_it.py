@@ -95,3 +95,15 @@ def test_a_field_of_a_skill_is_shown_by_the_service_and_the_commands(tmp_path: P
     assert see("field_in_documents.py", tmp_path).split() == [
         *("list", "show", "terminal", "check", "GET/skill", "client", "page")
     ]
+
+
+def test_a_command_takes_three_files_and_is_in_help_and_completion(tmp_path: Path) -> None:
+    assert len(make("A command with `--json`", tmp_path)) <= 3
+    assert see("command.py", tmp_path).split() == ["json", "text", "help", "completion"]
+
+
+def test_a_source_takes_two_files_and_is_searched_everywhere(tmp_path: Path) -> None:
+    assert len(make("A source", tmp_path)) <= 2
+    assert see("source.py", tmp_path).split() == [
+        *("python", "search", "settings", "completion"),
+    ]
