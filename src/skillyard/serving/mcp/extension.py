@@ -6,7 +6,6 @@ protocol's methods.
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -169,7 +168,7 @@ async def _answered(shared: Shared, uri: str, work: Callable[[View], WorkResult[
     try:
         return await shared.views.answer(work)
     except SourceFailed:  # the file is not what it was when the view was made
-        await asyncio.wait({shared.context.follower.refresh()})
+        await shared.context.follower.refresh_anew()
     try:
         return await shared.views.answer(work)
     except SourceFailed:

@@ -139,6 +139,11 @@ class FolderFollower(Follower):
         due = self._clock() - self._ended >= max(self._options.limits.look_s, slow)
         return self.refresh() if due else self._refreshing
 
+    @property
+    def is_refreshing(self) -> bool:
+        """True while a refresh is running."""
+        return self._refreshing is not None
+
     def refresh(self) -> asyncio.Task[None]:
         """Start to look at the files, or return the refresh that is running."""
         if self._refreshing is None:

@@ -65,6 +65,20 @@ class Follower(ABC):
     def refresh_if_due(self) -> asyncio.Task[None] | None:
         """Start a refresh if one is due; return the one that is running, if there is one."""
 
+    async def refresh_anew(self) -> None:
+        """Wait for a refresh that begins after this call.
+
+        One that is running may have read a file before it changed.
+        """
+        if self.is_refreshing:
+            await asyncio.wait({self.refresh()})
+        await asyncio.wait({self.refresh()})
+
+    @property
+    def is_refreshing(self) -> bool:
+        """True while a refresh is running; never where changes come by themselves."""
+        return False
+
     @abstractmethod
     async def settled(self) -> None:
         """Wait until what is running now has ended, the ranking of new files included."""
