@@ -211,7 +211,7 @@ def watched(where, name):
             os.kill(os.getpid(), signal.SIGKILL)
         return real(*arguments, **named)
     setattr(where, name, call)
-watched(placing, "_exchanged")
+watched(placement, "_exchanged")
 for name in ("open", "fsync", "rename", "makedirs", "chmod", "close", "unlink", "rmdir"):
     watched(os, name)
 placement.place(NEW, sys.argv[2], "a", installed_hash=folder_hash(OLD))

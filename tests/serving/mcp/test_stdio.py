@@ -31,7 +31,7 @@ from tests.serving.mcp.running import (
     shows,
     write_tree,
 )
-from tests.shared_data import PACKAGES
+from tests.shared_data import PACKAGES, REPOSITORY
 from tests.tables import for_each
 
 PING = {"jsonrpc": "2.0", "id": "last", "method": "ping"}
@@ -201,7 +201,7 @@ def test_a_client_that_is_killed_in_a_call_leaves_no_server_behind(root: Path) -
     child = subprocess.Popen(
         [parameters.command, *parameters.args],
         env=environment, stdin=subprocess.DEVNULL, stderr=writing, stdout=writing,
-        cwd=Path(__file__).parents[2],
+        cwd=REPOSITORY,
     )  # fmt: skip
     os.close(writing)
     assert child.wait(PATIENCE_S) == -signal.SIGKILL
@@ -336,12 +336,12 @@ def test_what_is_printed_meanwhile_never_reaches_the_client(root: Path) -> None:
         "from skillyard.serving.runtime.options import ServiceOptions\n"
         "from skillyard.serving.mcp import server, serve_stdio\n"
         "from skillyard.remote.sources.settings import Settings\n"
-        "found = server.described\n"
-        "def described(names):\n"
+        "found = server.describe_tools\n"
+        "def describe_tools(names):\n"
         "    print('stray', flush=True)\n"
         "    os.write(1, b'stray')\n"
         "    return found(names)\n"
-        "server.described = described\n"
+        "server.describe_tools = describe_tools\n"
         "serve_stdio(ServiceOptions(roots=(sys.argv[1],), local_only=True, log_format='none',"
         " settings=Settings(enabled=(), shipped_registry=False)))\n"
     )
