@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Self
 
 __all__ = ["Closeable"]
 
 
-class Closeable:
+class Closeable(ABC):
     """A context manager whose exit calls ``close``."""
 
     __slots__ = ()
 
+    @abstractmethod
     def close(self) -> None:
         """Release what is held; a second time does nothing."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self

@@ -33,12 +33,12 @@ def encode(value: Any) -> Any:
     members = _members(kind)
     if members is None:  # a scalar's subclass, as frontmatter may hold: json knows how to write it
         return value
-    found = {}
+    encoded = {}
     for name, default in members:
         item = getattr(value, name)
         if default is MISSING or item != default:
-            found[name] = encode(item)
-    return found
+            encoded[name] = encode(item)
+    return encoded
 
 
 @cache

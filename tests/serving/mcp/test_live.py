@@ -37,9 +37,8 @@ from tests.serving.mcp.running import (
     write_tree,
 )
 
-WITHIN_S = 5.0
-"""The promise is one second on an idle machine. Here five test processes share two cores, so
-the bound is wider; it still fails where nothing follows the files."""
+WITHIN_S = 1.0
+"""The promise."""
 BROKEN = "---\nname: deploy\ndescription: [\n---\nNever served.\n"
 
 
