@@ -29,7 +29,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters wheel audit sbom test-installed test-wheel deploy-check hosts pages clients lint types bench quality conformance soak fuzz docs docs-check site pictures format coverage lock clean
+.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters wheel encoder-wheel encoder audit sbom test-installed test-wheel deploy-check hosts pages clients lint types bench quality conformance soak fuzz docs docs-check site pictures format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -61,6 +61,15 @@ wheel: ## Build the packages of skillyard and skillyard-testkit into dist/, and 
 	@.venv-package/bin/python tools/package.py
 	@.venv-package/bin/python tools/workflows/check.py
 
+encoder-wheel: ## Build the package skillyard-encoder into dist/, and check it
+	@PYTHON='$(PYTHON)' tools/venv .venv-package package
+	@.venv-package/bin/python tools/package.py --encoder
+
+encoder: wheel encoder-wheel ## Test hybrid+encoder on the installed wheels (an environment of its own)
+	@PYTHON='$(PYTHON)' tools/venv .venv-encoder encoder
+	@SKILLYARD_ENCODER=1 SKILLYARD_EXPECT_INSTALLED=1 .venv-encoder/bin/python -m pytest --all tests/encoder tests/ranking/test_hybrid_embedder.py \
+		$(ARGS)
+
 audit: ## Ask PyPI and OSV whether a pinned package has a known vulnerability (needs a network)
 	@PYTHON='$(PYTHON)' tools/venv .venv-audit audit
 	@.venv-audit/bin/python tools/audit.py $(ARGS)
@@ -87,7 +96,7 @@ deploy-check: ## Read the files of deploy/ with their linters (an environment of
 hosts: $(DEV) ## Test inside the real Claude Code and Codex, with a scripted model (needs node 20 and npm)
 	@$(BIN)/python tools/hosts/run.py $(ARGS)
 
-pages: $(DEV) ## Hold every page to axe-core in Chromium, and leave screenshots (needs npm and chromium)
+pages: $(DEV) ## Hold every page and report to axe-core in Chromium, and leave screenshots (needs npm and chromium)
 	@$(BIN)/python tools/pages/run.py $(ARGS)
 
 clients: ## Test with Skyll's, FastMCP's and the SDK's clients, MCP Inspector, npx skills (needs npm)
@@ -106,7 +115,7 @@ bench: $(DEMO) ## Print the benchmarks' ratios
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 quality: $(DEMO) ## Rank the pool again, and fail when hybrid ranks worse than the stored run
-	@$(BIN)/python -m benchmarks.quality $(ARGS)
+	@$(BIN)/python -m benchmarks.regression $(ARGS)
 
 conformance: $(DEV) ## Run the protocol's own scenarios against the MCP server (needs node 20 and npm)
 	@$(BIN)/python tools/conformance/run.py
@@ -130,7 +139,7 @@ site: ## Build the documentation site into build/site and check its links (an en
 	@PYTHON='$(PYTHON)' tools/venv .venv-site site
 	@.venv-site/bin/python tools/site/build.py $(ARGS)
 
-pictures: $(DEV) ## Make the pictures of README.md again from real runs (needs chromium)
+pictures: $(DEV) ## Make the pictures of the documentation again from real runs (needs chromium)
 	@$(BIN)/python tools/pictures/make.py
 
 format: $(DEV) ## Format the code and apply the safe fixes
@@ -157,6 +166,8 @@ lock: ## Recompute the pinned requirement files (UPGRADE=1 for the newest releas
 		--output-file requirements/clients.txt
 	$(UV) pyproject.toml --extra cli --group dev --group fuzz --constraint requirements/dev.txt \
 		--output-file requirements/fuzz.txt
+	$(UV) pyproject.toml --extra cli --extra fast --group dev --group encoder --constraint requirements/dev.txt \
+		--output-file requirements/encoder.txt
 	$(UV) --group package --output-file requirements/package.txt
 	$(UV) --group audit --output-file requirements/audit.txt
 	$(UV) pyproject.toml --group adapters \
@@ -174,8 +185,8 @@ clean: ## Remove the environments and everything built or cached
 		if [ -f "$$folder/pyvenv.cfg" ]; then rm -rf "$$folder"; fi; \
 	done
 	@rm -rf build dist htmlcov .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	@rm -rf src/*.egg-info testkit/src/*.egg-info testkit/build
-	@find src testkit tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	@rm -rf src/*.egg-info testkit/src/*.egg-info testkit/build encoder/src/*.egg-info encoder/build
+	@find src testkit encoder tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(DEMO): $(FRAME)
 	@PYTHON='$(PYTHON)' tools/venv '$(VENV)' demo

@@ -21,6 +21,7 @@ NAMES = (
     "first-answer",
     "hook",
     "retrieval",
+    "quality",
     "search",
     "federated",
     "serving",
@@ -28,6 +29,7 @@ NAMES = (
     "mcp",
     "evals",
     "evals_calls",
+    "verdicts",
     "ingest",
     "nodes",
     "scale",
@@ -44,11 +46,13 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"no benchmark named {name}; known: {', '.join(NAMES)}", file=sys.stderr)
             return 2
     sys.path.insert(0, str(SOURCE))  # this checkout, whatever is installed
-    asked = Options(shared_folder(options.shared), options.rounds, options.keep, options.importtime)
+    settings = Options(
+        shared_folder(options.shared), options.rounds, options.keep, options.importtime
+    )
     print(f"Python {platform.python_version()}, {platform.machine()}, {platform.system()}")
     print("processor time; ratio: median (lowest–highest) over alternated rounds")
-    wanted = options.names or [name for name in NAMES if name not in BY_NAME]
-    written = {name: _run(name, asked) for name in wanted}
+    names = options.names or [name for name in NAMES if name not in BY_NAME]
+    written = {name: _run(name, settings) for name in names}
     if options.json:
         document = {"python": platform.python_version(), "jobs": written}
         options.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
@@ -102,7 +106,7 @@ def _show(figure: Figure) -> None:
     if figure.ratios is not None:
         head = f"{head:76} {figure.ratios}"
         if figure.target is not None:
-            head += f"   target {figure.target:g}x: {figure.verdict}"
+            head += f"   limit {figure.target:g}x: {figure.verdict}"
     print(head)
     print(f"      ours  {figure.ours}" if figure.peer else f"      {figure.ours}")
     if figure.peer:

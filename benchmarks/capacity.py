@@ -116,9 +116,9 @@ def simulate(costs: Costs, machine: Machine, machines: int, rate: float) -> Simu
     for number in range(REQUESTS):
         now += draw.expovariate(rate)
         while running and running[0][0] <= now:
-            _, done = heapq.heappop(running)
-            load[done] -= 1
-            heapq.heappush(queue, (load[done], done))
+            _, finished = heapq.heappop(running)
+            load[finished] -= 1
+            heapq.heappush(queue, (load[finished], finished))
         while True:  # the one with the fewest; entries of before are skipped
             count, process = heapq.heappop(queue)
             if count == load[process]:
@@ -149,19 +149,19 @@ def plan(costs: Costs, machine: Machine, rate: float) -> Simulated:
     machines = max(1, int(rate * each / machine.processors / BUSY))
     most = 10 * machines + 100
     while True:
-        found = simulate(costs, machine, machines, rate)
+        result = simulate(costs, machine, machines, rate)
         if machines > most:
             raise ValueError("no number of machines answers in time")
         # The slowest request takes half more than the mean one, without any wait.
-        if found.p99 <= (1.5 + WAIT) * 1_000 * each and found.busy <= BUSY:
-            return found._replace(machines=machines + 1)
+        if result.p99 <= (1.5 + WAIT) * 1_000 * each and result.busy <= BUSY:
+            return result._replace(machines=machines + 1)
         machines += max(1, machines // 50)
 
 
 def table(measured: dict[str, Any], skills: int, rate: float) -> Iterator[tuple[str, str]]:
     """Yield what is needed, as (what, figure)."""
     costs, machine = costs_of(measured, skills), Machine()
-    found = plan(costs, machine, rate)
+    result = plan(costs, machine, rate)
     changes = 0.1 * skills / 86_400
     each = costs.python_ms + costs.pass_ms
     yield "skills", f"{skills:,}"
@@ -170,9 +170,9 @@ def table(measured: dict[str, Any], skills: int, rate: float) -> Iterator[tuple[
         "processor of a request",
         f"{each:.1f} ms: {costs.python_ms:.1f} in Python, {costs.pass_ms:.1f} over the index",
     )
-    yield f"machines of {machine.processors} processors, one of them spare", f"{found.machines:,}"
-    yield "latency with one machine gone", f"p50 {found.p50:.0f} ms, p99 {found.p99:.0f} ms"
-    yield "processors busy with one machine gone", f"{100 * found.busy:.0f} %"
+    yield f"machines of {machine.processors} processors, one of them spare", f"{result.machines:,}"
+    yield "latency with one machine gone", f"p50 {result.p50:.0f} ms, p99 {result.p99:.0f} ms"
+    yield "processors busy with one machine gone", f"{100 * result.busy:.0f} %"
     yield (
         "memory of a machine",
         f"{machine.processes * costs.memory_gb:,.0f} GB for {machine.processes} processes",
@@ -184,7 +184,7 @@ def table(measured: dict[str, Any], skills: int, rate: float) -> Iterator[tuple[
         "what they take of each process",
         f"{100 * changes * costs.change_ms / 1_000:.1f} % of a processor",
     )
-    followers = found.machines * machine.processes
+    followers = result.machines * machine.processes
     size = 1e6 * costs.database_gb / skills
     yield (
         "what followers read from the database",

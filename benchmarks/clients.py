@@ -11,7 +11,7 @@ import re
 import time
 from typing import NamedTuple
 
-from benchmarks.sent import Hostile
+from benchmarks.requests import Hostile
 
 __all__ = ["HONEST", "Answer", "Client", "attack", "idle"]
 
@@ -58,8 +58,8 @@ class _Reader(asyncio.Protocol):
             if gap < 0:
                 return
             head = bytes(self._data[: gap + 2])
-            found = _LENGTH.search(head)
-            self._whole = gap + 4 + (int(found[1]) if found else 0)
+            match = _LENGTH.search(head)
+            self._whole = gap + 4 + (int(match[1]) if match else 0)
             if _CLOSE.search(head):
                 self.open = False
         if len(self._data) >= self._whole:
@@ -132,7 +132,7 @@ async def _opened(port: int, address: str = HONEST) -> _Reader:
     return reader
 
 
-async def idle(port: int, address: str, said: bytes, end: float) -> int:
+async def idle(port: int, address: str, data: bytes, end: float) -> int:
     """Hold a connection that says no more than ``said``, again when it was closed; count them."""
     opened = 0
     while time.perf_counter() < end:
@@ -143,7 +143,7 @@ async def idle(port: int, address: str, said: bytes, end: float) -> int:
             continue
         opened += 1
         assert reader.transport is not None
-        reader.transport.write(said)
+        reader.transport.write(data)
         while reader.open and time.perf_counter() < end:
             await asyncio.sleep(0.1)
         reader.transport.abort()
@@ -157,10 +157,10 @@ async def attack(port: int, one: Hostile, address: str = HONEST) -> Answer:
     try:
         reader = await _opened(port, address)
         if one.expected:
-            status, size = await reader.ask(one.sent)
+            status, size = await reader.ask(one.data)
             return Answer(status, time.perf_counter() - start, size)
         assert reader.transport is not None
-        reader.transport.write(one.sent)
+        reader.transport.write(one.data)
         await asyncio.sleep(SLOW_S if "slow" in one.name else 0)
         return Answer(-1, time.perf_counter() - start)
     except OSError:

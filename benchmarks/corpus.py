@@ -44,10 +44,10 @@ class Library(NamedTuple):
         time.sleep(max(0.0, self.written + SETTLED_S - time.monotonic()))
 
 
-def shared_folder(given: str | None = None) -> Path:
+def shared_folder(folder: str | None = None) -> Path:
     """Return the shared folder: as given, by SKILLYARD_SHARED, or beside the repository."""
     beside = Path(__file__).resolve().parents[2] / "shared"
-    return Path(given or os.environ.get("SKILLYARD_SHARED") or beside)
+    return Path(folder or os.environ.get("SKILLYARD_SHARED") or beside)
 
 
 def corpus_file(shared: Path) -> Path:

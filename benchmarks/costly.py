@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from benchmarks.sent import JSON, Hostile, get, length, post
+from benchmarks.requests import JSON, Hostile, get, length, post
 
 __all__ = ["costly", "write_costly_skills"]
 

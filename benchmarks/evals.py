@@ -1,4 +1,4 @@
-"""Evaluating without asking: the plan of a hundred candidates, and a thousand cases replayed.
+"""Evaluating without asking: plan a hundred candidates, replay and report a thousand cases.
 
 Every figure is of a whole process, as a shell sees it: start, imports, reading the library and the
 cases, looking every answer up, the statistics, the results file. The processor time, user and
@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.limits import Asked, Bound, Row, command, from_options
+from benchmarks.limits import Bound, Row, RunSettings, command, from_options
 from benchmarks.measure import (
     SOURCE,
     Figure,
@@ -35,7 +35,7 @@ from benchmarks.measure import (
     versions_of,
 )
 
-SUMMARY = "the plan of 100 candidates, 1,000 kept cases replayed, and what a second run asks"
+SUMMARY = "the plan of 100 candidates, 1,000 cases replayed and reported, calls of a second run"
 ROUNDS = 5
 PLANNED = 100
 PLAN_S = 1.0
@@ -45,6 +45,8 @@ CASES = 1_002
 """As few as are above 1,000 with three comparisons of two prompts."""
 QUICK_CASES = 102
 REPLAY_S = 3.0
+REPORT_S = 3.0
+"""For reading the results and writing the report and the page of all cases."""
 SEED = 11
 KEY = "benchmark-key"
 WORDS = [
@@ -85,16 +87,16 @@ def run(options: Options) -> Iterator[Row]:
     yield from measured(from_options(options))
 
 
-def measured(asked: Asked) -> Iterator[Row]:
+def measured(settings: RunSettings) -> Iterator[Row]:
     """Yield wall times of a plan and of a replay against their limits, and the calls of a rerun."""
     yield Figure("what is used", versions_of("anthropic", "genai_prices", "scipy", extra="eval"))
-    rounds = 1 if asked.quick else asked.rounds or ROUNDS
+    rounds = 1 if settings.quick else settings.rounds or ROUNDS
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         _project(home / "planned", PLANNED)
-        plans = _rounds(home / "planned", "--dry-run", rounds)
+        plans = _rounds(_line(home / "planned", "size-impact", "--dry-run"), rounds)
         yield _bound(f"dry run of {PLANNED} candidates", plans, PLAN_S)
-        cases = QUICK_CASES if asked.quick else CASES
+        cases = QUICK_CASES if settings.quick else CASES
         _project(home / "run", cases // (PROMPTS * COMPARISONS))
         yield from _replayed(home / "run", cases, rounds)
 
@@ -104,21 +106,30 @@ def _replayed(home: Path, cases: int, rounds: int) -> Iterator[Row]:
 
     with FakeLlm() as fake, _address(fake.url):
         start = time.perf_counter()
-        document = _done(home, "--max-calls", "100000", "--json")
+        document = _run_layer(home, "--anyway", "--max-calls", "100000", "--json")
         made_s = time.perf_counter() - start
-        asked = len(fake.log.calls)
-        if document["cases"] != cases or asked != document["meta"]["calls"]:
-            raise AssertionError(f"{document['cases']} cases, {asked} requests: not as planned")
+        call_count = len(fake.log.calls)
+        if document["cases"] != cases or call_count != document["meta"]["calls"]:
+            raise AssertionError(
+                f"{document['cases']} cases, {call_count} requests: not as planned"
+            )
         yield Figure(
             f"{cases:,} cases made before",
-            f"{asked:,} requests to the server, {made_s:.1f} s, {asked / made_s:,.0f} a second",
+            f"{call_count:,} requests to the server, {made_s:.1f} s,"
+            f" {call_count / made_s:,.0f} a second",
         )
-        again = _done(home, "--max-calls", "100000", "--json")
-        calls = len(fake.log.calls) - asked
+        again = _run_layer(home, "--anyway", "--max-calls", "100000", "--json")
+        calls = len(fake.log.calls) - call_count
         note = f"{again['meta']['cache_hits']:,} answers and judgements were kept"
         yield Bound("requests of a second run", calls, 0, "requests", note)
-    replays = _rounds(home, "--replay", rounds)
+    replays = _rounds(_line(home, "size-impact", "--replay"), rounds)
     yield _bound(f"replay of {cases:,} kept cases", replays, REPLAY_S)
+    results = max((home / "results").glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+    page = home / "report.html"
+    reports = _rounds(_line(home, "report", str(results), "--out", str(page)), rounds)
+    yield _bound(f"report and page of {cases:,} cases", reports, REPORT_S)
+    if not page.exists():
+        raise AssertionError("no report was written")
 
 
 def _bound(what: str, samples: Sequence[Sample], most: float) -> Bound:
@@ -127,39 +138,39 @@ def _bound(what: str, samples: Sequence[Sample], most: float) -> Bound:
     return Bound(what, best, most, "s", f"processor time; wall time of the rounds: {walls} s")
 
 
-def _line(home: Path, *given: str) -> list[str]:
+def _line(home: Path, verb: str, *arguments: str) -> list[str]:
     places = {
         "--root": home / "skills",
         "--evals-dir": home / "evals",
-        "--output-dir": home / "results",
+        "--results-dir" if verb == "report" else "--output-dir": home / "results",
     }
-    told = [text for name, place in places.items() for text in (name, str(place))]
-    return [sys.executable, "-m", "skillyard", "eval", "size-impact", *told, *given]
+    options = [text for name, place in places.items() for text in (name, str(place))]
+    return [sys.executable, "-m", "skillyard", "eval", verb, *options, *arguments]
 
 
-def _rounds(home: Path, flag: str, rounds: int) -> list[Sample]:
-    """Run a project's layer that often, after one round that fills the caches of the system."""
+def _rounds(line: Sequence[str], rounds: int) -> list[Sample]:
+    """Run a command that often, after one round that fills the caches of the system."""
     with tempfile.TemporaryDirectory() as bytecode:
         environment = child_environment(bytecode)
-        return [run_child(_line(home, flag), environment) for _ in range(rounds + 1)][1:]
+        return [run_child(line, environment) for _ in range(rounds + 1)][1:]
 
 
-def _done(home: Path, *given: str) -> Any:
+def _run_layer(home: Path, *arguments: str) -> Any:
     """Run a project's layer with ``--json``; return what it printed."""
-    line = _line(home, *given)
+    line = _line(home, "size-impact", *arguments)
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise AssertionError(f"{' '.join(line)} ended with {done.returncode}: {done.stderr}")
-    return json.loads(done.stdout)
+    process = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise AssertionError(f"{' '.join(line)} ended with {process.returncode}: {process.stderr}")
+    return json.loads(process.stdout)
 
 
 @contextmanager
 def _address(url: str) -> Iterator[None]:
     """Let the runs meanwhile ask this server, and have a key for it."""
-    given = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY}
-    before = {name: os.environ.get(name) for name in given}
-    os.environ.update(given)
+    variables = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY}
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:

@@ -24,7 +24,7 @@ from threading import local
 from typing import Any
 from urllib.parse import urlsplit
 
-from benchmarks.limits import Asked, Bound, Row, command, from_options
+from benchmarks.limits import Bound, Row, RunSettings, command, from_options
 from benchmarks.measure import SOURCE, Figure, Options, Ratios, versions_of
 
 SUMMARY = "calls to a server that takes 50 ms: the share of the concurrency limit that is in use"
@@ -47,13 +47,13 @@ def run(options: Options) -> Iterator[Row]:
     yield from measured(from_options(options))
 
 
-def measured(asked: Asked) -> Iterator[Row]:
+def measured(settings: RunSettings) -> Iterator[Row]:
     """Yield, for each library and limit, the unused share and what a call costs us."""
     yield Figure("what is used", versions_of("anthropic", "openai", "genai_prices", extra="eval"))
-    rounds = 1 if asked.quick else asked.rounds or ROUNDS
+    rounds = 1 if settings.quick else settings.rounds or ROUNDS
     with _server() as urls:
         for provider in MODELS:
-            for limit in LIMITS[:1] if asked.quick else LIMITS:
+            for limit in LIMITS[:1] if settings.quick else LIMITS:
                 yield from _compared(provider, urls[provider], limit, rounds)
 
 
@@ -97,8 +97,8 @@ def _round(job: Callable[[int], object], url: str, limit: int, count: int) -> tu
     before = _busy_s(url)
     start = time.perf_counter()
     with ThreadPoolExecutor(limit) as pool:
-        for done in pool.map(job, range(count)):
-            assert done
+        for succeeded in pool.map(job, range(count)):
+            assert succeeded
     wall = time.perf_counter() - start
     return (_busy_s(url) - before) / (wall * limit), wall
 
@@ -130,13 +130,13 @@ def _peer(provider: str, url: str, limit: int) -> Callable[[int], object]:
         "authorization": f"Bearer {KEY}",
         "anthropic-version": "2026-10-21",
     }
-    kept = local()
+    state = local()
 
     def job(number: int) -> object:
-        if not hasattr(kept, "connection"):
-            kept.connection = HTTPConnection(host, port, timeout=TIMEOUT_S)
-        kept.connection.request("POST", path, _body(provider, number), headers)
-        response = kept.connection.getresponse()
+        if not hasattr(state, "connection"):
+            state.connection = HTTPConnection(host, port, timeout=TIMEOUT_S)
+        state.connection.request("POST", path, _body(provider, number), headers)
+        response = state.connection.getresponse()
         document = json.loads(response.read())
         assert response.status == 200, document
         return document
@@ -175,8 +175,8 @@ def _server() -> Iterator[dict[str, str]]:
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stdout is not None
-            said = dict(process.stdout.readline().strip().split("=", 1) for _ in MODELS)
-            yield {name: said[f"{name.upper()}_BASE_URL"] for name in MODELS}
+            addresses = dict(process.stdout.readline().strip().split("=", 1) for _ in MODELS)
+            yield {name: addresses[f"{name.upper()}_BASE_URL"] for name in MODELS}
         finally:
             process.terminate()
             process.wait(timeout=30)

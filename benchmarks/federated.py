@@ -23,9 +23,9 @@ from statistics import mean, median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.corpus import skill_md
-from benchmarks.limits import Asked, Bound, Row, command, from_options
-from benchmarks.made_up import chosen
+from benchmarks.limits import Bound, Row, RunSettings, command, from_options
 from benchmarks.measure import Figure, Options, Sample, against
+from benchmarks.synthetic import chosen
 
 if TYPE_CHECKING:
     from skillyard.remote.search import SearchService
@@ -87,16 +87,16 @@ def run(options: Options) -> Iterator[Row]:
     yield from measured(from_options(options))
 
 
-def measured(asked: Asked) -> Iterator[Row]:
+def measured(settings: RunSettings) -> Iterator[Row]:
     """Yield the figures of cold and warm searches."""
-    what, skills = chosen(asked.shared, 2 * SKILLS)
+    what, skills = chosen(settings.shared, 2 * SKILLS)
     yield Figure("what is searched", f"{SKILLS} {what} in {REPOSITORIES} repositories")
-    rounds = 1 if asked.quick else asked.rounds or ROUNDS
+    rounds = 1 if settings.quick else settings.rounds or ROUNDS
     for case in COLD:
         yield from _cold(case, skills, rounds)
-    warm = WARM[:2] if asked.quick else WARM
+    warm = WARM[:2] if settings.quick else WARM
     for case in warm:
-        yield from _warm(case, skills, 3 if asked.quick else asked.rounds or WARM_ROUNDS)
+        yield from _warm(case, skills, 3 if settings.quick else settings.rounds or WARM_ROUNDS)
 
 
 class Passed(NamedTuple):
@@ -129,8 +129,8 @@ class Log:
 
     def trees(self) -> int:
         """Return the most requests for the tree of one repository."""
-        found = (TREE.match(each.target) for each in self.passed)
-        return max(Counter(match[1] for match in found if match).values(), default=0)
+        matches = (TREE.match(each.target) for each in self.passed)
+        return max(Counter(match[1] for match in matches if match).values(), default=0)
 
     def chain(self) -> int:
         """Return the longest chain in which each request came after the last was answered."""
@@ -203,7 +203,7 @@ def _cold(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator
     from skillyard.remote.sources.responses import ResponseCache
 
     walls, processor, logs = [], [], []
-    found = ""
+    counts = ""
     with fake_servers(case, skills) as up:
         for number in range(rounds + 1):
             log = Log()
@@ -219,7 +219,7 @@ def _cold(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator
                 wall, cpu = time.perf_counter() - start, time.process_time() - before
             if result.count != LIMIT or result.partial:
                 raise RuntimeError(f"{case.name}: {result.count} skills, {result.sources}")
-            found = f"{result.considered} skills found, {len(log.passed)} requests"
+            counts = f"{result.considered} skills found, {len(log.passed)} requests"
             if number:
                 walls.append(wall)
                 processor.append(cpu)
@@ -229,7 +229,7 @@ def _cold(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator
         min(log.chain() for log in logs),
         TRIPS,
         "trips",
-        f"{found}; {min(walls) / LATENCY_S:.2f} latencies of wall time at best,"
+        f"{counts}; {min(walls) / LATENCY_S:.2f} latencies of wall time at best,"
         f" {median(walls) / LATENCY_S:.2f} median, of which"
         f" {min(processor) / LATENCY_S:.2f} processor, the stand-in's included",
     )
@@ -247,7 +247,7 @@ def _warm(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator
         for where, cache in caches.items():
             with _service(up, case, cache) as (service, loop):
                 first = loop.run(service.search(QUERY, LIMIT))
-                asked = len(up.requests)
+                before = len(up.requests)
                 everything = loop.run(service.search(QUERY, SKILLS)).skills
                 if len(everything) != first.considered:
                     raise RuntimeError(f"{case.name}: not every skill that was found is ranked")
@@ -257,7 +257,7 @@ def _warm(case: Case, skills: Sequence[dict[str, Any]], rounds: int) -> Iterator
                 samples = loop.run(_take_turns(jobs, rounds))
                 jobs["ours"] = _search(service, anew=True)
                 slower = loop.run(_take_turns(jobs, rounds))
-                if where == "the cache on disk" and len(up.requests) - asked > 1:
+                if where == "the cache on disk" and len(up.requests) - before > 1:
                     raise RuntimeError(f"{case.name}: a warm search asked remotes")
             yield against(
                 f"warm, {case.name}: {where}",
@@ -287,7 +287,7 @@ Job = Callable[[], Awaitable[object]]
 def _search(service: SearchService, *, anew: bool = False) -> Job:
     async def search() -> object:
         if anew:
-            service.kept.remembered.clear()
+            service.search_cache.entries.clear()
         return await service.search(QUERY, LIMIT)
 
     return search
@@ -311,12 +311,12 @@ async def _take_turns(jobs: Mapping[str, Job], rounds: int) -> dict[str, list[Sa
     """Return what ``measure.take_turns`` does, without what entering and leaving a loop takes."""
     samples: dict[str, list[Sample]] = {name: [] for name in jobs}
     for number in range(rounds + 1):
-        taken: dict[str, list[Sample]] = {name: [] for name in jobs}
+        samples_by_job: dict[str, list[Sample]] = {name: [] for name in jobs}
         for _ in range(WARM_CALLS):
             for name, job in jobs.items():
                 gc.collect()
-                taken[name].append(await _timed(job))
-        for name, each in taken.items():
+                samples_by_job[name].append(await _timed(job))
+        for name, each in samples_by_job.items():
             if number:  # the first round warms up
                 samples[name].append(Sample(*map(mean, zip(*each, strict=True))))
     return samples

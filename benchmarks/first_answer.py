@@ -120,12 +120,12 @@ def _questions(
         ("load_catalog and select in Python", (sys.executable, "-c", _PYTHON, root, QUERY)),
     ):
         with tempfile.TemporaryDirectory() as cache:
-            kept = {**environment, "XDG_CACHE_HOME": cache}
-            _check(command, kept)
+            variables = {**environment, "XDG_CACHE_HOME": cache}
+            _check(command, variables)
             contestants = {
                 "first": _starter(_afresh, command, environment),
                 "pass": _starter(run_child, _PASS, environment),
-                "second": _starter(run_child, command, kept),
+                "second": _starter(run_child, command, variables),
             }
             samples = _contest(contestants, rounds)
         first = samples["first"]
@@ -146,9 +146,11 @@ def _questions(
 
 def _check(command: Sequence[str], environment: Mapping[str, str]) -> None:
     """Stop here when the question is not answered: its speed would mean nothing."""
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.stderr or not done.stdout:  # 1 is the answer that nothing fits, and Python's failure
-        raise Skipped(f"no answer (exit {done.returncode}): {done.stderr[-300:]}")
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if (
+        process.stderr or not process.stdout
+    ):  # 1 is the answer that nothing fits, and Python's failure
+        raise Skipped(f"no answer (exit {process.returncode}): {process.stderr[-300:]}")
 
 
 def _starter(

@@ -90,28 +90,28 @@ def _contest(
     from skillyard.store.opening import open_store
 
     peer_url = f"{url}.peer" if how == "insert" else url
-    peer = _taken(
+    peer = _resources_of(
         [sys.executable, "-m", "benchmarks.ingest", how, peer_url, str(source)], environment
     )
     with open_store(url, migrate=True) as store:
         command = [sys.executable, "-m", "skillyard", "store", "publish", "--quiet", "--json"]
         command += ["--store", url, "--tenant", "acme", "--publisher", "bench"]
         command += ["--jsonl", str(source), "--jobs", str(JOBS)]
-        ours, again = _taken(command, environment), _taken(command, environment)
+        ours, again = _resources_of(command, environment), _resources_of(command, environment)
         stand = store.status().skills
         if stand < 0.99 * COUNT:  # a few real ones are refused: control characters, odd names
             raise RuntimeError(f"{stand} skills stand, not {COUNT}")
-        made = store.generations(limit=100_000)[::-1]
+        generations = store.generations(limit=100_000)[::-1]
     yield Figure(
         f"{kind}: published, {stand:,} stand", str(ours), f"{how}: {peer}", _ratio(ours, peer)
     )
     yield Figure(
         f"{kind}: published again, nothing new", str(again), f"{how}: {peer}", _ratio(again, peer)
     )
-    fifth = max(1, len(made) // 5)
+    fifth = max(1, len(generations) // 5)
     first, last = (
         sum(each.added for each in some) / max(1, some[-1].published_at - some[0].published_at)
-        for some in (made[: fifth + 1], made[-fifth - 1 :])
+        for some in (generations[: fifth + 1], generations[-fifth - 1 :])
     )
     yield Figure(
         f"{kind}: a million at this rate",
@@ -124,12 +124,12 @@ def _ratio(ours: Taken, peer: Taken) -> Ratios:
     return Ratios((ours.wall_s / peer.wall_s,))
 
 
-def _taken(command: Sequence[str], environment: dict[str, str]) -> Taken:
+def _resources_of(command: Sequence[str], environment: dict[str, str]) -> Taken:
     """Run a command to its end and return what it and its children took."""
     most = [0.0]
     began = time.perf_counter()
-    with tempfile.TemporaryFile() as said:
-        child = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=said)
+    with tempfile.TemporaryFile() as stderr:
+        child = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=stderr)
         over = threading.Event()
 
         def look() -> None:
@@ -144,20 +144,22 @@ def _taken(command: Sequence[str], environment: dict[str, str]) -> Taken:
         looking.join()
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode not in (0, 1):
-            said.seek(0)
-            raise RuntimeError(f"{command[:4]} ended: {said.read()[-500:].decode()}")
+            stderr.seek(0)
+            raise RuntimeError(f"{command[:4]} ended: {stderr.read()[-500:].decode()}")
     return Taken(wall, usage.ru_utime + usage.ru_stime, most[0])
 
 
 def _family(pid: int) -> list[int]:
-    found = [pid]
-    for each in found:
+    family = [pid]
+    for each in family:
         try:
             tasks = Path(f"/proc/{each}/task").iterdir()
-            found += [int(kid) for task in tasks for kid in (task / "children").read_text().split()]
+            family += [
+                int(kid) for task in tasks for kid in (task / "children").read_text().split()
+            ]
         except OSError:  # it ended while it was looked at
             pass
-    return found
+    return family
 
 
 def _resident_mb(pid: int) -> float:
@@ -171,8 +173,8 @@ def _resident_mb(pid: int) -> float:
 def _rows(path: str) -> Iterator[tuple[str, str]]:
     with open(path, encoding="utf-8") as file:
         for line in file:
-            given = json.loads(line)
-            yield given["path"], given["content"]
+            record = json.loads(line)
+            yield record["path"], record["content"]
 
 
 def _copy(url: str, path: str) -> None:

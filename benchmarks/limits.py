@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from benchmarks.corpus import shared_folder
 from benchmarks.measure import SOURCE, Figure, Options, Skipped
 
-__all__ = ["Asked", "Bound", "command", "from_options"]
+__all__ = ["Bound", "RunSettings", "command", "from_options"]
 
 
 class Bound(NamedTuple):
@@ -45,8 +45,8 @@ class Bound(NamedTuple):
     @property
     def shown(self) -> str:
         """The number as it is read."""
-        told = f"{self.value:,.0f}" if self.value == int(self.value) else f"{self.value:,.2f}"
-        return f"{told} {self.unit}".rstrip()
+        value = f"{self.value:,.0f}" if self.value == int(self.value) else f"{self.value:,.2f}"
+        return f"{value} {self.unit}".rstrip()
 
     @property
     def limit(self) -> str:
@@ -69,25 +69,25 @@ class Bound(NamedTuple):
         return {**self._asdict(), "verdict": self.verdict}
 
 
-class Asked(NamedTuple):
-    """What the command line of one benchmark asked for."""
+class RunSettings(NamedTuple):
+    """The options of one benchmark."""
 
     shared: Path
     rounds: int | None = None
     quick: bool = False
     """Small and short, to see that it still runs; its limits are looked at all the same."""
     keep: bool = False
-    given: Any = None
+    options: Any = None
     """The benchmark's own options."""
 
 
 Row = Figure | Bound
-Run = Callable[[Asked], Iterator[Row]]
+Run = Callable[[RunSettings], Iterator[Row]]
 
 
-def from_options(options: Options) -> Asked:
-    """Return what ``python -m benchmarks`` was asked for."""
-    return Asked(options.shared, options.rounds, keep=options.keep)
+def from_options(options: Options) -> RunSettings:
+    """Return the settings for the options of ``python -m benchmarks``."""
+    return RunSettings(options.shared, options.rounds, keep=options.keep)
 
 
 def command(
@@ -106,15 +106,17 @@ def command(
     parser.add_argument("--keep", action="store_true", help="keep the skills written out")
     if more is not None:
         more(parser)
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     sys.path.insert(0, str(SOURCE))  # this checkout, whatever is installed
-    table = sys.stderr if given.json == "-" else sys.stdout
-    asked = Asked(shared_folder(given.shared), given.rounds, given.quick, given.keep, given)
+    table = sys.stderr if options.json == "-" else sys.stdout
+    settings = RunSettings(
+        shared_folder(options.shared), options.rounds, options.quick, options.keep, options
+    )
     print(f"{name}: {summary}\n{machine()}", file=table)
     rows: list[Row] = []
     skipped = ""
     try:
-        for row in run(asked):
+        for row in run(settings):
             print("\n".join(_lines(row)), file=table, flush=True)
             rows.append(row)
     except Skipped as reason:
@@ -123,13 +125,13 @@ def command(
     missed = [row.what for row in rows if verdict_of(row) == "missed"]
     if any(verdict_of(row) for row in rows):
         print(f"limits missed: {', '.join(missed) or 'none'}", file=table)
-    if given.json:
-        document = _document(name, asked, rows, skipped, missed)
+    if options.json:
+        document = _document(name, settings, rows, skipped, missed)
         text = json.dumps(document, indent=1) + "\n"
-        if given.json == "-":
+        if options.json == "-":
             print(text, end="")
         else:
-            Path(given.json).write_text(text, encoding="utf-8")
+            Path(options.json).write_text(text, encoding="utf-8")
     return 1 if missed else 0
 
 
@@ -169,23 +171,23 @@ def _lines(row: Row) -> Iterator[str]:
         if row.note:
             yield f"      {row.note}"
         return
-    told = "" if row.ratios is None else str(row.ratios)
+    ratios = "" if row.ratios is None else str(row.ratios)
     limit = "" if row.target is None else f"at most {f'{row.target:g}x':12} {verdict_of(row)}"
-    yield f"  {row.what:58} {told:>22}   {limit}".rstrip()
+    yield f"  {row.what:58} {ratios:>22}   {limit}".rstrip()
     yield f"      ours  {row.ours}" if row.peer else f"      {row.ours}"
     if row.peer:
         yield f"      peer  {row.peer}"
 
 
 def _document(
-    name: str, asked: Asked, rows: Sequence[Row], skipped: str, missed: Sequence[str]
+    name: str, settings: RunSettings, rows: Sequence[Row], skipped: str, missed: Sequence[str]
 ) -> dict[str, Any]:
     return {
         "job": name,
         "python": platform.python_version(),
         "cores": os.cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",
-        "quick": asked.quick,
+        "quick": settings.quick,
         "skipped": skipped,
         "missed": list(missed),
         "figures": [{**row.to_dict(), "verdict": verdict_of(row)} for row in rows],

@@ -31,12 +31,12 @@ from urllib.parse import quote_plus
 from benchmarks.clients import HONEST, Answer, Client, attack, idle
 from benchmarks.corpus import written_out
 from benchmarks.costly import costly, write_costly_skills
-from benchmarks.limits import Asked, Bound, Row, command, from_options
-from benchmarks.made_up import chosen
+from benchmarks.limits import Bound, Row, RunSettings, command, from_options
 from benchmarks.measure import Figure, Options
-from benchmarks.observed import Load, Request, Seen, figures, p99_ms
-from benchmarks.sent import Hostile, get, malformed, post
+from benchmarks.observation import Load, Request, Seen, figures, p99_ms
+from benchmarks.requests import Hostile, get, malformed, post
 from benchmarks.service_process import Running, check_machine, environment_in, events_in, served
+from benchmarks.synthetic import chosen
 
 SUMMARY = "200 clients, without and with 5 % hostile, over 3,000 skills: latency, faults, memory"
 CLIENTS = 200
@@ -66,13 +66,13 @@ def run(options: Options) -> Iterator[Row]:
     yield from measured(from_options(options))
 
 
-def measured(asked: Asked) -> Iterator[Row]:
+def measured(settings: RunSettings) -> Iterator[Row]:
     """Yield the figures of one load, and of idle sockets beside a few clients."""
     check_machine()
-    what, skills = chosen(asked.shared, QUICK_SKILLS if asked.quick else SKILLS)
+    what, skills = chosen(settings.shared, QUICK_SKILLS if settings.quick else SKILLS)
     with (
         tempfile.TemporaryDirectory() as folder,
-        written_out(skills, keep=asked.keep) as library,
+        written_out(skills, keep=settings.keep) as library,
     ):
         environment = environment_in(folder)
         library.settle()
@@ -82,8 +82,8 @@ def measured(asked: Asked) -> Iterator[Row]:
             yield Figure("library", f"{library.files:,} {what}, {library.megabytes:.0f} MB")
             requests = _requests(skills)
             first = library.root / skills[0]["id"] / "SKILL.md"
-            load = _load(asked, first if getattr(asked.given, "change", False) else None)
-            same = getattr(asked.given, "same_address", False)
+            load = _load(settings, first if getattr(settings.options, "change", False) else None)
+            same = getattr(settings.options, "same_address", False)
             calm = asyncio.run(_loaded(server, load._replace(changed=None), requests, None))
             yield Figure("without the costly share: latency p99", f"{p99_ms(calm):.1f} ms")
             address = HONEST if same else HOSTILE_ADDRESS
@@ -95,33 +95,33 @@ def measured(asked: Asked) -> Iterator[Row]:
                 SLOWER,
                 note=f"costly requests from {'the same' if same else 'another'} address",
             )
-            beside = asyncio.run(_idle(server, requests, IDLE_S / 2 if asked.quick else IDLE_S))
+            beside = asyncio.run(_idle(server, requests, IDLE_S / 2 if settings.quick else IDLE_S))
             yield from _idle_figures(beside)
             yield from _log_figures(server)
 
 
-def _load(asked: Asked, changed: Path | None) -> Load:
-    given = asked.given
-    seconds = getattr(given, "seconds", None) or (QUICK_SECONDS if asked.quick else SECONDS)
+def _load(settings: RunSettings, changed: Path | None) -> Load:
+    options = settings.options
+    seconds = getattr(options, "seconds", None) or (QUICK_SECONDS if settings.quick else SECONDS)
     return Load(
-        getattr(given, "shape", SHAPES[0]),
+        getattr(options, "shape", SHAPES[0]),
         seconds,
-        getattr(given, "clients", CLIENTS),
-        getattr(given, "think", THINK_S),
-        getattr(given, "rate", RATE),
+        getattr(options, "clients", CLIENTS),
+        getattr(options, "think", THINK_S),
+        getattr(options, "rate", RATE),
         changed,
     )
 
 
 def _requests(skills: Sequence[dict[str, Any]]) -> list[Request]:
     """Return the honest requests, as often as each is to come."""
-    found = []
+    requests = []
     for number, record in enumerate(skills[:: max(1, len(skills) // 240)]):
         words = record["description"].split()[:12]
         text = quote_plus(" ".join(words)[:150])
         short = quote_plus(" ".join(record["name"].replace("-", " ").split()[:4])[:100])
         packed = "Accept-Encoding: gzip"
-        found += [
+        requests += [
             Request("search", get(f"/search?q={text}")),
             Request("search", get(f"/search?q={short}", packed)),
             Request("search, no content", get(f"/search?q={short}&include_content=false")),
@@ -130,12 +130,12 @@ def _requests(skills: Sequence[dict[str, Any]]) -> list[Request]:
         if number % 2:
             body = b'{"text": "%s"}' % record["name"].encode("ascii", "ignore").replace(b'"', b"")
             name = quote_plus(record["name"])
-            found += [
+            requests += [
                 Request("select", post("/select", body)),
                 Request("skill", get(f"/skill/{name}"), (200, 300, 404, 409, 422)),
                 Request("health", get("/health")),
             ]
-    return found
+    return requests
 
 
 async def _loaded(
@@ -202,7 +202,7 @@ class _Run:
     async def warmed(self) -> None:
         """Ask each kind of thing once, so that nothing is measured while it loads."""
         for request in {request.kind: request for request in self._requests}.values():
-            await self._clients[0].ask(request.sent)
+            await self._clients[0].ask(request.data)
 
     async def thinking(self, client: Client, think_s: float, end: float) -> None:
         """One client of the closed shape; it starts somewhere within its first pause."""
@@ -246,7 +246,7 @@ class _Run:
         if self._costly_from and drawn < COSTLY:
             self._start(self._hostile(one, self._costly_from))
         request = self._rng.choice(self._requests)
-        self.honest.append((request, await client.ask(request.sent, since)))
+        self.honest.append((request, await client.ask(request.data, since)))
 
     async def _hostile(self, one: Hostile, address: str) -> None:
         answer = await attack(self._port, one, address)
@@ -281,7 +281,7 @@ async def _idle(server: Running, requests: Sequence[Request], seconds: float) ->
     async def asking() -> None:
         client = Client(server.port)
         while time.perf_counter() < end:
-            answers.append(await client.ask(rng.choice(searches).sent))
+            answers.append(await client.ask(rng.choice(searches).data))
             await asyncio.sleep(0.5)
         client.close()
 

@@ -189,7 +189,7 @@ class Work:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
-    def taken(self) -> float:
+    def seconds(self) -> float:
         """Return the seconds that were written since this was asked last."""
         data = os.read(self._descriptor, 65_536)
         return sum(each for (each,) in struct.iter_unpack("d", data))
@@ -209,12 +209,12 @@ async def _turns(ours: Call, peer: Call, work: Work, rounds: int) -> list[Sample
     samples = []
     await ours()
     await peer()
-    work.taken()
+    work.seconds()
     for _ in range(rounds):
         whole, less, others = [], [], []
         for _ in range(CALLS):
             whole.append(await _wall(ours))
-            less.append(whole[-1] - work.taken())
+            less.append(whole[-1] - work.seconds())
             others.append(await _wall(peer))
         samples.append(Sample(_quick(whole), _quick(less), _quick(others)))
     return samples
@@ -226,5 +226,5 @@ async def _wall(call: Call) -> float:
     return time.perf_counter() - start
 
 
-def _quick(taken: list[float]) -> float:
-    return sorted(taken)[len(taken) // 10]
+def _quick(seconds: list[float]) -> float:
+    return sorted(seconds)[len(seconds) // 10]

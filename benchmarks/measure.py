@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -122,12 +123,12 @@ def take_turns(
     for calls in contestants.values():
         calls[0]()
     for _ in range(rounds):
-        taken: dict[str, list[Sample]] = {name: [] for name in contestants}
+        samples_by_name: dict[str, list[Sample]] = {name: [] for name in contestants}
         for number in range(min(map(len, contestants.values()))):
             for name, calls in contestants.items():
                 gc.collect()
-                taken[name].append(timed(calls[number]))
-        for name, each in taken.items():
+                samples_by_name[name].append(timed(calls[number]))
+        for name, each in samples_by_name.items():
             cpu, wall = (sum(column) / len(each) for column in zip(*each, strict=True))
             samples[name].append(Sample(cpu, wall))
     return samples
@@ -174,6 +175,21 @@ def child_environment(bytecode: str) -> dict[str, str]:
     environment["PYTHONPYCACHEPREFIX"] = bytecode
     paths = [str(SOURCE), str(SOURCE.parent), environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+    return environment
+
+
+def installed_environment(folder: Path) -> dict[str, str]:
+    """Return an environment in which a child imports a copy of the package in ``folder``.
+
+    The copy is like an installation: its bytecode lies beside it, once an unmeasured start has
+    written it, and the path of modules has no other folder of this checkout.
+    """
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(SOURCE / "skillyard", folder / "skillyard", ignore=ignored)
+    environment = dict(os.environ)
+    for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"):
+        environment.pop(name, None)
+    environment["PYTHONPATH"] = str(folder)
     return environment
 
 

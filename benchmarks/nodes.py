@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.corpus import written_out
-from benchmarks.limits import Asked, Bound, Row, command, from_options
-from benchmarks.made_up import chosen
+from benchmarks.limits import Bound, Row, RunSettings, command, from_options
 from benchmarks.measure import Figure, Options, Skipped, against, take_turns
 from benchmarks.service_process import check_machine, environment_in, listening
 from benchmarks.serving import Connection
+from benchmarks.synthetic import chosen
 
 SUMMARY = "two nodes over PostgreSQL: commit to new answers, and a query against open_catalog"
 NODES = 2
@@ -54,25 +54,25 @@ def run(options: Options) -> Iterator[Row]:
     yield from measured(from_options(options))
 
 
-def measured(asked: Asked) -> Iterator[Row]:
+def measured(settings: RunSettings) -> Iterator[Row]:
     """Yield the figures of freshness, then those of queries."""
     check_machine()
     server_class = _server_class()
-    what, records = chosen(asked.shared, QUICK_SKILLS if asked.quick else SKILLS)
+    what, records = chosen(settings.shared, QUICK_SKILLS if settings.quick else SKILLS)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         environment = environment_in(folder)
         os.environ |= {name: environment[name] for name in ("SKILLYARD_CACHE", "XDG_CONFIG_HOME")}
-        library = stack.enter_context(written_out(records, keep=asked.keep))
+        library = stack.enter_context(written_out(records, keep=settings.keep))
         server = server_class.make(durable=True)
         stack.callback(server.destroy)
         url = server.url(DATABASE)
         skills = _published(url, library.root)
         load = f"load {os.getloadavg()[0]:.1f}"
         yield Figure("library", f"{len(skills):,} {what}, {library.megabytes:.0f} MB; {load}")
-        yield from _freshness(asked, url, server.url(DATABASE), folder, environment)
+        yield from _freshness(settings, url, server.url(DATABASE), folder, environment)
         library.settle()
-        yield from _queries(asked, url, folder, library.root, skills)
+        yield from _queries(settings, url, folder, library.root, skills)
 
 
 def _server_class() -> Any:
@@ -103,11 +103,11 @@ def _published(url: str, root: Path) -> Sequence[Any]:
 
 
 def _freshness(
-    asked: Asked, url: str, plain: str, folder: str, environment: dict[str, str]
+    settings: RunSettings, url: str, plain: str, folder: str, environment: dict[str, str]
 ) -> Iterator[Row]:
     from skillyard.store.opening import open_store
 
-    publishes = QUICK_PUBLISHES if asked.quick else PUBLISHES
+    publishes = QUICK_PUBLISHES if settings.quick else PUBLISHES
     with ExitStack() as stack:
         ports = []
         for number in range(NODES):
@@ -147,13 +147,13 @@ def _once(store: Any, ports: Sequence[int]) -> tuple[float, float]:
     from skillyard.skill import Skill
 
     time.sleep(PAUSE_S)
-    said = f"Says {time.monotonic_ns()}."
+    description = f"Says {time.monotonic_ns()}."
     shown: list[float] = []
-    waiting = [threading.Thread(target=_wait, args=(port, said, shown)) for port in ports]
+    waiting = [threading.Thread(target=_wait, args=(port, description, shown)) for port in ports]
     for thread in waiting:
         thread.start()
     began = time.perf_counter()
-    store.publish([Skill(PROBE, said, said)], tenant=TENANT, publisher="benchmark")
+    store.publish([Skill(PROBE, description, description)], tenant=TENANT, publisher="benchmark")
     returned = time.perf_counter()
     for thread in waiting:
         thread.join()
@@ -162,14 +162,14 @@ def _once(store: Any, ports: Sequence[int]) -> tuple[float, float]:
     return max(shown) - returned, max(shown) - began
 
 
-def _wait(port: int, said: str, shown: list[float]) -> None:
+def _wait(port: int, description: str, shown: list[float]) -> None:
     """Ask a node until it says it."""
     connection = Connection(port)
-    wanted = said.encode("ascii")
+    expected = description.encode("ascii")
     end = time.perf_counter() + PATIENCE_S
     while (now := time.perf_counter()) < end:
         _, _, body = connection.ask(f"/skill/{PROBE}")
-        if wanted in body:
+        if expected in body:
             shown.append(time.perf_counter())
             break
         time.sleep(max(0.0, POLL_S - (time.perf_counter() - now)))
@@ -192,24 +192,24 @@ def _notifications(url: str, count: int) -> list[float]:
     listener = threading.Thread(target=listen)
     listener.start()
     ready.wait()
-    sent: list[float] = []
+    times: list[float] = []
     with psycopg.connect(url, autocommit=True) as connection:
         for number in range(count):
             time.sleep(PAUSE_S)
-            sent.append(time.perf_counter())
+            times.append(time.perf_counter())
             connection.execute("SELECT pg_notify('benchmark', %s)", (str(number),))
     listener.join()
-    return [after - before for before, after in zip(sent, heard, strict=True)]
+    return [after - before for before, after in zip(times, heard, strict=True)]
 
 
 def _queries(
-    asked: Asked, url: str, folder: str, root: Path, skills: Sequence[Any]
+    settings: RunSettings, url: str, folder: str, root: Path, skills: Sequence[Any]
 ) -> Iterator[Row]:
     from skillyard.index.indexed_catalog import open_catalog
     from skillyard.ranking.match import rank
     from skillyard.store.node.follower import Follower
 
-    rounds = 3 if asked.quick else asked.rounds or ROUNDS
+    rounds = 3 if settings.quick else settings.rounds or ROUNDS
     embedded = open_catalog(root)
     texts = [
         " ".join(skill.description.split()[:words])

@@ -68,12 +68,12 @@ def make(shared: Path, count: int) -> Pool:
         source = number % len(base)
         document, total = base[source], counted[source]
         other = _exchange(total, rank, ranked, rng) if number >= len(base) else {}
-        kept = [
+        counts = [
             (other.get(term, term), impact)
             for term, impact in zip(document.terms, document.impacts, strict=True)
             if term[0] >= " "
         ]
-        merged = dict(kept)
+        merged = dict(counts)
         vector = document.vector or bytes(table.dimensions)
         if number >= len(base):
             vector = _shaken(vector, rng)

@@ -1,84 +1,237 @@
-"""``python -m benchmarks.quality``: does ``hybrid`` rank as well as the stored run says it did?
+"""How well ``hybrid`` finds the right skill, with and without the sentence encoder.
 
-Ranks the pool for the development queries and for our own long tasks, and compares with
-``baseline/hybrid.run.json``, query by query. Exit code 1 when quality dropped: by more than chance
-explains, or a mean by more than the tolerance. ``--update`` stores the new run instead.
+For information: quality is not a ratio. Each set is ranked over the whole shared corpus, and shown
+with 95 % intervals of its mean, and of the gain of each query over ``hybrid``. Nothing was trained
+on any of these requests, nor on others for their skills: ``training/README.md`` says who wrote
+which, and which of them something was chosen on.
 
-Beside each figure stands the same one with every skill scored by a table that was made without its
-repository, from the run that ``training.left_out`` stored (it takes half an hour of training).
+Near misses are asked of made-up libraries of forty skills, which none of them fits; beside them the
+same libraries are asked for what they hold, by hands 7 and 8. The encoder has not seen these
+requests, but the four numbers of its probability were fitted to them.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import sys
-import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.corpus import corpus_file, shared_folder
-from benchmarks.measure import SOURCE
+from benchmarks.corpus import corpus_file
+from benchmarks.measure import Figure, Options, Skipped
+from training.requests import CHOOSING_HANDS, UNSEEN_HANDS
 
-HERE = Path(__file__).resolve().parent
-BASELINE = HERE / "baseline" / "hybrid.run.json"
-LEFT_OUT = HERE / "baseline" / "left_out.run.json"
-LONG_TASKS = HERE.parent / "training" / "data" / "long_tasks.jsonl"
-KEPT = 10
-"""Skills of the stored run for each query: as many as the measures look at."""
-TOLERANCE = "0.01"
+if TYPE_CHECKING:
+    from skillyard.evals.retrieval.measures import BenchQuery
+    from skillyard.ranking.hybrid.scorer import BoundHybrid, Hybrid
+    from skillyard.skill import Skill
+
+SUMMARY = "nDCG@10 and hit@1 with and without the encoder, near misses, and the time of a request"
+DATA = Path(__file__).resolve().parents[1] / "training" / "data"
+DEPTH = 10
+CHOSEN = ("nDCG@10", "hit@1")
+GRADES = "development_grades.tsv"
+LIBRARIES = "libraries.tsv"
+NEAR_MISSES = "near_misses.tsv"
+STYLES = {
+    "vague": "vague",
+    "symptom": "symptom",
+    "nonnative": "not native",
+    "other": "twelve other languages",
+}
+TIMED = 400
+"""Short requests whose time is measured."""
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--shared", metavar="DIR", help="corpus and queries (SKILLYARD_SHARED)")
-    parser.add_argument("--update", action="store_true", help="store the new run")
-    parser.add_argument("--report", metavar="FILE", help="write the HTML report too")
-    given = parser.parse_args(arguments)
-    shared = shared_folder(given.shared)
-    if not corpus_file(shared).is_file():
-        print(f"skipped: the corpus is absent: {corpus_file(shared)}")
-        return 0
-    sys.path.insert(0, str(SOURCE))
-    from skillyard.cli import main as skillyard
+class RequestSet(NamedTuple):
+    """Judged requests of one kind."""
 
-    queries = [str(shared / "bench" / "dev_queries.jsonl"), str(LONG_TASKS)]
-    judged = [word for path in queries for word in ("--queries", path)]
-    with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "new.run.json")
-        asked = os.path.join(folder, "queries.jsonl")
-        lines = [Path(path).read_text(encoding="utf-8").strip() for path in queries]
-        Path(asked).write_text("\n".join(lines) + "\n", encoding="utf-8")
-        code = skillyard(
-            ["bench", "run", "--skills", str(corpus_file(shared)), "--queries", asked, "--out", out]
+    name: str
+    queries: list[BenchQuery]
+
+
+class System(NamedTuple):
+    """One way to rank, by the name of its scorer."""
+
+    name: str
+    scorer: Hybrid
+
+
+def run(options: Options) -> Iterator[Figure]:
+    """Yield the figures for ``python -m benchmarks``."""
+    from skillyard.evals.retrieval.measures import read_skills
+
+    if not corpus_file(options.shared).is_file():
+        raise Skipped(f"{corpus_file(options.shared)} is absent")
+    skills = read_skills(str(corpus_file(options.shared)))
+    systems = _systems()
+    yield Figure("systems", ", ".join(system.name for system in systems))
+    bound = {system.name: system.scorer.bind(skills) for system in systems}
+    sets = request_sets(options.shared, {skill.id for skill in skills})
+    for each in sets:
+        yield from _set_figures(each, bound)
+    yield from _near_figures(skills, systems)
+    short = [query for each in sets for query in each.queries if len(query.query.text) < 100]
+    for name, one in bound.items():
+        yield Figure(f"time of a short request, {name}", _times(one, short[:TIMED]))
+
+
+def _systems() -> list[System]:
+    from skillyard.embedding.protocol import embedder_names
+    from skillyard.ranking.hybrid.scorer import HYBRID
+
+    systems = [System("hybrid", HYBRID)]
+    if "encoder" in embedder_names():
+        systems.append(System("hybrid+encoder", HYBRID.with_embedder("encoder")))
+    return systems
+
+
+def request_sets(shared: Path, known: set[str]) -> list[RequestSet]:
+    """Return the judged sets, those of other hands by style and by language."""
+    from skillyard.evals.retrieval.measures import read_queries
+
+    development = read_queries(str(shared / "bench" / "dev_queries.jsonl"))
+    sets = [
+        RequestSet("development", development),
+        RequestSet("development, more judgements", [_with_grades(q) for q in development]),
+        RequestSet("thirty long tasks", read_queries(str(DATA / "long_tasks.jsonl"))),
+    ]
+    for hands in (CHOOSING_HANDS, UNSEEN_HANDS):
+        rows = [row for row in _rows_of(shared, hands) if row[0] in known]
+        who = f"hands {' and '.join(map(str, hands))}"
+        sets.append(_one_right(f"{who}, English", [r for r in rows if r[1] != "other"]))
+        sets += [
+            _one_right(f"{who}, {name}", [row for row in rows if row[1] == style])
+            for style, name in STYLES.items()
+        ]
+    return [each for each in sets if each.queries]
+
+
+def _with_grades(query: BenchQuery) -> BenchQuery:
+    """Return the query with the grades of skills that the shared judgements do not have."""
+    own = {key: int(grade) for key, grade in _grades().get(query.id, ())}
+    return query._replace(relevant={**own, **query.relevant})
+
+
+@cache
+def _grades() -> dict[str, list[tuple[str, str]]]:
+    from training.requests import read_rows
+
+    grades: dict[str, list[tuple[str, str]]] = {}
+    for query, key, grade in read_rows(str(DATA / GRADES)):
+        grades.setdefault(query, []).append((key, grade))
+    return grades
+
+
+def _rows_of(shared: Path, hands: Sequence[int]) -> list[tuple[str, ...]]:
+    from training.requests import read_hands
+
+    names = {f"hand{number}" for number in hands}
+    return [row for row in read_hands(os.fspath(shared)) if row[3] in names]
+
+
+def _one_right(name: str, rows: Sequence[tuple[str, ...]]) -> RequestSet:
+    """Return requests of which each wants the skill that it was written for."""
+    from skillyard.evals.retrieval.measures import BenchQuery
+    from skillyard.ranking.query import Query
+
+    queries = [
+        BenchQuery(f"{name} {number}", Query(row[2]), {row[0]: 3}, row[1])
+        for number, row in enumerate(rows)
+    ]
+    return RequestSet(name, queries)
+
+
+def _set_figures(judged: RequestSet, bound: Mapping[str, BoundHybrid]) -> Iterator[Figure]:
+    from skillyard.evals.retrieval.comparison import interval
+    from skillyard.evals.retrieval.measures import RankedAnswer, per_query
+
+    first: dict[str, list[float]] = {}
+    for name, one in bound.items():
+        answers = {}
+        for query in judged.queries:
+            ranked = one.prepare(query.query).scores()[:DEPTH]
+            confidence = ranked[0][1] if ranked else 0.0
+            answers[query.id] = RankedAnswer(tuple(skill.id for skill, _ in ranked), confidence)
+        parts = []
+        for measure in CHOSEN:
+            values = list(per_query(judged.queries, answers, measure).values())
+            mean = sum(values) / len(values)
+            low, high = interval(values)
+            text = f"{measure} {mean:.3f} [{low:.3f}, {high:.3f}]"
+            if measure in first:
+                gains = [new - old for new, old in zip(values, first[measure], strict=True)]
+                low, high = interval(gains)
+                text += f", {sum(gains) / len(gains):+.3f} [{low:+.3f}, {high:+.3f}]"
+            first.setdefault(measure, values)
+            parts.append(text)
+        yield Figure(f"{judged.name} ({len(values):,}), {name}", "; ".join(parts))
+
+
+def _near_figures(skills: Sequence[Skill], systems: Sequence[System]) -> Iterator[Figure]:
+    from training.requests import read_rows
+
+    by_id = {skill.id: skill for skill in skills}
+    libraries: dict[str, list[Skill]] = {}
+    for number, key in read_rows(str(DATA / LIBRARIES)):
+        libraries.setdefault(number, []).append(by_id[key])
+    near = read_rows(str(DATA / NEAR_MISSES))
+    for system in systems:
+        yield Figure(
+            f"near misses ({len(near):,} in {len(libraries)} libraries of 40), {system.name}",
+            _near_line(libraries, near, system.scorer),
         )
-        if code:
-            return code
-        for path in queries:
-            for run, what in ((out, "as bundled"), (str(LEFT_OUT), "each repository left out")):
-                print(f"\n{os.path.basename(path)}, {what}")
-                skillyard(["bench", "score", "--run", run, "--queries", path])
-        print()
-        if given.report:
-            against = ["--against", str(BASELINE)] if BASELINE.is_file() else []
-            skillyard(["bench", "report", "--run", out, "--out", given.report, *judged, *against])
-        if given.update:
-            _store(Path(out))
-            return 0
-        words = [str(BASELINE), out, *judged, "--tolerance", TOLERANCE]
-        return skillyard(["bench", "compare", *words])
 
 
-def _store(path: Path) -> None:
-    run = json.loads(path.read_text(encoding="utf-8"))
-    for entry in run.values():
-        entry["results"] = [[key, round(score, 6)] for key, score in entry["results"][:KEPT]]
-        entry["confidence"] = round(entry["confidence"], 6)
-    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(entry)}" for key, entry in run.items())
-    BASELINE.parent.mkdir(exist_ok=True)
-    BASELINE.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
-    print(f"stored: {BASELINE}")
+def _near_line(
+    libraries: Mapping[str, Sequence[Skill]], near: Sequence[tuple[str, ...]], scorer: Hybrid
+) -> str:
+    from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, measures
+    from skillyard.ranking.hybrid.scorer import FLOOR
+    from skillyard.ranking.query import Query
+    from training.requests import read_rows
+
+    queries, answers = [], {}
+    hits = 0
+    wanted: dict[str, list[tuple[str, ...]]] = {}
+    names = {f"hand{number}" for number in (*CHOOSING_HANDS, *UNSEEN_HANDS)}
+    for row in read_rows(str(DATA / "hands.tsv")):
+        if row[3] not in names:
+            continue
+        wanted.setdefault(row[0], []).append(row)
+    fires: dict[str, list[bool]] = {}
+    for number, members in libraries.items():
+        bound = scorer.bind(members)
+        requests = [(row[1], {}, row[4]) for row in near if row[0] == number]
+        requests += [(row[2], {s.id: 3}, "") for s in members for row in wanted.get(s.id, ())]
+        for place, (text, relevant, hand) in enumerate(requests):
+            query = BenchQuery(f"{number} {place}", Query(text), relevant)
+            ranked = bound.prepare(query.query).scores()[:1]
+            score = ranked[0][1] if ranked else 0.0
+            queries.append(query)
+            answers[query.id] = RankedAnswer(tuple(s.id for s, _ in ranked), score)
+            if hand:
+                fires.setdefault(hand, []).append(score >= FLOOR)
+            elif score >= FLOOR and ranked[0][0].id in relevant:
+                hits += 1
+    result = measures(queries, answers)
+    answerable = sum(query.answerable for query in queries)
+    by_hand = ", ".join(f"{sum(v) / len(v):.3f}" for _, v in sorted(fires.items()))
+    every = [value for values in fires.values() for value in values]
+    return (
+        f"AUROC {result['auroc']:.3f}; fire {sum(every) / len(every):.3f} (by hand {by_hand});"
+        f" rightly chosen {hits / answerable:.3f} of {answerable:,} that a skill fits"
+    )
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+def _times(bound: BoundHybrid, queries: Sequence[BenchQuery]) -> str:
+    spent = []
+    for query in queries:
+        start = time.thread_time()
+        bound.prepare(query.query).scores()[:DEPTH]
+        spent.append(time.thread_time() - start)
+    spent.sort()
+    middle, late = spent[len(spent) // 2], spent[int(len(spent) * 0.99)]
+    return f"p50 {middle * 1e3:.2f} ms, p99 {late * 1e3:.2f} ms of one core, {len(spent)} requests"

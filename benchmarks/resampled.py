@@ -63,15 +63,15 @@ class Resampler:
 
     def _short(self, one: int, other: int, draw: random.Random) -> str:
         """Return sections of two skills, as long as :data:`SHARE` says."""
-        wanted = SHARE * len(self._real[one]["text"])
+        length = SHARE * len(self._real[one]["text"])
         first, *rest = [*self._sections[one], *self._sections[other][:2]]
         draw.shuffle(rest)
         text: str = first
         for section in rest:
-            if len(text) >= wanted:
+            if len(text) >= length:
                 break
             text += "\n" + section
-        return text[: max(200, round(wanted))].rstrip()
+        return text[: max(200, round(length))].rstrip()
 
     def _mixed(self, one: int, other: int, draw: random.Random) -> str:
         """Return the sections of a skill in another order, one word in ten from the second."""
@@ -96,9 +96,9 @@ def _split(text: str) -> list[str]:
 
 def lines(shared: Path, numbers: Sequence[int], *, whole: bool = False) -> Iterator[str]:
     """Yield the skills of those numbers as JSON lines."""
-    made = Resampler(shared, whole=whole)
+    resampler = Resampler(shared, whole=whole)
     for number in numbers:
-        record = made.record(number)
+        record = resampler.record(number)
         line = {
             "content": skill_md(record),
             "path": f"{number % 1_000:03}/{record['name'][:200]}",
@@ -114,8 +114,8 @@ def main() -> None:
     parser.add_argument("--whole", action="store_true", help="as long as real ones")
     parser.add_argument("--shared")
     options = parser.parse_args()
-    wanted = range(options.first, options.first + options.count)
-    for line in lines(shared_folder(options.shared), wanted, whole=options.whole):
+    numbers = range(options.first, options.first + options.count)
+    for line in lines(shared_folder(options.shared), numbers, whole=options.whole):
         sys.stdout.write(line)
 
 

@@ -33,13 +33,13 @@ def run(options: Options) -> Iterator[Figure]:
     if importlib.util.find_spec("skillyard.__main__") is None:
         raise Skipped("there is no command line to run: skillyard.__main__ is absent")
     score = _load(judge)
-    asked = score.load_queries([str(queries)])
+    judged = score.load_queries([str(queries)])
     with tempfile.TemporaryDirectory() as folder:
         environment = child_environment(str(Path(folder, "bytecode")))
         for name in scorer_names():
             out = Path(folder, f"{name}.json")
             yield _scored(
-                name, corpus_file(options.shared), queries, out, environment, score, asked
+                name, corpus_file(options.shared), queries, out, environment, score, judged
             )
 
 
@@ -59,7 +59,7 @@ def _scored(
     out: Path,
     environment: Mapping[str, str],
     score: ModuleType,
-    asked: Mapping[str, Any],
+    judged: Mapping[str, Any],
 ) -> Figure:
     command = [sys.executable, "-m", "skillyard", "bench", "run", "--skills", str(skills)]
     command += ["--queries", str(queries), "--scorer", name, "--out", str(out)]
@@ -68,11 +68,11 @@ def _scored(
     except RuntimeError as error:
         return Figure(name, f"no run: {error}")
     answered = json.loads(out.read_text("utf-8"))
-    found = score.summary(*score.evaluate(asked, answered))
-    low, high = found["ndcg@10_ci95"]
-    told = ", ".join(f"{measure} {found[measure]:.3f}" for measure in MEASURES)
+    summary = score.summary(*score.evaluate(judged, answered))
+    low, high = summary["ndcg@10_ci95"]
+    figures = ", ".join(f"{measure} {summary[measure]:.3f}" for measure in MEASURES)
     return Figure(
         name,
-        f"{told}; 95% of nDCG {low:.3f}–{high:.3f}; {found['n']} queries, "
+        f"{figures}; 95% of nDCG {low:.3f}–{high:.3f}; {summary['n']} queries, "
         f"{duration(took.cpu_s)} of processor time in all",
     )

@@ -58,16 +58,16 @@ def run(options: Options) -> Iterator[Figure]:
     if binaries() is None:
         raise Skipped(ABSENT)
     with tempfile.TemporaryDirectory() as folder:
-        given = Path(LINES or Path(folder, "skills.jsonl"))
+        path = Path(LINES or Path(folder, "skills.jsonl"))
         if not LINES:
-            with given.open("w") as file:
+            with path.open("w") as file:
                 file.writelines(lines(options.shared, range(SKILLS), whole=WHOLE))
-        yield Figure("skills", f"{SKILLS:,}, {given.stat().st_size / 1e9:.2f} GB of JSON lines")
+        yield Figure("skills", f"{SKILLS:,}, {path.stat().st_size / 1e9:.2f} GB of JSON lines")
         server = Server.make()
         try:
             server.sql("CREATE DATABASE catalog")
             row: dict[str, float] = {"skills": SKILLS}
-            yield from _steps(given, server.url("catalog"), folder, row)
+            yield from _steps(path, server.url("catalog"), folder, row)
             row["database_gb"] = server.sql("SELECT pg_database_size('catalog')")[0][0] / 1e9
             yield Figure("size of the database", f"{row['database_gb']:.2f} GB")
             rounded = {name: round(value, 4) for name, value in row.items()}
@@ -76,11 +76,11 @@ def run(options: Options) -> Iterator[Figure]:
             server.destroy()
 
 
-def _steps(given: Path, url: str, folder: str, row: dict[str, float]) -> Iterator[Figure]:
+def _steps(path: Path, url: str, folder: str, row: dict[str, float]) -> Iterator[Figure]:
     environment = environment_in(folder) | {"SKILLYARD_STORE": url}
     _watched(("store", "init", "--store", url, "--json"), environment)
     publish = ("store", "publish", "--store", url, "--tenant", "bench", "--json")
-    named = (*publish, "--jobs", str(os.cpu_count() or 1), "--jsonl", str(given))
+    named = (*publish, "--jobs", str(os.cpu_count() or 1), "--jsonl", str(path))
     first = _watched(named, environment)
     yield _limited("publish", first, INGEST_S, INGEST_MB)
     yield Figure("published", json.dumps(_counts(first.output)))
@@ -102,7 +102,7 @@ def _served(
     for _ in range(3):
         began = time.perf_counter()
         with listening((*command, "--state-dir", node), folder, environment, ready="catalog") as it:
-            _asked(it, "deploy a container")
+            _rank(it, "deploy a container")
             starts.append(time.perf_counter() - began)
     row["start_s"] = median(starts)
     met = "ok" if median(starts) <= START_S else "over"
@@ -120,11 +120,11 @@ def _served(
 def _queries(node: Running, row: dict[str, float]) -> Iterator[Figure]:
     questions = _questions()
     for question in questions[:20]:
-        _asked(node, question)
+        _rank(node, question)
     took, before = [], node.cpu_s()
     for question in questions:
         began = time.perf_counter()
-        _asked(node, question)
+        _rank(node, question)
         took.append(1_000 * (time.perf_counter() - began))
     cpu = 1_000 * (node.cpu_s() - before) / len(questions)
     took.sort()
@@ -141,8 +141,8 @@ def _questions() -> list[str]:
 
     path = shared_folder() / "bench" / "dev_queries.jsonl"
     with path.open(encoding="utf-8") as file:
-        found = [json.loads(line) for line in file]
-    return [str(each.get("text") or each.get("query")) for each in found][:QUERIES]
+        records = [json.loads(line) for line in file]
+    return [str(each.get("text") or each.get("query")) for each in records][:QUERIES]
 
 
 def _changes(node: Running, url: str, row: dict[str, float]) -> Iterator[Figure]:
@@ -166,7 +166,7 @@ def _changes(node: Running, url: str, row: dict[str, float]) -> Iterator[Figure]
         for number in range(CHANGES, 2 * CHANGES):
             generation = publish(number)
             began = time.perf_counter()
-            while _asked(node, "edited skill") < generation:
+            while _rank(node, "edited skill") < generation:
                 pass
             took.append(1_000 * (time.perf_counter() - began))
     took.sort()
@@ -177,7 +177,7 @@ def _changes(node: Running, url: str, row: dict[str, float]) -> Iterator[Figure]
     )
 
 
-def _asked(node: Running, question: str) -> int:
+def _rank(node: Running, question: str) -> int:
     """Ask for a ranking; return the generation that answered."""
     query = urllib.parse.urlencode({"q": question, "limit": 10})
     with urllib.request.urlopen(f"http://127.0.0.1:{node.port}/rank?{query}") as answer:
@@ -219,21 +219,21 @@ def _watched(arguments: Sequence[str], environment: Mapping[str, str]) -> Step:
     cpu = after.children_user + after.children_system
     cpu -= before.children_user + before.children_system
     last = text.strip().splitlines()[-1] if text.strip() else "{}"
-    found = json.loads(text) if text.lstrip().startswith("{\n") else json.loads(last)
-    return Step(found, time.perf_counter() - began, cpu, peak)
+    result = json.loads(text) if text.lstrip().startswith("{\n") else json.loads(last)
+    return Step(result, time.perf_counter() - began, cpu, peak)
 
 
 def _family(pid: int) -> list[int]:
-    found = [pid]
+    family = [pid]
     try:
         threads = os.listdir(f"/proc/{pid}/task")
         for thread in threads:
             listed = Path(f"/proc/{pid}/task/{thread}/children").read_text()
             for child in listed.split():
-                found += _family(int(child))
+                family += _family(int(child))
     except OSError:
         pass
-    return found
+    return family
 
 
 def _pss(pid: int) -> float:

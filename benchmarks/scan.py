@@ -57,18 +57,18 @@ def run(options: Options) -> Iterator[Figure]:
 def _contest(library: Library, environment: Mapping[str, str], rounds: int) -> Iterator[Figure]:
     for contestant in ("peer", "ours"):  # fills the page cache and the bytecode
         _once(contestant, library, environment)
-    told: dict[str, list[dict[str, Any]]] = {"peer": [], "ours": []}
+    results: dict[str, list[dict[str, Any]]] = {"peer": [], "ours": []}
 
     def contest(contestant: str) -> Callable[[], Sample]:
         def once() -> Sample:
-            told[contestant].append(_once(contestant, library, environment))
-            return Sample(*told[contestant][-1]["full"])
+            results[contestant].append(_once(contestant, library, environment))
+            return Sample(*results[contestant][-1]["full"])
 
         return once
 
-    samples = alternate({name: contest(name) for name in told}, rounds)
-    rescans = [Sample(*answer["rescan"]) for answer in told["ours"]]
-    last = told["ours"][-1]
+    samples = alternate({name: contest(name) for name in results}, rounds)
+    rescans = [Sample(*answer["rescan"]) for answer in results["ours"]]
+    last = results["ours"][-1]
     yield against(
         f"full scan of {library.files:,} files ({library.megabytes:.0f} MB)",
         ("read_catalog", samples["ours"]),
@@ -85,16 +85,16 @@ def _contest(library: Library, environment: Mapping[str, str], rounds: int) -> I
     yield Figure(
         "peak memory of the process",
         f"{last['memory_mb']:.0f} MB, all bodies kept",
-        f"{told['peer'][-1]['memory_mb']:.0f} MB, no body kept",
+        f"{results['peer'][-1]['memory_mb']:.0f} MB, no body kept",
     )
 
 
 def _once(contestant: str, library: Library, environment: Mapping[str, str]) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.scan", contestant, str(library.root)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{contestant} ended with {done.returncode}: {done.stderr[-500:]}")
-    answer: dict[str, Any] = json.loads(done.stdout)
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise RuntimeError(f"{contestant} ended with {process.returncode}: {process.stderr[-500:]}")
+    answer: dict[str, Any] = json.loads(process.stdout)
     return answer
 
 
@@ -132,7 +132,7 @@ def _peer(root: str) -> dict[str, Any]:
     import yaml
 
     start = _clocks()
-    kept = []
+    digests = []
     pending = [root]
     while pending:
         with os.scandir(pending.pop()) as entries:
@@ -145,9 +145,9 @@ def _peer(root: str) -> dict[str, Any]:
                     digest = hashlib.sha256(data).hexdigest()
                     text = data.decode("utf-8")
                     block = text[4 : text.index("\n---\n", 4)]
-                    kept.append((entry.path, digest, yaml.load(block, yaml.CSafeLoader)))
+                    digests.append((entry.path, digest, yaml.load(block, yaml.CSafeLoader)))
     full = _since(start)
-    return {"full": full, "memory_mb": peak_memory_mb(), "skills": len(kept)}
+    return {"full": full, "memory_mb": peak_memory_mb(), "skills": len(digests)}
 
 
 if __name__ == "__main__":

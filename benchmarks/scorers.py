@@ -68,8 +68,8 @@ def run(options: Options) -> Iterator[Figure]:
     library = _library(options.shared)
     bound = {}
     for name in TARGETS:
-        bound[name], told = _bind(library.catalog, name)
-        yield told
+        bound[name], figure = _bind(library.catalog, name)
+        yield figure
     gc.collect()
     gc.freeze()
     try:
@@ -102,9 +102,9 @@ def _skill(record: dict[str, Any], number: int) -> Any:
         slug=record["id"].rpartition("/")[2],
         tags=tuple(record.get("tags", ())),
     )
-    said = words(skill.description)
-    starts = range(0, min(len(said), 12), 4)
-    phrases = tuple(" ".join(said[start : start + 2]) for start in starts)
+    terms = words(skill.description)
+    starts = range(0, min(len(terms), 12), 4)
+    phrases = tuple(" ".join(terms[start : start + 2]) for start in starts)
     return skill.replace(triggers=Triggers(_patterns(number), (), phrases))
 
 

@@ -149,13 +149,13 @@ def _memory(pool: Pool) -> Iterator[Figure]:
         kilobytes = []
         for code in (_OURS, _PEER):
             arguments = [str(SOURCE), str(SOURCE.parent), source, f"{folder}/index"]
-            done = subprocess.run(
+            process = subprocess.run(
                 [sys.executable, "-c", _PEAK + code, *arguments, str(DIMENSIONS)],
                 capture_output=True,
                 text=True,
                 check=True,
             )
-            kilobytes.append(int(done.stdout))
+            kilobytes.append(int(process.stdout))
     ours, theirs = ([Sample(float(value), 0.0)] for value in kilobytes)
     yield Figure(
         f"memory of the build, {len(pool.documents):,} skills",
@@ -223,7 +223,7 @@ def _semantic(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
 
     searcher = _searcher(folder)
     matrix = np.frombuffer(pool.vectors, "i1").reshape(-1, DIMENSIONS).astype("f4")
-    asked = [pool.documents[number * 37].vector for number in range(20)]
+    vectors = [pool.documents[number * 37].vector for number in range(20)]
 
     def scan(query: bytes) -> object:
         scores = matrix @ np.frombuffer(query, "i1").astype("f4")
@@ -232,8 +232,8 @@ def _semantic(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
 
     samples = take_turns(
         {
-            "ours": [_near(searcher, query) for query in asked],
-            "peer": [(lambda q=query: scan(q)) for query in asked],
+            "ours": [_near(searcher, query) for query in vectors],
+            "peer": [(lambda q=query: scan(q)) for query in vectors],
         },
         rounds,
     )
@@ -253,7 +253,7 @@ def _whole(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
     import json
 
     queries = {words: [" ".join(terms) for terms in pool.queries[words]] for words in WHOLE}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "benchmarks.whole"],
         input=json.dumps({"folder": folder, "queries": queries, "rounds": rounds}),
         capture_output=True,
@@ -261,10 +261,10 @@ def _whole(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
         check=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE), str(SOURCE.parent)])},
     )
-    taken = json.loads(done.stdout)
+    samples = json.loads(process.stdout)
     for words, target in WHOLE.items():
         ours, peer = (
-            [Sample(*each) for each in taken[str(words)][side]] for side in ("ours", "peer")
+            [Sample(*each) for each in samples[str(words)][side]] for side in ("ours", "peer")
         )
         yield against(
             f"whole ranking, {words} words",
@@ -301,19 +301,19 @@ def _pure(pool: Pool, folder: str, rounds: int) -> Iterator[Figure]:
     gc.freeze()
     for words in LEXICAL:
         queries = pool.queries[words][:12]
-        given = json.dumps([_weights(pool, query) for query in queries])
+        queries_json = json.dumps([_weights(pool, query) for query in queries])
         ours, theirs = [], []
         for _ in range(rounds):
-            done = subprocess.run(
+            process = subprocess.run(
                 [sys.executable, "-c", _PURE, str(SOURCE), str(SOURCE.parent), folder],
-                input=given,
+                input=queries_json,
                 capture_output=True,
                 text=True,
                 check=True,
                 env={**os.environ, "SKILLYARD_KERNEL": "off"},
             )
-            taken = json.loads(done.stdout)
-            ours.append(Sample(sum(taken) / len(taken), 0.0))
+            seconds = json.loads(process.stdout)
+            ours.append(Sample(sum(seconds) / len(seconds), 0.0))
             samples = [timed(lambda q=query: _fts(database, q)) for query in queries]
             theirs.append(Sample(sum(s.cpu_s for s in samples) / len(samples), 0.0))
         yield against(

@@ -28,7 +28,7 @@ from typing import NamedTuple
 from urllib.parse import quote_plus
 
 from benchmarks.corpus import COUNT, corpus_file, records, written_out
-from benchmarks.limits import Asked, Row, command, from_options
+from benchmarks.limits import Row, RunSettings, command, from_options
 from benchmarks.measure import Figure, Options, Sample, Skipped, against, shown
 from benchmarks.service_process import (
     Running,
@@ -63,21 +63,21 @@ def run(options: Options) -> Iterator[Row]:
     yield from measured(from_options(options))
 
 
-def measured(asked: Asked) -> Iterator[Row]:
+def measured(settings: RunSettings) -> Iterator[Row]:
     """Yield the figures of requests of several lengths and ways."""
-    if not corpus_file(asked.shared).is_file():
-        raise Skipped(f"the corpus is absent: {corpus_file(asked.shared)}")
+    if not corpus_file(settings.shared).is_file():
+        raise Skipped(f"the corpus is absent: {corpus_file(settings.shared)}")
     check_machine()
-    count = SMALL if asked.quick else COUNT
-    rounds = 2 if asked.quick else asked.rounds or ROUNDS
+    count = SMALL if settings.quick else COUNT
+    rounds = 2 if settings.quick else settings.rounds or ROUNDS
     with (
         tempfile.TemporaryDirectory() as folder,
-        written_out(records(asked.shared, count), keep=asked.keep) as library,
+        written_out(records(settings.shared, count), keep=settings.keep) as library,
     ):
         environment = environment_in(folder)
         os.environ |= {name: environment[name] for name in ("SKILLYARD_CACHE", "XDG_CONFIG_HOME")}
         library.settle()
-        queries = {words: _queries(asked.shared, count, words) for words in WORDS}
+        queries = {words: _queries(settings.shared, count, words) for words in WORDS}
         with served(library.root, folder, environment) as server:
             yield Figure("library", f"{library.files:,} skills, {library.megabytes:.0f} MB")
             yield from _contests(server, library.root, folder, environment, queries, rounds)
@@ -85,13 +85,13 @@ def measured(asked: Asked) -> Iterator[Row]:
 
 def _queries(shared: Path, count: int, words: int) -> list[str]:
     """Return queries of so many words, taken from the descriptions of skills of the library."""
-    found, empty = [], EMPTY.split()
+    queries, empty = [], EMPTY.split()
     for record in records(shared, DESCRIBED, count // DESCRIBED):
-        said = re.findall(r"\b[A-Za-z]{4,9}\b", record["description"])
-        text = " ".join([word for word in said if word.lower() not in empty][:words])
+        described = re.findall(r"\b[A-Za-z]{4,9}\b", record["description"])
+        text = " ".join([word for word in described if word.lower() not in empty][:words])
         if text.count(" ") == words - 1 and len(text) <= LONGEST:
-            found.append(text)
-    return found[:QUERIES]
+            queries.append(text)
+    return queries[:QUERIES]
 
 
 class Connection:
@@ -127,8 +127,8 @@ class Connection:
 
 
 def _length(head: bytes) -> int:
-    found = re.search(rb"\r\ncontent-length: *(\d+)", head)
-    return int(found[1]) if found else 0
+    match = re.search(rb"\r\ncontent-length: *(\d+)", head)
+    return int(match[1]) if match else 0
 
 
 class Way(NamedTuple):
@@ -199,7 +199,7 @@ def _contest(
     peer = bench.gzip if way.gzip else bench.plain
     ours, plain = Connection(bench.server.port), Connection(peer.port)
     tags = [_tag(ours.ask(_path(query))[1]) for query in queries] if way.known else []
-    taken: dict[str, list[Sample]] = {"server": [], "search": [], "peer": []}
+    samples: dict[str, list[Sample]] = {"server": [], "search": [], "peer": []}
     status = 304 if way.known else 200
     for number in range(rounds + 1):
         before = bench.server.clocks()
@@ -212,21 +212,21 @@ def _contest(
         for place in range(len(queries)):
             plain.ask(f"/{first + place}", *way.headers)
         other = peer.since(before, len(queries))
-        alone = bench.search.taken(queries)
+        alone = bench.search.measure(queries)
         if number:
-            for name, sample in zip(taken, (one, alone, other), strict=True):
-                taken[name].append(sample)
+            for name, sample in zip(samples, (one, alone, other), strict=True):
+                samples[name].append(sample)
     ours.close()
     plain.close()
     both = [
         Sample(a.cpu_s + b.cpu_s, a.wall_s + b.wall_s)
-        for a, b in zip(taken["search"], taken["peer"], strict=True)
+        for a, b in zip(samples["search"], samples["peer"], strict=True)
     ]
     yield against(
         f"GET /search, {words} words, {way.name}",
-        ("server, per request", taken["server"]),
+        ("server, per request", samples["server"]),
         (
-            f"search {shown(taken['search'])} + JSONResponse {shown(taken['peer'])}",
+            f"search {shown(samples['search'])} + JSONResponse {shown(samples['peer'])}",
             both,
         ),
         TARGET,
@@ -234,24 +234,24 @@ def _contest(
 
 
 def _tag(head: bytes) -> str:
-    found = re.search(rb"\r\netag: *([^\r]+)", head)
-    if not found:
+    match = re.search(rb"\r\netag: *([^\r]+)", head)
+    if not match:
         raise RuntimeError("the answer has no entity tag")
-    return found[1].decode("latin-1").replace("w/", "W/")
+    return match[1].decode("latin-1").replace("w/", "W/")
 
 
 def _idle(server: Running, query: str) -> Iterator[Row]:
     """Yield what the look at the files costs: requests so far apart that each one starts a look."""
     connection = Connection(server.port)
 
-    def asked(pause: float) -> float:
+    def idle_seconds(pause: float) -> float:
         before = server.cpu_s()
         for _ in range(LOOKS):
             connection.ask(_path(query))
             time.sleep(pause)
         return (server.cpu_s() - before) / LOOKS
 
-    looks = asked(LOOK_S) - asked(0.0)
+    looks = idle_seconds(LOOK_S) - idle_seconds(0.0)
     connection.close()
     yield Figure("a look at the files, once a second", f"{looks * 1e3:.1f} ms processor time")
 
@@ -277,7 +277,7 @@ class Search:
     def __exit__(self, *error: object) -> None:
         self._loop.close()
 
-    def taken(self, queries: Sequence[str]) -> Sample:
+    def measure(self, queries: Sequence[str]) -> Sample:
         """Return what one of the queries takes."""
 
         async def searched() -> None:
@@ -328,11 +328,11 @@ def peer(contents: str, *, gzip: bool) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run this benchmark alone, or its second server."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    if given[:1] == ["--peer"]:
-        peer(given[1], gzip="--gzip" in given)
+    line = list(sys.argv[1:] if arguments is None else arguments)
+    if line[:1] == ["--peer"]:
+        peer(line[1], gzip="--gzip" in line)
         return 0
-    return command(Path(__file__).stem, SUMMARY, measured, given)
+    return command(Path(__file__).stem, SUMMARY, measured, line)
 
 
 if __name__ == "__main__":

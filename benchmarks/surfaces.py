@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.limits import Asked, Bound, Row, command, from_options
+from benchmarks.limits import Bound, Row, RunSettings, command, from_options
 from benchmarks.measure import Figure, Options, Skipped
 from benchmarks.service_process import check_machine, environment_in, served
 
@@ -56,7 +56,7 @@ def run(options: Options) -> Iterator[Row]:
     yield from measured(from_options(options))
 
 
-def measured(asked: Asked) -> Iterator[Row]:
+def measured(settings: RunSettings) -> Iterator[Row]:
     """Yield one row a surface."""
     check_machine()
     requests = labelled()
@@ -65,8 +65,8 @@ def measured(asked: Asked) -> Iterator[Row]:
     yield Figure("requests", f"{answerable} with a right skill, {nothing} that nothing fits")
     choosing = _counts(requests, _select())
     ranking = _counts(requests, _rank())
-    yield Figure("select", _told(choosing, nothing))
-    yield Figure("rank, which never abstains", _told(ranking, nothing))
+    yield Figure("select", _counts_text(choosing, nothing))
+    yield Figure("rank, which never abstains", _counts_text(ranking, nothing))
     for name, answers in _in_process().items():
         yield _row(name, _counts(requests, answers), choosing, nothing)
     with tempfile.TemporaryDirectory() as folder:
@@ -81,18 +81,18 @@ def measured(asked: Asked) -> Iterator[Row]:
 def labelled() -> list[Labelled]:
     """Return the requests that were named, else those of ``examples/``."""
     requests = Path(REQUESTS) if REQUESTS else EXAMPLES / "requests.jsonl"
-    found = [Labelled(line["request"], frozenset(line["expect"])) for line in _lines(requests)]
+    cases = [Labelled(line["request"], frozenset(line["expect"])) for line in _lines(requests)]
     if REQUESTS:
-        return found
+        return cases
     for path in sorted((EXAMPLES / "evals" / "datasets" / "activation").glob("*.jsonl")):
-        found += [
+        cases += [
             Labelled(
                 line["user_prompt"],
                 frozenset([*line["expected_skills"], *line.get("acceptable_skills", ())]),
             )
             for line in _lines(path)
         ]
-    return found
+    return cases
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -123,7 +123,7 @@ def _slug(name: str) -> str:
     return name.lower().replace(" ", "-")
 
 
-def _told(counts: Counts, nothing: int) -> str:
+def _counts_text(counts: Counts, nothing: int) -> str:
     return (
         f"right first {counts.right}, wrong skill {counts.wrong}, abstains where nothing fits"
         f" {counts.abstained} of {nothing}"
@@ -132,7 +132,7 @@ def _told(counts: Counts, nothing: int) -> str:
 
 def _row(name: str, counts: Counts, choosing: Counts, nothing: int) -> Bound:
     missed = max(0.0, 1.0 - counts.right / max(1, choosing.right))
-    note = _told(counts, nothing)
+    note = _counts_text(counts, nothing)
     return Bound(f"{name}: right answers of select missed", missed, 1.0 - LEAST, note=note)
 
 
@@ -179,21 +179,21 @@ def _in_process() -> dict[str, Answers]:
         return None if match is None else match.skill.name
 
     def block(text: str) -> str | None:
-        found = sy.select_prompt_block(catalog, text)
-        return None if found is None else found[1].skill.name
+        block = sy.select_prompt_block(catalog, text)
+        return None if block is None else block[1].skill.name
 
     def resolve(text: str) -> str | None:
         context = coordinator.resolve([sy.ByQuery(text)])
         return None if context is None else context.skill.name
 
     def search(text: str) -> str | None:
-        async def asked() -> Any:
+        async def search() -> Any:
             async with sy.SearchService(
                 ["local"], settings=settings, catalog=catalog, cache=False
             ) as service:
                 return await service.search(text)
 
-        result = asyncio.run(asked())
+        result = asyncio.run(search())
         return None if result.abstained else result.skills[0].skill.name
 
     return {"inject": inject, "block": block, "coordinator": resolve, "SearchService": search}
@@ -228,14 +228,14 @@ def _served(port: int) -> dict[str, Answers]:
         return selected[0]["name"] if selected else None
 
     def tool(name: str, argument: str) -> Callable[[str], Any]:
-        def asked(text: str) -> Any:
+        def answer(text: str) -> Any:
             async def call() -> Any:
                 async with Client(f"{base}/mcp") as client:
                     return await client.call_tool(name, {argument: text})
 
             return asyncio.run(call()).structured_content
 
-        return asked
+        return answer
 
     mcp_select, mcp_search = tool("select_skill", "text"), tool("search_skills", "query")
 
@@ -244,8 +244,8 @@ def _served(port: int) -> dict[str, Answers]:
         return selected[0]["name"] if selected else None
 
     def search_skills(text: str) -> str | None:
-        found = mcp_search(text[:500])
-        return None if found["abstained"] else found["skills"][0]["name"]
+        result = mcp_search(text[:500])
+        return None if result["abstained"] else result["skills"][0]["name"]
 
     return {
         "GET /search": search,
@@ -261,17 +261,17 @@ def _hook(environment: dict[str, str]) -> Answers:
 
     def first(text: str) -> str | None:
         payload = {"prompt": text, "cwd": os.sep, "hook_event_name": "UserPromptSubmit"}
-        done = subprocess.run(
+        process = subprocess.run(
             line,
             input=json.dumps(payload).encode(),
             capture_output=True,
             env=environment,
             check=True,
         )
-        if not done.stdout:
+        if not process.stdout:
             return None
-        said = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
-        named = re.search("^skill: (.*)$", said, re.MULTILINE)
+        output = json.loads(process.stdout)["hookSpecificOutput"]["additionalContext"]
+        named = re.search("^skill: (.*)$", output, re.MULTILINE)
         return None if named is None else named[1]
 
     for _ in range(600):  # the first answer starts to make the hook's own index

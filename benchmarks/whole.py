@@ -36,13 +36,13 @@ class _StandIns(Library):
         self.searcher = searcher
         self.table = bundled_table()
         self.skills = ()
-        self._kept: dict[int, Skill] = {}
+        self._skills: dict[int, Skill] = {}
 
     def skill(self, ordinal: int) -> Skill:
-        skill = self._kept.get(ordinal)
+        skill = self._skills.get(ordinal)
         if skill is None:
             skill = Skill(self.searcher.key(ordinal), "", "", hash="0" * 64)
-            self._kept[ordinal] = skill
+            self._skills[ordinal] = skill
         return skill
 
     def hidden(self) -> list[tuple[int, Skill]]:
@@ -59,10 +59,10 @@ def samples(bound: BoundHybrid, queries: list[str], rounds: int) -> dict[str, li
     parts: list[Callable[[], object]] = []
     for text in queries:
         query = Query(text)
-        asked = analyse_query(query, bound.vocabulary)
+        analysed = analyse_query(query, bound.vocabulary)
         ours.append(lambda q=query: bound.prepare(q).scores()[:TOP])
         parts.append(
-            lambda a=asked: (
+            lambda a=analysed: (
                 searcher.lexical(a.weights, PARTS),
                 searcher.semantic(a.vector, PARTS) if a.vector else [],
             )
@@ -74,15 +74,15 @@ def samples(bound: BoundHybrid, queries: list[str], rounds: int) -> dict[str, li
 
 def main() -> None:
     """Ask what standard input says."""
-    given: dict[str, Any] = json.load(sys.stdin)
-    searcher = open_index(given["folder"])
+    request: dict[str, Any] = json.load(sys.stdin)
+    searcher = open_index(request["folder"])
     assert searcher is not None
     bound = BoundHybrid(HYBRID, _StandIns(searcher))
     gc.collect()
     gc.freeze()
-    queries = given["queries"].items()
+    queries = request["queries"].items()
     json.dump(
-        {words: samples(bound, texts, given["rounds"]) for words, texts in queries}, sys.stdout
+        {words: samples(bound, texts, request["rounds"]) for words, texts in queries}, sys.stdout
     )
 
 

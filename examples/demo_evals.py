@@ -21,6 +21,7 @@ from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parent
 REPORT = "report.html"
+CASES = "cases/csv-cleaning.yaml"
 VARIABLES = ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")
 
 
@@ -34,7 +35,7 @@ def main(arguments: list[str]) -> int:
     report = Path(arguments[0] if arguments else REPORT).resolve()
     failed = 0
     with tempfile.TemporaryDirectory() as folder, FakeLlm() as fake:
-        for name in ("evals", "skills"):
+        for name in ("cases", "evals", "skills"):
             shutil.copytree(EXAMPLES / name, Path(folder) / name)
         os.chdir(folder)
         before = {name: os.environ.get(name) for name in VARIABLES}
@@ -49,25 +50,24 @@ def main(arguments: list[str]) -> int:
         print_heading("The same question to a model, on a part of the cases.")
         failed += run_command("eval activation --root skills --router model --limit 24", 8)
 
-        print_heading(
-            "What would it cost to find out whether the skills help? Nobody is asked yet."
-        )
-        failed += run_command("eval effectiveness --root skills --dry-run", 30)
+        print_heading("A file for the cases of one skill: what people have to write is left open.")
+        failed += run_command("eval init git-bisect --root skills --evals-dir mine", 4)
+
+        print_heading("Such a file, filled in: what can its prompts show, and what would it cost?")
+        failed += run_command(f"eval effectiveness {CASES} --root skills --dry-run", 30)
 
         print_heading("Does it help? With the skill against without, judged in both orders.")
-        failed += run_command("eval effectiveness --root skills --max-cost 2", 30)
+        failed += run_command(f"eval effectiveness {CASES} --root skills --max-cost 2", 30)
 
         print_heading(
-            "Is it worth its tokens? All of it, its summary, nothing; and the files beside it."
+            "Is it worth its tokens? All of it, its summary, nothing; and the file beside it."
         )
-        failed += run_command(
-            "eval size-impact --root skills --skill csv-cleaning --max-cost 2", 30
-        )
+        failed += run_command(f"eval size-impact {CASES} --root skills --max-cost 2", 30)
 
         print_heading("Again, with the network forbidden: everything that was paid for is kept.")
         os.environ.pop("ANTHROPIC_BASE_URL")
         os.environ.pop("ANTHROPIC_API_KEY")
-        failed += run_command("eval size-impact --root skills --replay", 30)
+        failed += run_command(f"eval size-impact {CASES} --root skills --replay", 30)
 
         print_heading("All of it on one page.")
         failed += run_command(f"eval report --out {shlex.quote(str(report))}", 30)

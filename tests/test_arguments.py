@@ -43,9 +43,6 @@ class SilentModel:
     def complete(self, request: object, timeout_s: float) -> object:
         raise ModelFailed("timeout", "no answer")
 
-    def count_tokens(self, request: object) -> int | None:
-        return None
-
 
 class Use(NamedTuple):
     """A public function or constructor, and arguments of the right types for it."""

@@ -12,7 +12,7 @@ from skillyard.discovery.walk import Walk, iter_scan
 from skillyard.errors import Diagnostic, InvalidSkillsRoot
 from skillyard.limits import DEFAULT_LIMITS
 from tests.cli.making import hostile_library, library, write
-from tests.store.ingest.making import document
+from tests.store.ingest.inputs import document
 from tests.tables import for_each
 
 

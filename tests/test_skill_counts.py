@@ -16,11 +16,11 @@ from skillyard.index.indexed_catalog import open_catalog
 from skillyard.usecases.node_sync import store_sync
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
-from tests.serving.http.running import running
-from tests.serving.mcp.running import in_process, shows
+from tests.serving.http.local_server import running
+from tests.serving.mcp.local_servers import in_process, shows
 from tests.shared_data import REPOSITORY
-from tests.store.ingest.making import publish
-from tests.store.node.making import store_in
+from tests.store.ingest.inputs import publish
+from tests.store.node.nodes import store_in
 from tests.worked_examples.making import document
 
 EXAMPLES = REPOSITORY / "examples" / "skills"

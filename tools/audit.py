@@ -45,12 +45,12 @@ def _ask(service: str, files: list[Path]) -> int:
     code = 0
     for file in files:
         named = ("--requirement", file.relative_to(ROOT))
-        done = tool("pip-audit", "--vulnerability-service", service, *options, *named)
-        if done.returncode and any(word in done.stderr for word in UNREACHED):
+        process = tool("pip-audit", "--vulnerability-service", service, *options, *named)
+        if process.returncode and any(word in process.stderr for word in UNREACHED):
             print(f"audit: {service} cannot be reached from here")
             return 2
-        if done.returncode:
-            print(f"audit: {file.name}\n{done.stdout}{done.stderr}", file=sys.stderr)
+        if process.returncode:
+            print(f"audit: {file.name}\n{process.stdout}{process.stderr}", file=sys.stderr)
             code = 1
     if not code:
         print(f"audit: {service}: nothing known of {len(files)} files")
@@ -63,9 +63,9 @@ def write_sbom(target: Path) -> int:
     options = ("--output-reproducible", "--spec-version", "1.6", "--of", "JSON")
     main = ("--pyproject", "pyproject.toml", "--mc-type", "library")
     source = "requirements/container.txt"
-    done = tool("cyclonedx-py", "requirements", *options, *main, "-o", target.resolve(), source)
-    if done.returncode:
-        print(done.stderr, file=sys.stderr)
+    process = tool("cyclonedx-py", "requirements", *options, *main, "-o", target.resolve(), source)
+    if process.returncode:
+        print(process.stderr, file=sys.stderr)
         return 1
     print(f"sbom: {target}, {target.stat().st_size:,} bytes")
     return 0

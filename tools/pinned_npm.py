@@ -18,10 +18,10 @@ def missing(least: int) -> str:
     node = shutil.which("node")
     if node is None or shutil.which("npm") is None:
         return "node and npm are not installed (Debian: apt-get install nodejs npm)"
-    told = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
-    found = re.match(r"v(\d+)", told)
-    if found is None or int(found.group(1)) < least:
-        return f"node is {told.strip()}, and {least} or newer is needed"
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+    match = re.match(r"v(\d+)", version)
+    if match is None or int(match.group(1)) < least:
+        return f"node is {version.strip()}, and {least} or newer is needed"
     return ""
 
 
@@ -33,8 +33,8 @@ def install(pinned: Path, *then: list[str]) -> Path:
     """
     into = BUILD / pinned.name
     stamp = into / ".installed"
-    wanted = hashlib.sha256((pinned / "package-lock.json").read_bytes()).hexdigest()
-    if stamp.is_file() and stamp.read_text() == wanted:
+    digest = hashlib.sha256((pinned / "package-lock.json").read_bytes()).hexdigest()
+    if stamp.is_file() and stamp.read_text() == digest:
         return into
     into.mkdir(parents=True, exist_ok=True)
     for name in ("package.json", "package-lock.json"):
@@ -42,5 +42,5 @@ def install(pinned: Path, *then: list[str]) -> Path:
     quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
     for command in (["npm", "ci", *quiet], *then):
         subprocess.run(command, cwd=into, check=True)
-    stamp.write_text(wanted)
+    stamp.write_text(digest)
     return into

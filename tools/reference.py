@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
     if arguments not in ([], ["--check"]):
         sys.stderr.write("usage: reference.py [--check]\n")
         return 2
-    stale = [name for name, text in _pages() if _kept(name) != text]
+    stale = [name for name, text in _pages() if _written(name) != text]
     if arguments:
         for name in stale:
             sys.stdout.write(f"docs/reference/{name} is stale: run tools/reference.py\n")
@@ -72,7 +72,7 @@ def _pages() -> Iterator[tuple[str, str]]:
         yield name, "\n".join(write()).rstrip("\n") + "\n"
 
 
-def _kept(name: str) -> str:
+def _written(name: str) -> str:
     path = REFERENCE / name
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
@@ -321,10 +321,10 @@ def _fields(value: type) -> Iterator[tuple[str, str]]:
     tree = ast.parse(inspect.getsource(value)).body[0]
     body = tree.body if isinstance(tree, ast.ClassDef) else []
     for field, after in pairwise(body):
-        said = after.value if isinstance(after, ast.Expr) else None
-        if isinstance(field, ast.Assign | ast.AnnAssign) and isinstance(said, ast.Constant):
+        docstring = after.value if isinstance(after, ast.Expr) else None
+        if isinstance(field, ast.Assign | ast.AnnAssign) and isinstance(docstring, ast.Constant):
             name = field.targets[0] if isinstance(field, ast.Assign) else field.target
-            text = _plain(inspect.cleandoc(str(said.value)))
+            text = _plain(inspect.cleandoc(str(docstring.value)))
             yield ast.unparse(name) + _assigned(field.value), text
 
 
@@ -348,8 +348,8 @@ def _methods(value: type) -> Iterator[tuple[str, str]]:
 
 def _signature(value: Any) -> str:
     """Return the parameters with their defaults; of very many only those without one."""
-    given = inspect.signature(value).parameters.values()
-    parameters = [parameter for parameter in given if parameter.name not in _SELF]
+    signature = inspect.signature(value).parameters.values()
+    parameters = [parameter for parameter in signature if parameter.name not in _SELF]
     shown = [_parameter(parameter) for parameter in parameters]
     kinds = [parameter.kind for parameter in parameters]
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
@@ -435,16 +435,16 @@ def _json() -> Iterator[str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, encoding="utf-8")
             os.utime(path, (WRITTEN_AT, WRITTEN_AT))
-        kept = os.environ.get("SKILLYARD_CACHE")
+        cache = os.environ.get("SKILLYARD_CACHE")
         os.environ["SKILLYARD_CACHE"] = "cache"
         try:
             page = _EXAMPLE.sub(
-                lambda found: found[1] + _answer(found[2]) + found[3], _kept("json.md")
+                lambda match: match[1] + _answer(match[2]) + match[3], _written("json.md")
             )
         finally:
             del os.environ["SKILLYARD_CACHE"]
-            if kept is not None:
-                os.environ["SKILLYARD_CACHE"] = kept
+            if cache is not None:
+                os.environ["SKILLYARD_CACHE"] = cache
     yield page
 
 

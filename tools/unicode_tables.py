@@ -87,8 +87,8 @@ _TABLES = (
 def unicode_version() -> str:
     """Return the version of Unicode whose properties the installed ``regex`` holds."""
     description = importlib.metadata.distribution("regex").read_text("METADATA") or ""
-    found = re.search(r"supports Unicode (\d+\.\d+\.\d+)", description)
-    return "unknown" if found is None else found.group(1)
+    match = re.search(r"supports Unicode (\d+\.\d+\.\d+)", description)
+    return "unknown" if match is None else match.group(1)
 
 
 def module_text() -> str:

@@ -23,6 +23,7 @@ from training.contrast import Tuned, tune
 from training.emphasis import fit_emphasis
 from training.folds import FOLDS, fold_of
 from training.pool import Pool, narrowed, read_pool, read_requests
+from training.requests import excluded_ids
 from training.teacher import encode, vocabulary
 
 BUNDLED = os.path.join(
@@ -43,14 +44,18 @@ def packed(pool: Pool, terms: list[str], tuned: Tuned, emphasis: object) -> byte
     rows = np.clip(np.round(tuned.rows / longest[:, None] * 127), -127, 127).astype("i1")
     scale = WEIGHTIEST / np.percentile(longest, 99.9)
     weights = np.clip(np.round(longest * scale), 1, 8_190).astype(int)
-    asked = np.clip(np.round(longest * np.exp(tuned.query_gain) * scale), 1, 8_190).astype(int)
+    query_weights = np.clip(np.round(longest * np.exp(tuned.query_gain) * scale), 1, 8_190).astype(
+        int
+    )
     steps = np.clip(np.round(np.exp(np.asarray(emphasis)) * 64), 1, 255).astype(int)
     held = pool.frequencies("name", "description", "tags", "headings", "prose", "code")
     listed = []
     for number, term in enumerate(terms):
         share = (held[pool.terms[term]] if term in pool.terms else 0) + 0.3
         rarity = min(255, max(0, round(-log(share / pool.size) * 16)))
-        listed.append(Row(int(weights[number]), int(asked[number]), int(steps[number]), rarity))
+        listed.append(
+            Row(int(weights[number]), int(query_weights[number]), int(steps[number]), rarity)
+        )
     return write_table(terms, listed, rows.tobytes(), rows.shape[1])
 
 
@@ -74,35 +79,40 @@ def main() -> None:
     parser.add_argument("--more", action="store_true", help="train on more_requests.tsv too")
     parser.add_argument("--out", default=BUNDLED)
     parser.add_argument("--descriptions", help="keep what the teacher said of them in this file")
-    given = parser.parse_args()
+    options = parser.parse_args()
     started = time.monotonic()
 
-    def said(what: str) -> None:
+    def report(what: str) -> None:
         print(f"{time.monotonic() - started:6.0f} s  {what}", flush=True)
 
-    pool = read_pool(given.shared)
-    kept = [n for n, s in enumerate(pool.skills) if fold_of(s.id) != given.without]
-    everything, pool = pool, narrowed(pool, kept)
-    requests = read_requests(given.shared, pool, more=given.more)
-    if given.held_out:
+    pool = read_pool(options.shared)
+    excluded = excluded_ids(options.shared)
+    members = [
+        number
+        for number, skill in enumerate(pool.skills)
+        if skill.id not in excluded and fold_of(skill.id) != options.without
+    ]
+    everything, pool = pool, narrowed(pool, members)
+    requests = read_requests(options.shared, pool, more=options.more)
+    if options.held_out:
         requests = [request for request in requests if not request.held_out]
-    said(f"{pool.size:,} skills, {len(pool.terms):,} terms, {len(requests):,} requests")
+    report(f"{pool.size:,} skills, {len(pool.terms):,} terms, {len(requests):,} requests")
     terms, words = vocabulary(pool, requests)
     teacher = encode(words, 16)
-    described = _described(everything, given.descriptions)[kept]
-    said("the teacher has read words and descriptions")
+    described = _described(everything, options.descriptions)[members]
+    report("the teacher has read words and descriptions")
     tuned = tune(pool, terms, teacher, described, requests)
-    said("the table is tuned")
+    report("the table is tuned")
     emphasis = fit_emphasis(pool, terms, described, requests)
-    said("the emphases are fitted")
+    report("the emphases are fitted")
     data = packed(pool, terms, tuned, emphasis)
-    beside = f"{given.out}.tmp"
+    beside = f"{options.out}.tmp"
     with open(beside, "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(beside, given.out)
-    said(f"{given.out}: {len(data):,} bytes")
+    os.replace(beside, options.out)
+    report(f"{options.out}: {len(data):,} bytes")
 
 
 if __name__ == "__main__":

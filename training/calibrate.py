@@ -28,12 +28,13 @@ from skillyard.index.token_table import TokenTable
 from skillyard.ranking.hybrid.calibration import one_word_adjustment
 from skillyard.ranking.hybrid.constants import CALIBRATION, HALF_OF_QUERY, Features, QueryFeatures
 from skillyard.ranking.hybrid.evidence import Evidence
-from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid
+from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid, Hybrid, ScoredHybrid
 from skillyard.ranking.query import Query
 from skillyard.skill import Skill
 from training.folds import FOLDS, fold_of
 from training.libraries import DRAWS, Draw, Wish, draws, fold, none_wishes, shortened, wishes
-from training.pool import HERE, Pool
+from training.pool import Pool
+from training.requests import HERE
 
 STRENGTH = 15.0
 """Weight of the squared coefficients (of standardised columns)."""
@@ -61,7 +62,7 @@ NONE = -50.0
 Numbers = npt.NDArray[Any]
 
 
-class Asked(NamedTuple):
+class CalibrationSample(NamedTuple):
     """One request of one library."""
 
     facts: Features
@@ -85,45 +86,54 @@ class Asked(NamedTuple):
     characters: int
     gaps: list[tuple[float, bool]]
     """(points behind the best, right) of the first ten."""
+    log_odds: float
+    """Of the best skill, as the scorer has them."""
+    cosines: tuple[float, float]
+    """The best skill's cosine by an embedder, and that of the best other candidate."""
 
 
 def library_of(
     skills: Sequence[Skill], documents: Sequence[IndexedDocument], table: TokenTable
 ) -> MemoryLibrary:
     """Return a library of the skills whose documents were made with that table."""
-    made = MemoryLibrary(())
-    made.table = table
-    made.skills = tuple(skills)
-    made.searcher = build_memory_segments(documents, table.dimensions)
-    ordinals = tuple(made.searcher.ordinals())
-    made._ordinals = ordinals
-    made._places = {id(skill): o for o, skill in zip(ordinals, skills, strict=True)}
-    made._place_of = {ordinal: place for place, ordinal in enumerate(ordinals)}
-    return made
+    library = MemoryLibrary(())
+    library.table = table
+    library.skills = tuple(skills)
+    library.searcher = build_memory_segments(documents, table.dimensions)
+    ordinals = tuple(library.searcher.ordinals())
+    library._ordinals = ordinals
+    library._places = {id(skill): o for o, skill in zip(ordinals, skills, strict=True)}
+    library._place_of = {ordinal: place for place, ordinal in enumerate(ordinals)}
+    return library
 
 
 class _Asking:
     """Asks the drawn libraries, and knows which skills are right."""
 
-    def __init__(self, pool: Pool, described: Any, table: TokenTable) -> None:
+    def __init__(
+        self, pool: Pool, described: Any, table: TokenTable, scorer: Hybrid = HYBRID
+    ) -> None:
         self.pool, self.described, self.table = pool, described, table
+        self.scorer = scorer
         self.documents = [build_document(skill, table) for skill in pool.skills]
         self.places = {skill.id: number for number, skill in enumerate(pool.skills)}
         self.names = [skill.id.split("/")[-1].split("~")[0] for skill in pool.skills]
 
-    def answers(self, draw: Draw) -> Iterator[Asked]:
+    def answers(self, draw: Draw) -> Iterator[CalibrationSample]:
         skills = [shortened(self.pool.skills[place], draw.body) for place in draw.skills]
         if draw.body is None:
             documents = [self.documents[place] for place in draw.skills]
         else:
             documents = [build_document(skill, self.table) for skill in skills]
-        bound = BoundHybrid(HYBRID, library_of(skills, documents, self.table))
-        for wish, fits in draw.asked:
-            found = self._ask(bound, wish, fits, draw)
-            if found is not None:
-                yield found
+        bound = BoundHybrid(self.scorer, library_of(skills, documents, self.table))
+        for wish, fits in draw.requests:
+            sample = self._ask(bound, wish, fits, draw)
+            if sample is not None:
+                yield sample
 
-    def _ask(self, bound: BoundHybrid, wish: Wish, fits: bool, draw: Draw) -> Asked | None:
+    def _ask(
+        self, bound: BoundHybrid, wish: Wish, fits: bool, draw: Draw
+    ) -> CalibrationSample | None:
         scored = bound.prepare(Query(wish.text))
         if scored.best is None or scored.features is None:
             return None
@@ -140,7 +150,7 @@ class _Asking:
         words = len(wish.text.split())
         kind = wish.style.split()[0]
         kind = "fits" if fits else kind if kind in KINDS else "absent"
-        return Asked(
+        return CalibrationSample(
             scored.features,
             scored.query_features,
             _rule(
@@ -158,51 +168,59 @@ class _Asking:
             wish.style.endswith("task"),
             len(wish.text),
             gaps if fits else [],
+            scored.log_odds,
+            _cosines(scored),
         )
 
     def _right(self, place: int, wish: Wish) -> bool:
         return any(place == s or self.names[place] == self.names[s] for s in wish.skills)
 
 
-def _rule(evidence: Evidence, found: Features, *, talk: bool) -> tuple[float, float, float]:
+def _cosines(scored: ScoredHybrid) -> tuple[float, float]:
+    cosines = scored.candidates.embedder_cosines
+    others = [value for ordinal, value in cosines.items() if ordinal != scored.best]
+    return cosines.get(scored.best, 0.0) if scored.best is not None else 0.0, max(others, default=0)
+
+
+def _rule(evidence: Evidence, features: Features, *, talk: bool) -> tuple[float, float, float]:
     """Return the log-odds that the rules add, and that they say at least and at most."""
-    adds = one_word_adjustment(found, CALIBRATION)
+    adds = one_word_adjustment(features, CALIBRATION)
     if evidence.called:
         return adds, CALIBRATION.called, CALIBRATION.called
     least = CALIBRATION.phrased if evidence.share >= HALF_OF_QUERY else NONE
     return adds, least, CALIBRATION.talk if talk else -NONE
 
 
-def columns(asked: Sequence[Asked]) -> Numbers:
+def columns(samples: Sequence[CalibrationSample]) -> Numbers:
     """Return the rows that are fitted: the situation, the facts, these by length and by size."""
-    where = np.array([list(a.where) for a in asked])
-    facts = np.array([list(a.facts) for a in asked])
+    where = np.array([list(a.where) for a in samples])
+    facts = np.array([list(a.facts) for a in samples])
     length, size = (QueryFeatures._fields.index(name) for name in ("length", "size"))
     return np.hstack([where, facts, facts * where[:, [length]], facts * where[:, [size]]])
 
 
-def weights_of(asked: Sequence[Asked]) -> Numbers:
+def weights_of(samples: Sequence[CalibrationSample]) -> Numbers:
     """Return what each request counts: a cell of size and length as its size, half of it fits.
 
     Over all of the pool a request whose skill was taken out counts nothing: too much else fits it.
     """
-    sizes = np.array([a.size for a in asked])
-    cells = np.array([a.cell for a in asked])
-    kinds = np.array([a.kind for a in asked])
-    found = np.zeros(len(asked))
+    sizes = np.array([a.size for a in samples])
+    cells = np.array([a.cell for a in samples])
+    kinds = np.array([a.kind for a in samples])
+    weights = np.zeros(len(samples))
     for size in sorted({plan.size for plan in DRAWS}):
         counts = SIZES.get(size, 1.0)
         for cell in range(len(CELLS)):
             here = (sizes == size) & (cells == cell)
             fits = here & (kinds == "fits")
-            found[fits] = counts / max(1, fits.sum())
+            weights[fits] = counts / max(1, fits.sum())
             there = {kind: here & (kinds == kind) for kind in KINDS}
             there = {kind: which for kind, which in there.items() if which.sum() > 5}
             whole = sum(KINDS[kind] for kind in there)
             for kind, which in there.items():
-                found[which] = counts * KINDS[kind] / whole / which.sum()
-    found[(sizes == DRAWS[-1].size) & (kinds == "absent")] = 0.0
-    return found * len(found) / found.sum()
+                weights[which] = counts * KINDS[kind] / whole / which.sum()
+    weights[(sizes == DRAWS[-1].size) & (kinds == "absent")] = 0.0
+    return weights * len(weights) / weights.sum()
 
 
 def fit(rows: Numbers, labels: Numbers, weights: Numbers, strength: float = STRENGTH) -> Numbers:
@@ -230,14 +248,16 @@ def probability(odds: Numbers) -> Numbers:
     return 1 / (1 + np.exp(-np.clip(odds, -50, 50)))
 
 
-def crossed(rows: Numbers, labels: Numbers, weights: Numbers, part: Numbers) -> Numbers:
+def crossed(
+    rows: Numbers, labels: Numbers, weights: Numbers, part: Numbers, strength: float = STRENGTH
+) -> Numbers:
     """Return log-odds, each from a fit that has not seen its part."""
-    found = np.zeros(len(rows))
+    predictions = np.zeros(len(rows))
     for number in sorted(set(part.tolist())):
         seen = part != number
-        beta = fit(rows[seen], labels[seen], weights[seen])
-        found[~seen] = beta[0] + rows[~seen] @ beta[1:]
-    return found
+        beta = fit(rows[seen], labels[seen], weights[seen], strength)
+        predictions[~seen] = beta[0] + rows[~seen] @ beta[1:]
+    return predictions
 
 
 def auroc(scores: Numbers, labels: Numbers) -> float:
@@ -253,44 +273,44 @@ def auroc(scores: Numbers, labels: Numbers) -> float:
 def bins(p: Numbers, labels: Numbers, weights: Numbers) -> list[tuple[float, float, float, int]]:
     """Return (weight, mean probability, share that fits, requests) of each bin."""
     at = np.minimum((p * BINS).astype(int), BINS - 1)
-    found = []
+    bins = []
     for number in range(BINS):
         here = at == number
         weight = float(weights[here].sum())
         scale = weight or 1.0
-        said, fits = ((weights[here] * v[here]).sum() / scale for v in (p, labels))
-        found.append((weight, float(said), float(fits), int(here.sum())))
-    return found
+        predicted, fits = ((weights[here] * v[here]).sum() / scale for v in (p, labels))
+        bins.append((weight, float(predicted), float(fits), int(here.sum())))
+    return bins
 
 
 def error(p: Numbers, labels: Numbers, weights: Numbers) -> float:
     """Return the expected calibration error, over ten bins."""
     listed = bins(p, labels, weights)
     whole = sum([weight for weight, *_ in listed])
-    return sum([weight * abs(said - fits) for weight, said, fits, _ in listed]) / whole
+    return sum([weight * abs(predicted - fits) for weight, predicted, fits, _ in listed]) / whole
 
 
 class Answers:
     """All that was asked, as columns."""
 
-    def __init__(self, asked: Sequence[Asked]) -> None:
-        self.rows = columns(asked)
-        self.labels = np.array([a.label for a in asked])
-        self.right = np.array([a.right for a in asked])
-        self.kinds = np.array([a.kind for a in asked])
+    def __init__(self, samples: Sequence[CalibrationSample]) -> None:
+        self.rows = columns(samples)
+        self.labels = np.array([a.label for a in samples])
+        self.right = np.array([a.right for a in samples])
+        self.kinds = np.array([a.kind for a in samples])
         self.fits = self.kinds == "fits"
-        self.sizes = np.array([a.size for a in asked])
-        self.cells = np.array([a.cell for a in asked])
-        self.kin = np.array([a.kin for a in asked])
-        self.task = np.array([a.task for a in asked])
-        self.characters = np.array([a.characters for a in asked])
-        self.rules = np.array([a.rule for a in asked])
-        self.names = [a.name for a in asked]
-        self.weights = weights_of(asked)
+        self.sizes = np.array([a.size for a in samples])
+        self.cells = np.array([a.cell for a in samples])
+        self.kin = np.array([a.kin for a in samples])
+        self.task = np.array([a.task for a in samples])
+        self.characters = np.array([a.characters for a in samples])
+        self.rules = np.array([a.rule for a in samples])
+        self.names = [a.name for a in samples]
+        self.weights = weights_of(samples)
         """What each counts where an error is measured."""
         self.fitted = self.weights * np.where(self.fits & ~self.right, WRONG, 1.0)
         self.fitted *= np.where(self.kin, KIN, 1.0)
-        self.fitted *= len(asked) / self.fitted.sum()
+        self.fitted *= len(samples) / self.fitted.sum()
         """What each counts in the fit."""
         self.by_skill = np.array([fold(name) for name in self.names])
         self.by_repository = np.array(
@@ -327,11 +347,11 @@ def cells_of(answers: Answers, p: Numbers) -> Iterator[str]:
                 which = here & (answers.kinds == kind)
                 both = ", ".join(_share(p, which, floor) for floor in FLOORS)
                 fires.append(f"{both} of {which.sum():,}" if which.any() else "–")
-            kept = ", ".join(_share(p, right, floor) for floor in FLOORS)
+            shares = ", ".join(_share(p, right, floor) for floor in FLOORS)
             off = error(p[here], answers.labels[here], answers.weights[here])
             words = "all" if cell is None else CELLS[cell]
             yield (
-                f"| {size:,} | {words} | {right.sum():,} of {fits.sum():,} | {kept} | "
+                f"| {size:,} | {words} | {right.sum():,} of {fits.sum():,} | {shares} | "
                 f"{' | '.join(fires)} | {off:.3f} |"
             )
 
@@ -398,9 +418,9 @@ def _near(answers: Answers, p: Numbers) -> None:
         )
 
 
-def _constants(found: Numbers) -> Iterator[str]:
+def _constants(coefficients: Numbers) -> Iterator[str]:
     """Yield the fields of ``Calibration`` that are fitted."""
-    yield f"    bias: float = {found[0]:.4f}"
+    yield f"    bias: float = {coefficients[0]:.4f}"
     start = 1
     for name, kind in (
         ("situation", QueryFeatures),
@@ -410,12 +430,12 @@ def _constants(found: Numbers) -> Iterator[str]:
     ):
         yield f"    {name}: {kind.__name__} = {kind.__name__}("
         for field in kind._fields:
-            yield f"        {field}={found[start]:.4f},"
+            yield f"        {field}={coefficients[start]:.4f},"
             start += 1
         yield "    )"
 
 
-def _described(pool: Pool, path: str | None) -> Any:
+def read_descriptions(pool: Pool, path: str | None) -> Any:
     """Return the teacher's vectors of all descriptions, kept in a file where one is named."""
     if path is not None and os.path.exists(path):
         return np.load(path)
@@ -427,12 +447,18 @@ def _described(pool: Pool, path: str | None) -> Any:
     return vectors
 
 
-def samples(shared: str, table: TokenTable, described: Callable[[Pool], Any]) -> Iterator[Asked]:
+def samples(
+    shared: str,
+    table: TokenTable,
+    described: Callable[[Pool], Any],
+    scorer: Hybrid = HYBRID,
+    wished: Callable[[str, Pool], list[Wish]] = wishes,
+) -> Iterator[CalibrationSample]:
     """Yield the answers of all drawn libraries to what they are asked."""
     pool = Pool(read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz")), {}, {})
     vectors = described(pool)
-    asking = _Asking(pool, vectors, table)
-    for draw in draws(pool, vectors, wishes(shared, pool), none_wishes(shared)):
+    asking = _Asking(pool, vectors, table, scorer)
+    for draw in draws(pool, vectors, wished(shared, pool), none_wishes(shared)):
         yield from asking.answers(draw)
 
 
@@ -444,12 +470,14 @@ def main() -> None:
     parser.add_argument("--table", default=bundled)
     parser.add_argument("--descriptions", help="keep what the teacher said of them in this file")
     parser.add_argument("--cells", help="write the tables of all cells to this file, as Markdown")
-    given = parser.parse_args()
-    with open(given.table, "rb") as file:
-        table = TokenTable(file.read(), given.table)
-    asked = list(samples(given.shared, table, lambda pool: _described(pool, given.descriptions)))
-    answers = Answers(asked)
-    print(f"# {len(asked):,} questions")
+    options = parser.parse_args()
+    with open(options.table, "rb") as file:
+        table = TokenTable(file.read(), options.table)
+    requests = list(
+        samples(options.shared, table, lambda pool: read_descriptions(pool, options.descriptions))
+    )
+    answers = Answers(requests)
+    print(f"# {len(requests):,} questions")
     by_skill = answers.crossed(answers.by_skill)
     for what, p in (
         ("skills", by_skill),
@@ -458,12 +486,12 @@ def main() -> None:
         print(f"# cross-validated over {what}:")
         print("\n".join(totals_of(answers, p)))
         _near(answers, p)
-    if given.cells:
+    if options.cells:
         lines = [*cells_of(answers, by_skill), "", *diagram_of(answers, by_skill)]
-        with open(given.cells, "w", encoding="utf-8") as file:
+        with open(options.cells, "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
     print("\n".join(_constants(fit(answers.rows, answers.labels, answers.fitted))))
-    pairs = [pair for a in asked for pair in a.gaps]
+    pairs = [pair for a in requests for pair in a.gaps]
     gaps = np.array([[gap] for gap, _ in pairs])
     right = np.array([1.0 if hit else 0.0 for _, hit in pairs])
     print(f"    gap: float = {-fit(gaps, right, np.ones(len(pairs)), 10.0)[1]:.4f}")

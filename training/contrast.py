@@ -58,8 +58,8 @@ class _Tuning:
         self.pool, self.described, self.names = pool, described, pool.names()
         places = {term: number for number, term in enumerate(terms)}
         self.fields = {name: _narrowed(pool, name, places) for name, _ in VECTOR_FIELDS}
-        self.asked = request_counts([request.text for request in requests], places)
-        self.wanted = np.array([request.skill for request in requests])
+        self.queries = request_counts([request.text for request in requests], places)
+        self.targets = np.array([request.skill for request in requests])
         start = _start(self._rarity(), teacher)
         self.start = torch.tensor(start)
         parameter = torch.nn.Parameter
@@ -84,7 +84,7 @@ class _Tuning:
         ]
         optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.99))
         rates = [group["lr"] for group in groups]
-        steps = EPOCHS * (len(self.wanted) // BATCH)
+        steps = EPOCHS * (len(self.targets) // BATCH)
         for step in range(steps):
             factor = min(1.0, step / 30) * 0.5 * (1 + cos(pi * step / steps)) + 0.01
             for group, rate in zip(optimizer.param_groups, rates, strict=True):
@@ -101,11 +101,11 @@ class _Tuning:
         return (self.start @ self.turn + self.moved) * self.torch.exp(self.gain)[:, None]
 
     def _request_loss(self, table: Any) -> Any:
-        batch = self.random.choice(len(self.wanted), BATCH, replace=False)
-        right = self.wanted[batch]
+        batch = self.random.choice(len(self.targets), BATCH, replace=False)
+        right = self.targets[batch]
         others = np.concatenate([right, self.random.choice(self.pool.size, OTHERS, replace=False)])
-        asked = table * self.torch.exp(self.query_gain)[:, None]
-        near = self._unit(self._sum(self.asked[batch]) @ asked)
+        query_table = table * self.torch.exp(self.query_gain)[:, None]
+        near = self._unit(self._sum(self.queries[batch]) @ query_table)
         return self._loss(near, self._skills(table, others), right, others)
 
     def _own_text_loss(self, table: Any, step: int) -> Any:
@@ -115,12 +115,12 @@ class _Tuning:
         if step % 2:
             text = text + self.fields["name"][right]
         near = self._unit(self._sum(text, 0.5) @ table)
-        kept = (
+        fields = (
             (("headings", 0.5), ("prose", 1.0))
             if step % 3
             else (("name", 0.6), ("headings", 0.35), ("prose", 0.35))
         )
-        return self._loss(near, self._skills(table, others, kept), right, others)
+        return self._loss(near, self._skills(table, others, fields), right, others)
 
     def _skills(self, table: Any, skills: Any, fields: Any = VECTOR_FIELDS) -> Any:
         total = 0

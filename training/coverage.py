@@ -29,7 +29,7 @@ from skillyard.ranking.hybrid.fusion import top_by_points
 from skillyard.ranking.hybrid.scorer import BoundHybrid, Hybrid
 from skillyard.ranking.query import Query
 from training.calibrate import HERE, library_of
-from training.pool import held_out, read_rows
+from training.requests import held_out, read_rows
 
 CANDIDATES = 60
 STRENGTH = 0.05
@@ -85,8 +85,8 @@ def fit(lists: Sequence[Listed]) -> Any:
             x = ((one.features - mean) / spread)[one.counted]
             gain = np.where(one.grades > 0, 2.0**one.grades - 1, 0.0)[one.counted]
             right = gain / gain.sum() / len(used)
-            said = x @ slopes - (x @ slopes).max()
-            logs = said - np.log(np.exp(said).sum())
+            scores = x @ slopes - (x @ slopes).max()
+            logs = scores - np.log(np.exp(scores).sum())
             lost -= right @ logs
             gradient = gradient - x.T @ (right - np.exp(logs) / len(used))
         return lost, gradient
@@ -96,9 +96,11 @@ def fit(lists: Sequence[Listed]) -> Any:
 
 def quality(one: Listed, slopes: Any) -> tuple[float, float]:
     """Return (nDCG@10, Hit@1), the best :attr:`Fusion.covered` in the order of the slopes."""
-    said = one.features[:, 1:] @ (slopes[1:] / slopes[0])
-    said = np.where(np.arange(len(said)) < FUSION.covered, said - said[: FUSION.covered].min(), 0.0)
-    order = np.argsort(-(one.features[:, 0] + said), kind="stable")
+    scores = one.features[:, 1:] @ (slopes[1:] / slopes[0])
+    scores = np.where(
+        np.arange(len(scores)) < FUSION.covered, scores - scores[: FUSION.covered].min(), 0.0
+    )
+    order = np.argsort(-(one.features[:, 0] + scores), kind="stable")
     seen = one.grades[order][:10]
     discounts = np.log2(np.arange(2, 12))
     ideal = ((2.0 ** np.array(one.ideal) - 1) / discounts[: len(one.ideal)]).sum()
@@ -123,10 +125,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--shared", default=os.environ.get("SKILLYARD_SHARED", "../shared"))
     parser.add_argument("--table", required=True, help="made by python -m training --held-out")
-    given = parser.parse_args()
-    with open(given.table, "rb") as file:
-        table = TokenTable(file.read(), given.table)
-    skills = read_skills(os.path.join(given.shared, "corpus", "skills.jsonl.gz"))
+    options = parser.parse_args()
+    with open(options.table, "rb") as file:
+        table = TokenTable(file.read(), options.table)
+    skills = read_skills(os.path.join(options.shared, "corpus", "skills.jsonl.gz"))
     documents = [build_document(skill, table) for skill in skills]
     # Looked at, and worth nothing yet.
     plain = Hybrid(FUSION._replace(covered=CANDIDATES, coverage=0.0, length=0.0))
@@ -136,7 +138,7 @@ def main() -> None:
     for key, name in names.items():
         copies.setdefault(name, {})[key] = 3
     rows = read_rows(
-        os.path.join(given.shared, "bench", "train_requests.tsv"),
+        os.path.join(options.shared, "bench", "train_requests.tsv"),
         os.path.join(HERE, "data", "requests.tsv"),
         os.path.join(HERE, "data", "more_requests.tsv"),
     )
@@ -145,13 +147,13 @@ def main() -> None:
         for what in ("tuning", "long")
     )
     judges = {names[key] for task in (*tasks, *others) for key in task.relevant if key in names}
-    wanted = [
+    pairs = [
         (text, names[key])
         for key, _, text in rows
         if key in names and held_out(key) and names[key] not in judges
     ]
-    asked = [listed(bound, text, copies[name], name) for text, name in wanted]
-    lists = [one for one in asked if one is not None]
+    candidates = [listed(bound, text, copies[name], name) for text, name in pairs]
+    lists = [one for one in candidates if one is not None]
     judged = [listed(bound, q.query.text, dict(q.relevant), q.id) for q in tasks]
     plainly = np.array([1.0, 0.0, 0.0])
     fold = [int.from_bytes(md5(one.name.encode()).digest()[:4], "big") % FOLDS for one in lists]

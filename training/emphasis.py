@@ -64,14 +64,14 @@ def _lists(
     impacts, rarity = pool.impacts()
     by_term = impacts.tocsc()
     names = pool.names()
-    asked = request_counts((request.text for request in requests), pool.terms)
+    counts = request_counts((request.text for request in requests), pool.terms)
     back = {number: term for term, number in pool.terms.items()}
     lists = []
     for number, request in enumerate(requests):
-        row = asked[number]
+        row = counts[number]
         weights = row.data * rarity[row.indices]
-        kept = np.lexsort((row.indices, -weights))[:TERMS]
-        columns, weights = row.indices[kept], weights[kept].astype("f4")
+        heaviest = np.lexsort((row.indices, -weights))[:TERMS]
+        columns, weights = row.indices[heaviest], weights[heaviest].astype("f4")
         if not len(columns):
             continue
         scores = np.zeros(pool.size)
@@ -94,8 +94,8 @@ def _priors(pool: Pool, places: dict[str, int], requests: list[Request]) -> Any:
     """Return terms x 2: the log-ratio of use in requests and skills, the log of use in requests."""
     from training.pool import request_counts
 
-    asked = request_counts((request.text for request in requests), places)
-    used = np.asarray((asked > 0).sum(0)).ravel()
+    counts = request_counts((request.text for request in requests), places)
+    used = np.asarray((counts > 0).sum(0)).ravel()
     held = pool.frequencies("name", "description", "tags", "headings", "prose", "code")
     skills = np.zeros(len(places))
     for term, number in places.items():

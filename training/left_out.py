@@ -27,7 +27,7 @@ from skillyard.ranking.hybrid.scorer import HYBRID, BoundHybrid, ScoredHybrid
 from skillyard.skill import Skill
 from training.calibrate import library_of
 from training.folds import FOLDS, fold_of
-from training.pool import HERE
+from training.requests import HERE
 
 KEPT = 50
 """Skills of the run for each query."""
@@ -41,21 +41,21 @@ def bound_to(skills: Sequence[Skill], table: TokenTable) -> BoundHybrid:
 
 def ranked(query: BenchQuery, folds: Sequence[BoundHybrid]) -> list[tuple[str, float]]:
     """Return (skill id, probability), best first: each skill as its own fold has it."""
-    found: list[tuple[float, str, int, int]] = []
+    hits: list[tuple[float, str, int, int]] = []
     scored = [fold.prepare(query.query) for fold in folds]
     for number, one in enumerate(scored):
         library = folds[number].library
         for ordinal, total in one.totals.items():
             key = library.skill(ordinal).id
             if total > 0.0 and fold_of(key) == number:
-                found.append((total, key, number, ordinal))
-    found.sort(key=lambda entry: (-entry[0], entry[1]))
-    if not found:
+                hits.append((total, key, number, ordinal))
+    hits.sort(key=lambda entry: (-entry[0], entry[1]))
+    if not hits:
         return []
-    most, _, number, ordinal = found[0]
+    most, _, number, ordinal = hits[0]
     odds = _log_odds(scored[number], folds[number], ordinal)
     gap = log_odds_slope(odds, HYBRID.calibration)
-    return [(key, probability(odds - gap * (most - total))) for total, key, _, _ in found[:KEPT]]
+    return [(key, probability(odds - gap * (most - total))) for total, key, _, _ in hits[:KEPT]]
 
 
 def _log_odds(scored: ScoredHybrid, bound: BoundHybrid, best: int) -> float:
@@ -87,23 +87,23 @@ def main() -> None:
     parser.add_argument("--shared", default=os.environ.get("SKILLYARD_SHARED", "../shared"))
     parser.add_argument("--tables", nargs=len(FOLDS) + 1, required=True, metavar="FILE")
     parser.add_argument("--out", required=True)
-    given = parser.parse_args()
-    skills = read_skills(os.path.join(given.shared, "corpus", "skills.jsonl.gz"))
+    options = parser.parse_args()
+    skills = read_skills(os.path.join(options.shared, "corpus", "skills.jsonl.gz"))
     folds = []
-    for path in given.tables:
+    for path in options.tables:
         with open(path, "rb") as file:
             folds.append(bound_to(skills, TokenTable(file.read(), path)))
     queries = [
-        *read_queries(os.path.join(given.shared, "bench", "dev_queries.jsonl")),
+        *read_queries(os.path.join(options.shared, "bench", "dev_queries.jsonl")),
         *read_queries(os.path.join(HERE, "data", "long_tasks.jsonl")),
     ]
     lines = [f"{json.dumps(key)}: {json.dumps(entry)}" for key, entry in run(queries, folds)]
-    beside = f"{given.out}.tmp"
+    beside = f"{options.out}.tmp"
     with open(beside, "w", encoding="utf-8") as out:
         out.write("{\n" + ",\n".join(lines) + "\n}\n")
         out.flush()
         os.fsync(out.fileno())
-    os.replace(beside, given.out)
+    os.replace(beside, options.out)
 
 
 if __name__ == "__main__":

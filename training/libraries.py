@@ -19,9 +19,20 @@ import numpy as np
 
 from skillyard.analysis import STANDARD
 from skillyard.skill import Skill
-from training.pool import HERE, Pool, read_rows, request_rows
+from training.pool import Pool
+from training.requests import CHOOSING_HANDS, HERE, read_hands, read_rows, request_rows
 
-__all__ = ["DRAWS", "Draw", "Wish", "draws", "fold", "none_wishes", "shortened", "wishes"]
+__all__ = [
+    "DRAWS",
+    "Draw",
+    "Wish",
+    "draws",
+    "fold",
+    "none_wishes",
+    "shortened",
+    "unseen_wishes",
+    "wishes",
+]
 
 SEED = 20261123
 COPY = 0.5
@@ -91,7 +102,7 @@ class Draw(NamedTuple):
     size: int
     kin: bool
     skills: list[int]
-    asked: list[tuple[Wish, bool]]
+    requests: list[tuple[Wish, bool]]
     """(request, whether some skill of the library fits it)."""
     body: int | None = None
     """Characters of each body that the library holds; None for the whole."""
@@ -103,10 +114,10 @@ def fold(name: str, number: int = 5) -> int:
 
 
 def _sentences() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    sentences: dict[str, list[str]] = {}
     for kind, sentence in read_rows(os.path.join(HERE, "data", "task_sentences.tsv")):
-        found.setdefault(kind, []).append(sentence)
-    return found
+        sentences.setdefault(kind, []).append(sentence)
+    return sentences
 
 
 def _prompt(texts: Sequence[str], sentences: Mapping[str, list[str]], rng: random.Random) -> str:
@@ -132,31 +143,44 @@ def wishes(shared: str, pool: Pool) -> list[Wish]:
     It was made without ``more_requests.tsv``; of those, the ones for skills that no other request
     of ours is for, and no judged set wants.
     """
+    known = {key for key, _, _ in request_rows(shared, "requests.tsv")}
+    rows = request_rows(shared, "requests.tsv", "more_requests.tsv")
+    return _wishes_of([row for row in rows if row[0] not in known], pool)
+
+
+def unseen_wishes(shared: str, pool: Pool) -> list[Wish]:
+    """Return English requests of which the encoder has learned nothing, nor for their skills."""
+    hands = {f"hand{number}" for number in CHOOSING_HANDS}
+    rows = [row for row in read_hands(shared) if row[3] in hands and row[4] == "en"]
+    return _wishes_of([row[:3] for row in rows], pool)
+
+
+def _wishes_of(rows: Sequence[tuple[str, ...]], pool: Pool) -> list[Wish]:
+    """Return the requests, some of them inside task prompts or cut to a few words as well."""
     places = {skill.id: number for number, skill in enumerate(pool.skills)}
     sentences = _sentences()
-    known = {key for key, _, _ in request_rows(shared, "requests.tsv")}
     mine: dict[str, list[tuple[str, str]]] = {}
-    for key, style, text in request_rows(shared, "requests.tsv", "more_requests.tsv"):
-        if key in places and key not in known:
+    for key, style, text in rows:
+        if key in places:
             mine.setdefault(key, []).append((style, text))
-    found: list[Wish] = []
+    requests: list[Wish] = []
     for key, listed in mine.items():
         right = (places[key],)
         rng = random.Random(f"{SEED} {key}")
         for number, (style, text) in enumerate(listed):
-            found.append(Wish(text, style, right, key))
+            requests.append(Wish(text, style, right, key))
             if rng.random() < 0.5:
                 texts = [text]
                 if rng.random() < 0.5:
                     texts.append(listed[(number + 1) % len(listed)][1])
-                found.append(Wish(_prompt(texts, sentences, rng), f"{style} task", right, key))
+                requests.append(Wish(_prompt(texts, sentences, rng), f"{style} task", right, key))
             if style == "keyword":
-                found.append(Wish(_few(text, rng), "few", right, key))
+                requests.append(Wish(_few(text, rng), "few", right, key))
         words = pool.skills[right[0]].name.replace("-", " ").replace("_", " ").split()
         if len(words) > 1:
             some = rng.sample(words, rng.choice((1, 1, 2)))
-            found.append(Wish(" ".join(some), "few name", right, key))
-    return found
+            requests.append(Wish(" ".join(some), "few name", right, key))
+    return requests
 
 
 def read_tasks(name: str) -> list[dict[str, Any]]:
@@ -169,14 +193,14 @@ def none_wishes(shared: str) -> list[Wish]:
     """Return the requests that nothing in the pool fits, some inside task prompts too."""
     sentences = _sentences()
     rows = read_rows(f"{shared}/bench/none_requests.tsv", f"{HERE}/data/none_requests.tsv")
-    found: list[Wish] = []
+    requests: list[Wish] = []
     for kind, text in rows:
         rng = random.Random(f"{SEED} {text}")
         style = kind.removeprefix("none_")
-        found.append(Wish(text, style, (), text))
+        requests.append(Wish(text, style, (), text))
         if style == "near" and rng.random() < LONG_NONE:
-            found.append(Wish(_prompt([text], sentences, rng), "near task", (), text))
-    return found
+            requests.append(Wish(_prompt([text], sentences, rng), "near task", (), text))
+    return requests
 
 
 def draws(
@@ -192,7 +216,8 @@ def draws(
             rng = random.Random(f"{SEED} {plan.size} {number}")
             kin = number >= plan.whole
             draw = _draw(plan, kin, rng, names, described, by_skill, none)
-            yield _short(draw, pool, described, names, wished, none, plan, rng)
+            if draw.skills:  # few are wanted in some neighbourhoods, and all near copies are gone
+                yield _short(draw, pool, described, names, wished, none, plan, rng)
 
 
 def shortened(skill: Skill, body: int | None) -> Skill:
@@ -224,13 +249,13 @@ def _short(
         for wish in rng.sample(wished, 2 * CANDIDATES * plan.alike)
         if not any(near[place] or names[place] in here for place in wish.skills)
     ]
-    asked = list(draw.asked)
+    requests = list(draw.requests)
     for kind in ("absent", "near", "far"):
         listed = [wish for wish in none if wish.style.startswith(kind)] or absent
         some = rng.sample(listed, min(len(listed), CANDIDATES * plan.alike))
         some.sort(key=lambda wish: -_shared(wish, held))
-        asked += [(wish, False) for wish in some[: plan.alike]]
-    return draw._replace(asked=asked)
+        requests += [(wish, False) for wish in some[: plan.alike]]
+    return draw._replace(requests=requests)
 
 
 def _words_of(skill: Skill) -> list[str]:
@@ -267,15 +292,15 @@ def _draw(
             gone |= (described @ described[place] >= COPY) | (names == names[place])
     left = [key for key in keys[len(absent) :] if not any(gone[place] for place in key)]
     present = left[: plan.present]
-    wanted = {place for key in present for place in key}
-    rest = [place for place in everything.tolist() if not gone[place] and place not in wanted]
-    fill = rng.sample(rest, max(0, min(len(rest), plan.size - len(wanted))))
-    asked: list[tuple[Wish, bool]] = []
+    required = {place for key in present for place in key}
+    rest = [place for place in everything.tolist() if not gone[place] and place not in required]
+    fill = rng.sample(rest, max(0, min(len(rest), plan.size - len(required))))
+    requests: list[tuple[Wish, bool]] = []
     for listed, fits in ((present, True), (absent, False)):
         for key in listed:
-            asked += [(w, fits) for w in _some(by_skill[key], plan.each, rng)]
-    asked += [(wish, False) for wish in _some(none, plan.none, rng)]
-    return Draw(plan.size, kin, sorted({*wanted, *fill}), asked)
+            requests += [(w, fits) for w in _some(by_skill[key], plan.each, rng)]
+    requests += [(wish, False) for wish in _some(none, plan.none, rng)]
+    return Draw(plan.size, kin, sorted({*required, *fill}), requests)
 
 
 def _some(listed: Sequence[Wish], number: int, rng: random.Random) -> list[Wish]:

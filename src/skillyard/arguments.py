@@ -132,14 +132,15 @@ def _checking(
         return checks
 
     @wraps(function)
-    def checked(*given: Any, **named: Any) -> Any:
-        (checks or load_checks()).run(given, named)
-        return function(*given, **named)
+    def checked(*positional: Any, **named: Any) -> Any:
+        if positional or named:
+            (checks or load_checks()).run(positional, named)
+        return function(*positional, **named)
 
     @wraps(function)
-    async def checked_later(*given: Any, **named: Any) -> Any:
-        (checks or load_checks()).run(given, named)
-        return await function(*given, **named)
+    async def checked_later(*positional: Any, **named: Any) -> Any:
+        (checks or load_checks()).run(positional, named)
+        return await function(*positional, **named)
 
     return checked_later if function.__code__.co_flags & _COROUTINE else checked
 
@@ -161,11 +162,11 @@ class _Checks:
         self._by_name = {check.name: check for check in checks[:known]}
         self._rest = checks[known:]
 
-    def run(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    def run(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         """Raise InvalidInput for the first argument of the wrong type."""
         places = chain(self._by_place, repeat(self._rest[0])) if self._rest else self._by_place
         # Python itself rejects surplus arguments and unknown names.
-        for check, value in zip(places, given, strict=False):
+        for check, value in zip(places, positional, strict=False):
             if type(value) not in check.types and not check.accepts(value):
                 raise check.error(value)
         for name, value in named.items():

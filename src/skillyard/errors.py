@@ -33,13 +33,11 @@
 for one of them: it returns skills *and* :class:`Diagnostic` records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from skillyard.shapes import matches as shapes
+    from skillyard.shapes import details
 
 __all__ = [
     "AmbiguousName",
@@ -95,12 +93,12 @@ class Diagnostic(NamedTuple):
         members: dict[str, object] = encode(self.document())
         return members
 
-    def document(self) -> shapes.Diagnostic:
+    def document(self) -> "details.Diagnostic":
         """Return the finding as a document shows it."""
+        from skillyard.shapes import details
         from skillyard.shapes.encoder import from_attributes
-        from skillyard.shapes.matches import Diagnostic as Shape
 
-        return from_attributes(Shape, self)
+        return from_attributes(details.Diagnostic, self)
 
 
 class SkillyardError(Exception):

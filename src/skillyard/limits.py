@@ -4,8 +4,6 @@ The figures were measured on 14,812 distinct real SKILL.md files. Each limit is 
 largest real value and far below what causes problems.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from skillyard.arguments import check_arguments

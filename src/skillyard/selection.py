@@ -93,15 +93,15 @@ def policy_with(
     Raises InvalidInput for a value that the policy sets too, and for one out of range.
     """
     bounds = {"min_score": min_score, "top_k": top_k}
-    given = {name: value for name, value in bounds.items() if value is not None}
+    values = {name: value for name, value in bounds.items() if value is not None}
     if policy is None:
-        return SelectionPolicy(**given)  # type: ignore[arg-type]
-    for name in given:
+        return SelectionPolicy(**values)  # type: ignore[arg-type]
+    for name in values:
         if getattr(policy, name) is not None:
             raise InvalidInput(
                 f"{name} is given twice: leave it out here, or in the policy", field=name
             )
-    return policy.replace(**given) if given else policy
+    return policy.replace(**values) if values else policy
 
 
 @check_arguments
@@ -154,9 +154,9 @@ def select(
     matches = [_match(pair, resolved, scored) for pair in best]
     selected = tuple(matches[:top_k])
     if not selected and top_k and policy.fallback_tag is not None:
-        taken = _fallback(catalog, request, policy, scored)
-        if taken is not None:
-            chosen = (_match(taken, resolved, scored),)
+        pair = _fallback(catalog, request, policy, scored)
+        if pair is not None:
+            chosen = (_match(pair, resolved, scored),)
             rejected = _rejected(pairs, matches, chosen, least, top_k, resolved, scored)
             return Selection(
                 chosen,
@@ -205,8 +205,8 @@ def fallback(
         return None
     request = _query(query)
     resolved, scored = score_query(catalog, request, scorer)
-    taken = _fallback(catalog, request, policy, scored)
-    return None if taken is None else _match(taken, resolved, scored)
+    pair = _fallback(catalog, request, policy, scored)
+    return None if pair is None else _match(pair, resolved, scored)
 
 
 def _query(query: str | Query) -> Query:
@@ -229,7 +229,7 @@ def floor(policy: SelectionPolicy, scorer: Scorer) -> float:
     return scorer.default_policy.min_score if policy.min_score is None else policy.min_score
 
 
-def bounds(policy: SelectionPolicy, scorer: str) -> tuple[float, int]:
+def bounds(policy: SelectionPolicy, scorer: str | Scorer) -> tuple[float, int]:
     """Return (lowest score, top_k) of a policy under a scorer. Raises InvalidInput."""
     from skillyard.ranking.registry import resolve
 

@@ -1,7 +1,5 @@
 """What a skill is, as values. No I/O here."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os
@@ -133,8 +131,8 @@ def _use(
 ) -> Any:
     """Return a field of :class:`Skill`; the arguments are those of :class:`SkillField`."""
     uses = {"check": check, "card": card, "key": key, "wire": wire, "page": page}
-    given = {} if required else {"default": default}
-    return field(metadata={**uses, "content": content, "around": around}, **given)
+    options = {} if required else {"default": default}
+    return field(metadata={**uses, "content": content, "around": around}, **options)
 
 
 # What each field may hold. Each returns the value itself where nothing has to change.
@@ -307,9 +305,9 @@ class Skill:
 
     def __post_init__(self) -> None:
         for name, check in _CHECKS:
-            given = getattr(self, name)
-            value = check(name, given)
-            if value is not given:
+            field_value = getattr(self, name)
+            value = check(name, field_value)
+            if value is not field_value:
                 set_field(self, name, value)
         if not self.hash:
             set_field(self, "hash", _content_hash(self))
@@ -318,7 +316,7 @@ class Skill:
         if not self.slug:
             set_field(self, "slug", self.name)
 
-    def replace(self, **changes: Any) -> Skill:
+    def replace(self, **changes: Any) -> "Skill":
         """Return a copy with the named fields changed.
 
         Changed content gets a hash and an id of its own, a changed name a slug, unless they are

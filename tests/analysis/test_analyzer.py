@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.analysis import STANDARD, Analyzer
+from skillyard.analysis.analyzer import surfaces
 from skillyard.analysis.filters import MAX_TERM_CHARS, fold
-from skillyard.analysis.tokenizer import surfaces
 from tests.tables import for_each
 
 TEXTS = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=80)

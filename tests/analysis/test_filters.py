@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from skillyard.analysis import filters, stemmer, tokenizer
-from skillyard.analysis.stopwords import ENGLISH
-from skillyard.analysis.technical import TECHNICAL
+from skillyard.analysis import analyzer, filters, stemmer
+from skillyard.analysis.vocabulary import ENGLISH, TECHNICAL
 from tests.tables import for_each
 
 
@@ -21,7 +20,7 @@ from tests.tables import for_each
     ],
 )
 def test_surfaces_are_words_with_their_joiners(text: str, surfaces: list[str]) -> None:
-    assert tokenizer.surfaces(text) == surfaces
+    assert analyzer.surfaces(text) == surfaces
 
 
 def test_compatible_forms_are_unified() -> None:

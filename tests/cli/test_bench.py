@@ -283,13 +283,59 @@ def test_more_measures_and_other_judgements(run: Run, tmp_path: Path) -> None:
     assert "nDCG@10" in wrong.err
 
 
+def test_few_queries_cannot_show_that_a_run_is_worse(run: Run, tmp_path: Path) -> None:
+    """All queries are lost, and still that is what chance does: p is 0.5."""
+    bench(run)
+    write(tmp_path, {"worse.json": "{}"})
+    done = run("bench", "compare", "run.json", "worse.json", "--queries", "q.jsonl", "--json")
+    assert done.code == 0
+    shape = done.json
+    assert (shape["regressed"], shape["verdict"], shape["margin"]) == (False, "cannot tell", 0.02)
+    assert [one["p"] for one in shape["measures"]] == [0.5] * 4
+    assert [one["p_adjusted"] for one in shape["measures"]] == [1.0] * 4
+    assert shape["warnings"][0] in done.err
+    assert "warning" not in done.out.replace('"warnings"', "")
+
+
+@pytest.mark.parametrize(
+    ("queries", "losses", "verdict", "code"),
+    [
+        (1, 1, "cannot tell", 0),
+        (7, 7, "cannot tell", 0),
+        (8, 8, "worse", 1),
+        (40, 0, "no difference shown", 0),
+    ],
+)
+def test_a_verdict_follows_from_p_and_from_the_margin(
+    queries: int, losses: int, verdict: str, code: int, run: Run, tmp_path: Path
+) -> None:
+    judged = [{"id": f"q{n}", "query": "x", "relevant": {"right": 3}} for n in range(queries)]
+    best = {f"q{n}": {"results": [["right", 1.0]]} for n in range(queries)}
+    after = {f"q{n}": best[f"q{n}"] for n in range(losses, queries)}
+    write(
+        tmp_path,
+        {
+            "judged.jsonl": "".join(json.dumps(each) + "\n" for each in judged),
+            "before.json": json.dumps(best),
+            "after.json": json.dumps(after),
+        },
+    )
+    words = ("bench", "compare", "before.json", "after.json", "--queries", "judged.jsonl", "--json")
+    done = run(*words)
+    assert (done.json["verdict"], done.code) == (verdict, code)
+    assert {one["verdict"] for one in done.json["measures"]} == {verdict}
+    refused = run(*words, "--margin", "-1")
+    assert (refused.code, "margin" in refused.err) == (2, True)
+
+
 def test_a_worse_run_is_a_negative_answer(run: Run, tmp_path: Path) -> None:
     bench(run)
     write(tmp_path, {"worse.json": "{}"})
     words = ("--queries", "q.jsonl")
     same = run("bench", "compare", "run.json", "run.json", *words)
     assert same.code == 0
-    assert "run.json is no worse than run.json" in same.out
+    assert "cannot tell whether run.json is better or worse than run.json" in same.out
+    assert "too few judged queries: 2, at least 8 are needed" in same.err
     worse = run("bench", "compare", "run.json", "worse.json", *words, "--tolerance", "0.01")
     assert worse.code == 1
     assert "worse.json is worse than run.json" in worse.out

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,7 +17,20 @@ Eval = Callable[..., Answer]
 
 @pytest.fixture
 def made(tmp_path: Path) -> Project:
-    return project(tmp_path)
+    """A project with enough requests for tea that their loss is more than chance."""
+    cooking = project(tmp_path)
+    requests = ("green tea", "black tea", "herbal tea", "steeping time", "water temperature")
+    prompts = [f"{start} {request}" for start in ("make", "explain", "try") for request in requests]
+    activation = {"expected_skills": ["tea-brewing"], "should_activate": True, "category": "direct"}
+    confusion = {"group": "kitchen", "expected_skill": "tea-brewing", "acceptable_skills": []}
+    for folder, fields in (("activation", activation), ("confusion", confusion)):
+        lines = [
+            json.dumps({"id": f"tea-{number}", "user_prompt": prompt, **fields})
+            for number, prompt in enumerate(prompts)
+        ]
+        path = tmp_path / "evals/datasets" / folder / "tea.jsonl"
+        path.write_text("\n".join(lines), "utf-8")
+    return cooking
 
 
 @pytest.fixture
@@ -45,11 +57,12 @@ def newest(made: Project) -> Path:
     return made.results / f"{meta['eval_type']}_{meta['run_id']}.json"
 
 
-def worsen(made: Project, **changes: Any) -> None:
-    """Change the figures of the newest results."""
+def worsen(made: Project) -> None:
+    """Let every request of the newest results have picked nothing."""
     path = newest(made)
     envelope = json.loads(path.read_text("utf-8"))
-    envelope["summary"]["_overall"].update(changes)
+    for case in envelope["cases"]:
+        case.update(picked=[], passed=not case["should_activate"])
     path.write_text(json.dumps(envelope))
 
 
@@ -67,19 +80,31 @@ def test_a_baseline_is_kept_shown_and_compared(ev: Eval, made: Project) -> None:
     document = ev("compare", "--json").json
     assert document["regressed"] is False
     assert {each["status"] for each in document["compared"][0]["changes"]} <= {
-        "unchanged", "not compared",
+        "unchanged", "cannot tell",
     }  # fmt: skip
+    assert "cannot tell for" in ev("compare").out, "two requests for bread are too few"
+
+
+@pytest.mark.parametrize("format", ["md", "junit", "github"])
+def test_every_format_says_what_was_not_compared(format: str, ev: Eval) -> None:
+    pytest.importorskip("jinja2")
+    ev("activation")
+    assert "there is no baseline yet" in ev("compare", "--gate", "--format", format).out
+    ev("baseline save")
+    told = ev("compare", "--gate", "--format", format)
+    assert told.code == 0
+    assert "cannot tell" in told.out.lower()
 
 
 def test_a_regression_is_told_and_gates_only_when_asked(ev: Eval, made: Project) -> None:
     ev("activation")
     ev("baseline save")
     ev("activation")
-    worsen(made, tpr=0.1)
+    worsen(made)
     told = ev("compare")
     assert told.code == 0, "informational by default"
     assert "regression" in told.out
-    assert "0.1 now" in told.out
+    assert "0 now" in told.out
     assert ev("compare", "--gate").code == 1
     document = ev("compare", "--gate", "--json")
     assert (document.code, document.json["regressed"]) == (1, True)
@@ -91,22 +116,15 @@ def test_a_regression_is_told_and_gates_only_when_asked(ev: Eval, made: Project)
 
 
 def test_a_run_gates_itself(ev: Eval, made: Project) -> None:
-    """The one that regressed is the newest: a skill that takes everything now."""
+    """The one that regressed is the newest: another skill takes the requests for tea."""
     ev("activation")
     ev("baseline save")
     assert ev("activation", "--gate").code == 0
-    skill = made.folder / "skills/coffee-roasting/SKILL.md"
-    text = skill.read_text()
-    skill.write_text(text.replace("Roasts coffee beans at home.", "Yes."))
-    baseline = made.folder / "baselines/activation_baseline.json"
-    kept = json.loads(baseline.read_text())
-    kept["summary"]["_overall"]["tpr"] = 1.0
-    kept["summary"]["_overall"]["positives"] = 20
-    baseline.write_text(json.dumps(kept))
-    empty = made.folder / "skills/tea-brewing/SKILL.md"
-    empty.write_text("---\nname: tea-brewing\ndescription: Yes.\n---\nYes.\n")
-    bread = made.folder / "skills/bread-baking/SKILL.md"
-    bread.write_text("---\nname: bread-baking\ndescription: Yes.\n---\nYes.\n")
+    skills = made.folder / "skills"
+    tea = (skills / "tea-brewing/SKILL.md").read_text()
+    thief = skills / "coffee-roasting/SKILL.md"
+    thief.write_text(tea.replace("name: tea-brewing", "name: coffee-roasting"))
+    (skills / "tea-brewing/SKILL.md").write_text("---\nname: tea-brewing\ndescription: Yes.\n---\n")
     done = ev("activation", "--gate")
     assert done.code == 1
     assert "tpr" in done.err
@@ -119,12 +137,21 @@ def test_a_part_of_a_run_is_no_baseline(given: tuple[str, ...], ev: Eval) -> Non
     refused = ev("baseline save")
     assert refused.code == 2
     assert given[0] in refused.err
-    ev("activation")
-    assert ev("baseline save").code == 0
+    whole = json.loads(ev("activation", "--json").out)["path"]
     ev("activation", *given)
-    told = ev("compare", "--gate")
-    assert told.code == 0
-    assert "not compared" in told.out
+    saved = ev("baseline save")
+    assert saved.code == 0
+    assert "1 newer result of activation passed over" in saved.err
+    compared = ev("compare", "--gate", "--json").json["compared"][0]
+    assert (compared["path"], compared["refused"]) == (whole, "")
+    assert "1 newer result of activation passed over" in ev("compare").out
+    gated = ev("activation", *given, "--gate")
+    assert gated.code == 0
+    assert f"not compared: the results are no whole run: {_why(given)}" in gated.err
+
+
+def _why(given: tuple[str, ...]) -> str:
+    return "the run was limited" if given[0] == "--limit" else "the run looked at a part"
 
 
 def test_the_newest_of_runs_within_a_second_is_the_last(ev: Eval, made: Project) -> None:
@@ -176,7 +203,8 @@ def test_confusion_is_compared_by_group(ev: Eval, made: Project) -> None:
     ev("confusion")
     path = newest(made)
     envelope = json.loads(path.read_text("utf-8"))
-    envelope["summary"]["kitchen"]["cross_activation"]["tea-brewing"] = 0.9
+    for case in envelope["cases"]:
+        case["predicted"] = "coffee-roasting"
     path.write_text(json.dumps(envelope))
     done = ev("compare", "--gate")
     assert done.code == 1

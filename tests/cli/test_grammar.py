@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from argparse import Action
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,16 @@ def test_a_group_of_commands_explains_itself_and_asks_for_one(
 
 def test_only_the_command_that_is_typed_is_built() -> None:
     assert list(build_parser("rank").children()) == ["rank"]
-    assert len(build_parser("rnak").children()) > len(MODULES)
+    assert list(build_parser("rnak").children()) == list(MODULES)
+
+
+def test_the_table_of_commands_has_every_command_of_every_module() -> None:
+    declared = {
+        (word, name)
+        for name in set(MODULES.values())
+        for word in import_module(f"skillyard.cli.commands.{name}").COMMANDS
+    }
+    assert declared == set(MODULES.items())
 
 
 def test_without_a_command_the_help_goes_to_standard_error_and_names_a_first_step(
@@ -264,3 +274,15 @@ def test_bash_completes_what_is_typed(typed: list[str], offered: set[str], tmp_p
         [program, "--norc", str(path), *typed], capture_output=True, text=True, check=True
     )
     assert set(done.stdout.split()) == offered
+
+
+def test_the_help_of_a_question_ends_in_one_mark(run: Run) -> None:
+    text = " ".join(run("eval", "size-impact", "--help").out.split())
+    assert "and than nothing? Model answers" in text
+
+
+def test_an_effect_off_the_scale_is_wrong_use(run: Run) -> None:
+    done = run("eval", "plan", "--effect", "4.1")
+    assert done.code == 2
+    assert "no difference is larger than 4" in done.err
+    assert run("eval", "plan", "--effect", "4").code == 0

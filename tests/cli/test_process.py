@@ -120,7 +120,11 @@ UNWANTED = (
     *("tempfile", "unittest", "urllib.request"),
     *("skillyard.cli.blocks", "skillyard.cli.cards", "skillyard.cli.completion"),
     *("skillyard.cli.fancy", "skillyard.cli.plain", "skillyard.cli.views"),
-    *("skillyard.usecases.reading", "skillyard.usecases.reasons", "skillyard.validation"),
+    *(
+        "skillyard.usecases.skill_listing",
+        "skillyard.usecases.skill_explanation",
+        "skillyard.validation",
+    ),
     *("skillyard.ranking.relevance", "skillyard.ranking.confidence"),
 )
 

@@ -19,7 +19,7 @@ from skillyard.cli import main
 from skillyard.serving.http import ServiceOptions
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
-from tests.serving.http.running import LIBRARY
+from tests.serving.http.local_server import LIBRARY
 from tests.shared_data import REPOSITORY
 
 pytest.importorskip("uvicorn")

@@ -14,7 +14,7 @@ from skillyard.store.opening import open_store
 from tests.cli.conftest import Run
 from tests.cli.making import write
 from tests.store.conftest import database, postgres_url, server
-from tests.store.ingest.making import document, jsonl
+from tests.store.ingest.inputs import document, jsonl
 from tests.store.servers import PASSWORD
 
 __all__ = ["database", "postgres_url", "server"]
@@ -55,7 +55,7 @@ def test_an_old_schema_is_not_touched_by_init_and_is_migrated_on_purpose(
     import sqlite3
     from contextlib import closing
 
-    from tests.store.releasing import RELEASED
+    from tests.store.schema_release import RELEASED
 
     with closing(sqlite3.connect(tmp_path / "store.db")) as database:
         database.executescript((RELEASED / "sqlite-1.sql").read_text(encoding="utf-8"))

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.client.asking import WAYS, Way
+from tests.client.client_pair import WAYS, Way
 from tests.serving.http.conftest import settings as settings
 from tests.serving.http.conftest import up as up
-from tests.serving.http.running import LIBRARY, Running, running
+from tests.serving.http.local_server import LIBRARY, Running, running
 from tests.worked_examples.making import document
 
 TWINS = {

@@ -14,8 +14,8 @@ import skillyard.client
 from skillyard.client import AsyncClient, Client
 from skillyard.client.address import Service
 from skillyard.errors import InvalidInput
-from tests.client.asking import Way, answer, awaiting, lying, waiting
-from tests.serving.http.running import Running, running
+from tests.client.client_pair import Way, answer, awaiting, lying, waiting
+from tests.serving.http.local_server import Running, running
 from tests.tables import for_each
 from tests.test_imports import loaded_by
 

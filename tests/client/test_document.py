@@ -17,7 +17,7 @@ from skillyard.client import calls
 from skillyard.client.call import Call
 from skillyard.client.document import Mismatch, document_of, read_as
 from skillyard.remote.search import SearchResult
-from tests.serving.http.running import Running
+from tests.serving.http.local_server import Running
 from tests.tables import for_each
 
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)

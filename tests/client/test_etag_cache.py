@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from skillyard.client.etag_cache import TAG_CHARS, CachedResponse, ETagCache
 from skillyard.errors import BadAnswer
-from tests.client.asking import Way, answer, lying, raised
-from tests.serving.http.running import Running, until
+from tests.client.client_pair import Way, answer, lying, raised
+from tests.serving.http.local_server import Running, until
 
 FIGURES = {"openapi": "3.1.0"}
 

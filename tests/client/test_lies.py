@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from skillyard.errors import BadAnswer, ServiceFailed, ServiceUnavailable
-from tests.client.asking import HANG, Way, answer, lying, raised
-from tests.serving.http.running import Running
+from tests.client.client_pair import HANG, Way, answer, lying, raised
+from tests.serving.http.local_server import Running
 from tests.tables import for_each
 
 TOKEN = "s3cret-token"

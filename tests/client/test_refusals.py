@@ -30,8 +30,8 @@ from skillyard.serving.runtime.errors import Fault, Refused, failed, unavailable
 from skillyard.serving.runtime.guards import busy
 from skillyard.text import clean
 from skillyard_testkit import FakeServers, faults
-from tests.client.asking import Question, Way, answer, lying, raised
-from tests.serving.http.running import Running, running
+from tests.client.client_pair import Question, Way, answer, lying, raised
+from tests.serving.http.local_server import Running, running
 
 TOKEN = "s3cret-token"
 NOT_AGAIN = {"sleep": lambda seconds: pytest.fail("it waited")}

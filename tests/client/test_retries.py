@@ -16,8 +16,8 @@ from skillyard.errors import InvalidInput, ServiceFailed, ServiceUnavailable
 from skillyard.serving.runtime.errors import unavailable
 from skillyard.serving.runtime.guards import ConcurrencyLimiter, busy
 from skillyard.serving.runtime.options import ServiceLimits
-from tests.client.asking import Way, answer, lying, raised
-from tests.serving.http.running import Running, running, until
+from tests.client.client_pair import Way, answer, lying, raised
+from tests.serving.http.local_server import Running, running, until
 from tests.tables import for_each
 
 GOOD = answer({"openapi": "3.1.0"})

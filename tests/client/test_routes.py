@@ -17,12 +17,15 @@ from skillyard.io.sha256 import sha256
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.http.routes.table import ROUTES
+from skillyard.shapes.encoder import encode
 from skillyard.skill import SKILL_FIELDS
-from skillyard.usecases import evaluate_skills, rank_skills, select_skills, why_skill
+from skillyard.usecases.recommendations import evaluate_skills
+from skillyard.usecases.skill_explanation import why_skill
+from skillyard.usecases.skill_selection import rank_skills, select_skills
 from skillyard_testkit import FakeServers
-from tests.client.asking import Question, Way, waiting
+from tests.client.client_pair import Question, Way, waiting
 from tests.parity.trees import write_tree
-from tests.serving.http.running import LIBRARY, Running, running
+from tests.serving.http.local_server import LIBRARY, Running, running
 from tests.serving.http.shapes import conforms
 from tests.serving.http.test_search import fill
 from tests.tables import for_each
@@ -224,11 +227,11 @@ def test_the_service_says_what_this_process_says(
     )
     query = sy.Query(words)
     local = rank_skills(catalog, query, scorer=scorer, explain=True)
-    assert ranked.to_dict() == told(local.to_dict())
+    assert ranked.to_dict() == told(encode(local.document(local.diagnostics)))
     chosen = select_skills(catalog, query, scorer=scorer, explain=True)
-    assert selected.to_dict() == told(chosen.to_dict())
+    assert selected.to_dict() == told(encode(chosen.document(chosen.diagnostics)))
     reasons = why_skill(catalog, "deploy", query, scorer=scorer)
-    assert why.to_dict() == reasons.to_dict(explain=True)
+    assert why.to_dict() == encode(reasons.document(explain=True))
 
 
 def test_recommendations_are_those_of_this_process(
@@ -236,7 +239,7 @@ def test_recommendations_are_those_of_this_process(
 ) -> None:
     (found,) = way(served.base, lambda c: c.evaluate("pdf tables", ["a.py"], show_details=True))
     local = evaluate_skills(catalog, "pdf tables", ["a.py"], show_details=True)
-    assert found.to_dict() == local.to_dict()
+    assert found.to_dict() == encode(local)
     assert found.results[0].skill_name == "pdf-tables"
 
 

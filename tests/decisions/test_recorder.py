@@ -18,7 +18,9 @@ from skillyard.decisions import is_enabled
 from skillyard.decisions.entry import MAX_TEXT_CHARS, RUNNERS_UP, entry, text_digest
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import scorer_names
-from skillyard.usecases import inject_prompt, select_skills
+from skillyard.shapes.encoder import encode
+from skillyard.usecases.prompts import inject_prompt
+from skillyard.usecases.skill_selection import select_skills
 from tests.shared_data import PACKAGES
 
 SKILLS = [
@@ -109,7 +111,7 @@ def test_an_injection_is_logged_with_what_came_close(catalog: sy.Catalog, log: P
     assert first["query"]["digest"] == text_digest(f"\n{REQUEST}")
     assert second["query"]["digest"] == text_digest(REQUEST)
     assert other.match is not None
-    assert second["selected"][0]["id"] == other.match.skill.id
+    assert second["selected"][0]["id"] == other.match.id
     assert second["runners_up"]
     assert done.scorer == first["scorer"] == "hybrid"
 
@@ -148,7 +150,7 @@ def test_a_log_that_cannot_be_written_is_said_and_the_answer_comes(
 def test_nothing_is_loaded_and_nothing_written_when_nobody_listens() -> None:
     code = (
         "import sys, skillyard as sy\n"
-        "from skillyard.usecases import select_skills\n"
+        "from skillyard.usecases.skill_selection import select_skills\n"
         "from skillyard.ranking.query import Query\n"
         "select_skills(sy.Catalog.from_skills([sy.Skill('a', 'b', 'c')]), Query('b'))\n"
         "print([n for n in sys.modules if n.startswith('skillyard.decisions.')])\n"
@@ -220,6 +222,9 @@ def test_the_real_api_takes_the_span(catalog: sy.Catalog, monkeypatch: pytest.Mo
 def test_an_entry_of_any_text_is_json(catalog: sy.Catalog) -> None:
     query = Query("a\ud800\x00b")
     selection = sy.select(catalog, query)
-    shape = entry("x", catalog, query, sy.SelectionPolicy(), (0.5, 1), selection, text=True, now=0)
+    decision = entry(
+        "x", catalog, query, sy.SelectionPolicy(), (0.5, 1), selection, text=True, now=0
+    )
+    shape = encode(decision)
     assert json.loads(json.dumps(shape))["query"]["text"] == "a\ud800\x00b"
     assert shape["time"] == "1970-01-01T00:00:00.000Z"

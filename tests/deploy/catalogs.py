@@ -10,8 +10,8 @@ from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Grant, StoreKey, Version
 from tests.deploy.files import section
 from tests.deploy.shell import run
-from tests.store.following import texts
-from tests.store.releasing import fill
+from tests.store.follower_contract import texts
+from tests.store.schema_release import fill
 from tests.store.servers import Server
 from tests.store.skills import key
 

@@ -15,7 +15,7 @@ from tests.deploy.catalogs import everything, fill_with_grants, made_logins, own
 from tests.deploy.files import section
 from tests.deploy.shell import own_folder, run, server_environment
 from tests.store.conftest import need_server
-from tests.store.following import Follower, texts
+from tests.store.follower_contract import Follower, texts
 from tests.store.servers import USER, Server
 from tests.store.skills import key, skill
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.deploy.files import DEPLOY, compose
-from tests.deploy.serving import PROXY_FILE, Node, asked, haproxy, need, node, proxy, until
+from tests.deploy.node_cluster import PROXY_FILE, Node, asked, haproxy, need, node, proxy, until
 from tests.deploy.shell import free_port
 
 pytest.importorskip("uvicorn")

@@ -22,7 +22,7 @@ import pytest
 
 from tests.deploy.databases import OWNER, Made, made_primary, standby, streaming
 from tests.deploy.files import DEPLOY, commands, compose
-from tests.deploy.serving import TOKEN, Node, asked, haproxy, proxy, running, until
+from tests.deploy.node_cluster import TOKEN, Node, asked, haproxy, proxy, running, until
 from tests.deploy.shell import run
 from tests.shared_data import PACKAGES, REPOSITORY
 from tests.store.servers import USER

@@ -15,7 +15,7 @@ from skillyard.errors import InvalidInput
 from skillyard.serving.runtime.options import TOKEN as SECRET
 from skillyard.serving.runtime.options import TOKEN_FILE, ServiceOptions
 from tests.deploy.files import DEPLOY, unit
-from tests.deploy.serving import TOKEN, asked, need, running, until
+from tests.deploy.node_cluster import TOKEN, asked, need, running, until
 from tests.shared_data import PACKAGES, REPOSITORY
 from tests.tables import for_each
 

@@ -15,7 +15,7 @@ from skillyard.store.opening import open_store
 from skillyard.store.schema_steps import Migration, migrations
 from tests.deploy.catalogs import fill_with_grants
 from tests.store.conftest import need_server
-from tests.store.following import Follower
+from tests.store.follower_contract import Follower
 from tests.store.servers import Server
 from tests.store.skills import key, skill
 

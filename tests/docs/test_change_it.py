@@ -107,3 +107,15 @@ def test_a_source_takes_two_files_and_is_searched_everywhere(tmp_path: Path) -> 
     assert see("source.py", tmp_path).split() == [
         *("python", "search", "settings", "completion"),
     ]
+
+
+def test_an_evaluation_layer_takes_two_files_and_is_run_compared_and_reported(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("anthropic")
+    pytest.importorskip("genai_prices")
+    pytest.importorskip("jinja2")
+    assert len(make("An evaluation layer", tmp_path)) <= 3
+    assert see("layer.py", tmp_path).split() == [
+        *("help", "plan", "run", "terminal", "results", "html", "md", "junit", "compare"),
+    ]

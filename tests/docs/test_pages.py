@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.page_blocks import Shown, matches, run_page, updated
 from tests.docs.pages import blocks, pages
-from tests.docs.running import Shown, matches, run_page, updated
 from tests.shared_data import REPOSITORY
 from tests.tables import for_each
 

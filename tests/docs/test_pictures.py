@@ -1,4 +1,4 @@
-"""The pictures of the README are there, small, and show what the commands print today."""
+"""The pictures of README and guides are there, small, and show what the commands print today."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ def maker() -> ModuleType:
     return module
 
 
-def test_the_pictures_of_the_readme_are_there_and_small() -> None:
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    shown = {Path(path).name for path in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", readme)}
+def test_the_pictures_are_there_and_small() -> None:
+    pages = (REPOSITORY / "README.md", *REPOSITORY.glob("docs/guides/*.md"))
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    shown = {Path(path).name for path in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)}
     assert shown == {path.name for path in PICTURES.iterdir()}
     assert max(path.stat().st_size for path in PICTURES.iterdir()) < LARGEST
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.running import run_program
+from tests.docs.page_blocks import run_program
 from tests.shared_data import REPOSITORY
 
 GOLDEN = Path(__file__).parent / "golden"

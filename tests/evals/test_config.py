@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.config import Config, Models, Paths, read_config
+from skillyard.evals.config import read_config
+from skillyard.evals.config_values import Config, Models, Paths
 from tests.evals.cases.making import one, written
 from tests.tables import for_each
 
@@ -34,7 +35,8 @@ def test_the_defaults_are_those_of_the_specification() -> None:
     assert (config.fail_fast.enabled, config.fail_fast.consecutive) == (True, 3)
     assert list(asdict(config.timeouts).values()) == [15.0, 45.0, 45.0, 60.0, 120.0]
     regression = config.regression
-    assert list(asdict(regression.effectiveness).values()) == [0.5, 2.0, 3]
+    # The spreads of the baseline are 2 there: with them a fall of a point is hardly ever found.
+    assert list(asdict(regression.effectiveness).values()) == [0.5, 0.0, 3]
     assert list(asdict(regression.activation).values()) == [0.10, 0.05, 5]
     assert list(asdict(regression.size_impact).values()) == [0.5, 3]
     assert list(asdict(regression.confusion).values()) == [0.10, 5]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.config import Config, Models
+from skillyard.evals.config_values import Config, Models
 from skillyard.evals.settings import RunSettings
 from tests.tables import for_each
 
@@ -37,9 +37,15 @@ def test_the_model_judges_where_nobody_else_is_named() -> None:
     assert RunSettings.of("size_impact", CONFIG, {"model": "m"}).judge_model == "judge"
 
 
-def test_the_host_is_kept_without_its_port() -> None:
-    assert settings(base_url="http://127.0.0.1:8080/v1").host == "127.0.0.1"
+def test_the_server_is_kept_with_its_port_and_path() -> None:
+    assert settings(base_url="http://127.0.0.1:8080/v1").host == "http://127.0.0.1:8080/v1"
     assert settings().to_dict()["host"] == "api.anthropic.com"
+
+
+def test_the_server_is_the_one_that_a_call_would_reach_now(monkeypatch: Any) -> None:
+    before = settings()
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    assert before.with_server().host == "http://127.0.0.1:9"
 
 
 VALID = st.builds(
@@ -108,6 +114,12 @@ def test_one_setting_may_be_anything(name: str, value: Any) -> None:
     except InvalidInput:
         return
     assert RunSettings.from_dict(made.to_dict()) == made
+
+
+@for_each("limit", [0, -1, True, 1.5, "3"])
+def test_a_limit_that_is_none_is_refused(limit: object) -> None:
+    with pytest.raises(InvalidInput, match="limit"):
+        settings(limit=limit)
 
 
 def test_models_are_wanted_only_where_they_are_asked() -> None:

@@ -15,7 +15,10 @@ import skillyard as sy
 from skillyard.hook import runner
 from skillyard.hook.budget import Budget, BudgetExceeded
 from skillyard.hook.choice import HookOptions
+from skillyard.hook.index_refresh import bring_up_to_date
+from skillyard.hook.library import library_place
 from skillyard.hook.runner import answer
+from tests.embedding.letters import Letters, install
 from tests.hook.conftest import PROMPT, payload
 
 Events = Callable[[], list[dict[str, str]]]
@@ -148,3 +151,31 @@ def test_a_skill_that_is_not_approved_is_logged_as_not_chosen_and_why(
     entry = json.loads(log.read_text(encoding="utf-8"))
     assert (entry["selected"], entry["abstained"]) == ([], True)
     assert entry["runners_up"][0]["rejected_because"] == "not approved"
+
+
+def test_the_default_scorer_chooses_once_its_vectors_are_there(
+    home: Path, users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hook never computes them; the process that updates the index does."""
+    letters = Letters()
+    install(monkeypatch, letters)
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET)
+    (event,) = events()
+    assert event["event"] == "scorer"
+    assert event["message"].startswith("hybrid ranks instead: embedder hybrid+letters: 0 of 1")
+    assert letters.asked == letters.queries == []
+    assert bring_up_to_date(library_place((), None))
+    assert len(letters.asked) == 1
+    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET)
+    assert len(letters.queries) == 1
+    assert len(events()) == 1
+
+
+def test_a_default_scorer_that_cannot_be_used_blocks_no_prompt(
+    users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_SCORER", "nosuch")
+    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET)
+    (event,) = events()
+    assert "SKILLYARD_SCORER=nosuch" in event["message"]

@@ -27,7 +27,7 @@ from tests.hostile.archive_cases import (
     zip_bytes,
 )
 from tests.hostile.case import LOAD, REJECT, skill_bytes
-from tests.hostile.reading import assert_helpful
+from tests.hostile.hang_bound import assert_helpful
 from tests.hostile.watchdog import hang_bound
 from tests.tables import for_each
 

@@ -9,7 +9,7 @@ import skillyard as sy
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.ranking.registry import scorer_names
 from tests.hostile.case import skill_bytes, write
-from tests.hostile.reading import load
+from tests.hostile.hang_bound import load
 from tests.hostile.watchdog import hang_bound
 from tests.tables import for_each
 

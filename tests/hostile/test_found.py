@@ -7,7 +7,7 @@ from pathlib import Path
 import skillyard as sy
 from skillyard.errors import SkillError
 from tests.hostile.case import write
-from tests.hostile.reading import assert_helpful, below, load
+from tests.hostile.hang_bound import assert_helpful, below, load
 from tests.hostile.watchdog import hang_bound
 from tests.tables import for_each
 

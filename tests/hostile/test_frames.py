@@ -14,7 +14,7 @@ from skillyard.text import escape_frame, find_hidden, unescape_frame
 from tests.hostile import tree
 from tests.hostile.body_cases import INJECTIONS
 from tests.hostile.conftest import Tree
-from tests.hostile.reading import load
+from tests.hostile.hang_bound import load
 from tests.hostile.watchdog import hang_bound
 from tests.tables import for_each
 

@@ -19,7 +19,7 @@ from skillyard.errors import SkillError
 from skillyard.text import find_hidden
 from tests.hostile import tree
 from tests.hostile.case import skill_bytes, write
-from tests.hostile.reading import assert_helpful, below
+from tests.hostile.hang_bound import assert_helpful, below
 from tests.hostile.watchdog import hang_bound
 from tests.tables import for_each
 

@@ -7,7 +7,7 @@ from typing import Any
 import skillyard as sy
 from tests.hostile.conftest import Tree
 from tests.hostile.glob_bombs import BOMBS, PATHS
-from tests.hostile.reading import load
+from tests.hostile.hang_bound import load
 from tests.hostile.watchdog import hang_bound
 from tests.tables import for_each
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.hostile.case import SECRET
 from tests.parity.trees import write_tree
-from tests.serving.http.running import LIBRARY, raw, until
+from tests.serving.http.local_server import LIBRARY, raw, until
 from tests.serving.http.test_hostile import HEALTH, TELLING
 from tests.shared_data import PACKAGES
 from tests.tables import for_each

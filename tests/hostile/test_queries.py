@@ -11,8 +11,8 @@ import skillyard as sy
 from skillyard.errors import InvalidInput
 from skillyard.ranking.registry import scorer_names
 from tests.hostile.conftest import Tree
+from tests.hostile.hang_bound import load
 from tests.hostile.queries import QUERIES
-from tests.hostile.reading import load
 from tests.hostile.watchdog import hang_bound
 from tests.tables import for_each
 

@@ -18,7 +18,7 @@ from skillyard.limits import DEFAULT_LIMITS
 from skillyard.resources import list_resources, read_resource
 from tests.hostile.case import SECRET, skill_bytes, write
 from tests.hostile.conftest import Tree
-from tests.hostile.reading import assert_helpful, below, load
+from tests.hostile.hang_bound import assert_helpful, below, load
 from tests.hostile.resource_cases import EITHER, GUIDE, READ, REFUSE, REQUESTS, Request
 from tests.hostile.watchdog import hang_bound
 from tests.tables import for_each

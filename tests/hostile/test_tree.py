@@ -14,7 +14,7 @@ from skillyard.text import find_hidden
 from tests.hostile import tree
 from tests.hostile.case import CANARY_PATH, LOAD, REJECT, SKIP, Case
 from tests.hostile.conftest import Tree
-from tests.hostile.reading import below, load, mentions, names_file, unprivileged
+from tests.hostile.hang_bound import below, load, mentions, names_file, unprivileged
 from tests.tables import for_each
 
 _CASES = tree.cases()

@@ -8,7 +8,7 @@ import skillyard as sy
 from tests.hostile import tree
 from tests.hostile.case import REJECT, SKIP, Case
 from tests.hostile.conftest import Tree
-from tests.hostile.reading import load, names_file, unprivileged
+from tests.hostile.hang_bound import load, names_file, unprivileged
 from tests.hostile.watchdog import hang_bound
 from tests.tables import for_each
 

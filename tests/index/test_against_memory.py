@@ -17,7 +17,7 @@ from skillyard.index.index_reader import open_index
 from skillyard.index.index_writer import IndexWriter
 from skillyard.index.integrity import verify
 from skillyard.index.memory_segments import build_memory_segments
-from tests.index.making import DIMENSIONS, SOAK, Asker, document, in_memory, write
+from tests.index.random_documents import DIMENSIONS, SOAK, Asker, document, in_memory, write
 from tests.tables import for_each
 from tests.worked_examples.making import skill
 

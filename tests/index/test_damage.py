@@ -10,7 +10,7 @@ import pytest
 from skillyard.errors import IndexDamaged
 from skillyard.index.index_reader import open_index
 from skillyard.index.integrity import verify
-from tests.index.making import SOAK, Asker, document, write
+from tests.index.random_documents import SOAK, Asker, document, write
 
 MUTATIONS = 5_000 if SOAK else 600
 

@@ -20,7 +20,7 @@ from skillyard.index import manifest
 from skillyard.index.index_reader import open_index
 from skillyard.index.index_writer import IndexWriter
 from skillyard.index.integrity import verify
-from tests.index.making import DIMENSIONS, SOAK, Asker, document, in_memory, write
+from tests.index.random_documents import DIMENSIONS, SOAK, Asker, document, in_memory, write
 from tests.tables import for_each
 
 KILLS = 50 if SOAK else 6
@@ -104,7 +104,7 @@ def test_a_second_writer_is_refused_and_told_why(tmp_path: Path) -> None:
 CHILD = """
 import random, sys
 sys.path.insert(0, sys.argv[2])
-from tests.index.making import document, write
+from tests.index.random_documents import document, write
 rng = random.Random(33)
 number = 0
 while True:

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.index import kernel, segment_reader, token_table
-from skillyard.index.document import EXCLUDED
 from skillyard.index.index_reader import open_index
+from skillyard.index.searcher import EXCLUDED
 from skillyard.index.segment_writer import SegmentWriter
 from skillyard.index.token_table import bundled_table
-from tests.index.making import DIMENSIONS, Asker, document, write
+from tests.index.random_documents import DIMENSIONS, Asker, document, write
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
 from tests.property.strategies import many
 from tests.shared_data import PACKAGES, REPOSITORY

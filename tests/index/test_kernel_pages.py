@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skillyard.index import kernel, segment_reader
 from skillyard.index.segment_writer import SegmentWriter
-from tests.index.making import DIMENSIONS, document
+from tests.index.random_documents import DIMENSIONS, document
 from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
 from tests.tables import for_each
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.analysis import STANDARD
-from skillyard.analysis.technical import TECHNICAL
+from skillyard.analysis.vocabulary import TECHNICAL
 from skillyard.index import kernel, term_counts
 from tests.kernel_needed import ABSENT, MAY_SKIP
 from tests.property.strategies import many

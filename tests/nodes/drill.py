@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from skillyard.store.opening import open_store
-from tests.nodes.checking import backwards, lost, past_of, untrue, wrong
 from tests.nodes.clients import Lives, Seen, Target, asking
 from tests.nodes.cluster import DATABASE, Cluster, cluster
 from tests.nodes.journal import FAMILIES, TENANT, Entry, Publisher, crowd
+from tests.nodes.laws import backwards, lost, past_of, untrue, wrong
 from tests.nodes.links import Link, cable, namespaces_work, proxies
 from tests.nodes.nodes import Node, until
 from tests.store.servers import Server

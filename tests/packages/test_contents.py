@@ -36,6 +36,7 @@ BESIDE = [
 ]
 SOURCES = (".c", ".h")
 TESTKIT = "testkit"
+ENCODER = "encoder"
 Build = Callable[..., Path]
 
 
@@ -52,7 +53,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
     def run(hook: str, project: str = ".", **environment: str) -> Path:
         tree = tmp_path_factory.mktemp("tree")
-        for name in [*sorted(tracked("src") | tracked(TESTKIT)), *BESIDE]:
+        for name in [*sorted(tracked("src") | tracked(TESTKIT) | tracked(ENCODER)), *BESIDE]:
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(REPOSITORY / name, tree / name)
         tree /= project
@@ -105,6 +106,29 @@ def test_the_testkit_is_a_wheel_of_its_own_for_this_very_version(build: Build) -
     assert [line for line in lines if line.startswith("Requires-Dist:")] == [
         f"Requires-Dist: skillyard=={__version__}"
     ]
+
+
+def test_the_encoder_is_a_wheel_of_its_own_that_needs_nothing_of_ours(build: Build) -> None:
+    wheel = build("build_wheel", ENCODER)
+    files = tracked(f"{ENCODER}/src")
+    assert names(wheel) == {name.removeprefix(f"{ENCODER}/src/") for name in files}
+    with zipfile.ZipFile(wheel) as archive:
+        texts = {
+            name.rpartition(".dist-info/")[2]: archive.read(name).decode()
+            for name in archive.namelist()
+            if ".dist-info/" in name
+        }
+    lines = texts["METADATA"].splitlines()
+    assert f"Version: {__version__}" in lines
+    needs = {line.partition(": ")[2].partition(">")[0] for line in lines if "Requires-Dist" in line}
+    assert needs == {"numpy", "onnxruntime", "tokenizers"}
+    assert "encoder = skillyard_encoder:Encoder" in texts["entry_points.txt"]
+    assert "all-MiniLM-L6-v2" in texts["licenses/NOTICE"]
+
+
+def test_the_extra_needs_the_encoder_of_this_very_version() -> None:
+    text = (REPOSITORY / "pyproject.toml").read_text("utf-8")
+    assert f'encoder = ["skillyard-encoder=={__version__}"]' in text
 
 
 @requirement("packages:tag")

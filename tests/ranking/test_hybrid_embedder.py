@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,66 @@ def test_words_and_meaning_share_what_the_embedder_leaves() -> None:
         for kind in ("words", "meaning"):
             left = before.get(kind, 0.0) * (1 - HYBRID.fusion.embedder)
             assert match.signals.get(kind, 0.0) == pytest.approx(left)
+
+
+@for_each(
+    ("text", "weight"),
+    [
+        ("zebra quiz", 0.5),
+        ("zebra quiz " * 31, 0.3),
+        ("bitte das Zebra beschreiben und die Prüfung starten", 0.1),
+    ],
+    ids=["english", "long", "foreign"],
+)
+def test_an_embedder_may_weigh_itself_by_the_kind_of_request(text: str, weight: float) -> None:
+    letters = Letters()
+    letters.weights = (0.5, 0.3, 0.1)  # type: ignore[attr-defined]
+    catalog = sy.Catalog.from_skills(SKILLS)
+    matches = sy.rank(catalog, text, scorer=Hybrid(embedder=letters))
+    assert max(match.signals["embedder"] for match in matches) == weight
+
+
+def test_a_calibrated_embedder_counts_in_the_probability() -> None:
+    letters = Letters()
+    letters.calibration = (-1.0, 0.5, 2.0, 3.0)  # type: ignore[attr-defined]
+    catalog = sy.Catalog.from_skills(SKILLS)
+    text = "deploy the tests"
+    plain = sy.rank(catalog, text, scorer=Hybrid(embedder=Letters()))
+    sure = sy.rank(catalog, text, scorer=Hybrid(embedder=letters))
+    assert [match.skill.name for match in sure] == [match.skill.name for match in plain]
+    assert sure[0].score != plain[0].score
+    _, odds = sure[0].explanation.parts
+    assert sum(part.value for part in odds.parts) == pytest.approx(odds.value, abs=1e-12)
+    (changes,) = [part for part in odds.parts if part.label == "embedder"]
+    cosines = sorted(_cosines(text), reverse=True)
+    before = plain[0].explanation.parts[1].value
+    own = _cosine(text, sure[0].skill)
+    ahead = own - next(value for value in cosines if value != own)
+    expected = -1.0 + 0.5 * before + 2.0 * own + 3.0 * ahead - before
+    assert changes.value == pytest.approx(expected, abs=0.05)  # vectors are stored as bytes
+
+
+def _cosines(text: str) -> list[float]:
+    return [_cosine(text, skill) for skill in SKILLS if skill.name != "secret"]
+
+
+def _cosine(text: str, skill: sy.Skill) -> float:
+    one, other = Letters().embed([text, f"{skill.name}. {skill.description}"])
+    norms = [sqrt(sum(value * value for value in vector)) for vector in (one, other)]
+    return sum(a * b for a, b in zip(one, other, strict=True)) / (norms[0] * norms[1])
+
+
+def test_other_languages_keep_the_probability_of_the_built_in_evidence() -> None:
+    letters = Letters()
+    letters.calibration = (-1.0, 0.5, 2.0, 3.0)  # type: ignore[attr-defined]
+    catalog = sy.Catalog.from_skills(SKILLS)
+    text = "bitte das Zebra beschreiben und die Prüfung starten"
+    for calibrated, plain in zip(
+        sy.rank(catalog, text, scorer=Hybrid(embedder=letters)),
+        sy.rank(catalog, text, scorer=Hybrid(embedder=Letters())),
+        strict=True,
+    ):
+        assert calibrated.score == plain.score
 
 
 def test_vectors_are_kept_for_the_next_time() -> None:

@@ -12,8 +12,7 @@ import skillyard as sy
 from skillyard.index.token_table import UNIT
 from skillyard.ranking.hybrid import HYBRID, Fusion, Hybrid
 from skillyard.ranking.hybrid.evidence import UNIT_DOT
-from skillyard.ranking.hybrid.feedback import LONG_QUERY_TERMS
-from skillyard.ranking.hybrid.query_analysis import analyse_query
+from skillyard.ranking.hybrid.query_analysis import LONG_QUERY_TERMS, analyse_query
 from tests.ranking.test_hybrid import leaves_add_up
 from tests.worked_examples.making import catalog, skill
 

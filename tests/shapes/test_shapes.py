@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, get_args, get_type_hints
 
+import msgspec
+
 import skillyard.shapes
 from skillyard.ranking.registry import BUILT_IN, DEFAULT_SCORER
 from skillyard.serving.mcp.schemas import ARGUMENTS
 from skillyard.serving.runtime.schemas import components_of
+from skillyard.shapes.details import Explanation
 from skillyard.shapes.encoder import encode
-from skillyard.shapes.matches import Explanation
 from skillyard.shapes.skills import Skill
 from skillyard.skill import SKILL_FIELDS
+from tests.docs.pages import blocks
+from tests.shared_data import REPOSITORY
 
 
 def shapes() -> Iterator[type[Any]]:
@@ -38,6 +43,40 @@ def test_a_member_that_holds_its_default_is_left_out_and_others_keep_their_order
     assert encode(leaf) == {"label": "words", "value": 0.5, "op": "leaf"}
     tree = Explanation(label="score", value=0.5, op="sum", parts=(leaf,))
     assert list(encode(tree)) == ["label", "value", "op", "parts"]
+
+
+def test_the_documented_examples_are_documents_of_their_shapes_member_by_member() -> None:
+    by_name: dict[str, list[Any]] = {}
+    for shape in shapes():
+        schema = shape.__dataclass_fields__.get("schema")
+        for name in get_args(get_type_hints(shape)["schema"]) if schema is not None else ():
+            by_name.setdefault(name, []).append(shape)
+    page = (REPOSITORY / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
+    examples = [json.loads(block.text) for block in blocks(page) if block.language == "json"]
+    of_shapes = [each for each in examples if each["schema"] in by_name]
+    assert {each["schema"] for each in of_shapes} == set(by_name)
+    other = [
+        each["schema"]
+        for each in of_shapes
+        if not any(rewritten(each, shape) for shape in by_name[each["schema"]])
+    ]
+    assert other == []
+
+
+def rewritten(example: dict[str, Any], shape: type[Any]) -> bool:
+    """True when the shape reads the example and writes the same members in the same order."""
+    try:
+        document = encode(msgspec.convert(example, shape))
+    except msgspec.ValidationError:
+        return False
+    return bool(document == example and ordered(document) == ordered(example))
+
+
+def ordered(value: Any) -> Any:
+    """Return the names of the members, and those inside them, in their order."""
+    if isinstance(value, dict):
+        return [(name, ordered(item)) for name, item in value.items()]
+    return [ordered(item) for item in value] if isinstance(value, list) else None
 
 
 def test_a_schema_lists_what_is_always_there_and_nothing_that_is_never_sent() -> None:

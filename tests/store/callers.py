@@ -15,7 +15,7 @@ from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import (
     Grant,
 )
-from tests.store.following import Follower, texts
+from tests.store.follower_contract import Follower, texts
 from tests.store.skills import key, skill, skills
 
 __all__ = ["Callers"]

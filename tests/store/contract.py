@@ -20,10 +20,10 @@ from skillyard.skill import Skill
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from tests.store.callers import Callers
-from tests.store.following import Follower, Following, texts
-from tests.store.looking import Looking
-from tests.store.publishing import Publishing
+from tests.store.follower_contract import Follower, Following, texts
 from tests.store.skills import key, skill, skills
+from tests.store.standing_contract import Looking
+from tests.store.writer_contract import Publishing
 
 __all__ = ["Contract"]
 

@@ -23,7 +23,7 @@ from skillyard.errors import SkillNotFound, StoreConflict
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Grant, StoreKey
-from tests.store.following import Follower
+from tests.store.follower_contract import Follower
 from tests.store.servers import Server
 from tests.store.skills import skill
 

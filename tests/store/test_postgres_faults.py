@@ -14,7 +14,7 @@ from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Grant
 from tests.store.conftest import need_server
-from tests.store.following import Follower, texts
+from tests.store.follower_contract import Follower, texts
 from tests.store.proxy import Wire
 from tests.store.servers import PASSWORD, USER, Server
 from tests.store.skills import key, skill, skills

@@ -15,7 +15,7 @@ import pytest
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from tests.shared_data import PACKAGES
-from tests.store.following import Follower, texts
+from tests.store.follower_contract import Follower, texts
 from tests.store.servers import Server
 from tests.store.skills import key, skill
 

@@ -14,7 +14,7 @@ from skillyard.errors import NoStandby, StoreFailed, StoreRefused, StoreUnavaila
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from tests.store.conftest import need_server
-from tests.store.following import Follower, texts
+from tests.store.follower_contract import Follower, texts
 from tests.store.servers import Server
 from tests.store.skills import key, skill
 from tests.tables import for_each

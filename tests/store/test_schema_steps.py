@@ -18,7 +18,7 @@ from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.schema_steps import Migration, latest, migrations, pending
 from skillyard.store.values import Grant, Version
-from tests.store.releasing import RELEASED, fill
+from tests.store.schema_release import RELEASED, fill
 from tests.store.servers import Server
 from tests.store.skills import key, skill
 from tests.tables import for_each

@@ -14,6 +14,7 @@ import pytest
 
 from skillyard.cli import main
 from skillyard.cli.grammar import read_command
+from skillyard.shapes.encoder import encode
 from skillyard.usecases.doctor import Diagnosis, Finding, diagnose
 from skillyard.usecases.doctor.environment import VARIABLES
 
@@ -89,7 +90,7 @@ def doctor() -> Doctor:
 
     def call(*roots: str, scopes: Sequence[str] = ()) -> Report:
         found = diagnose(roots, scopes, version="1.2.3", read_command=read_command)
-        json.dumps(found.to_dict())
+        json.dumps(encode(found))
         for finding in found.findings:
             assert bool(finding.remedy) == (finding.status != "ok"), finding
             assert finding.message, finding

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from skillyard.errors import InvalidInput
-from skillyard.usecases import diagnose
-from skillyard.usecases.doctor import library
+from skillyard.shapes.encoder import encode
+from skillyard.usecases.doctor import diagnose, library
 from skillyard.usecases.doctor.environment import VARIABLES
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
@@ -105,7 +105,7 @@ def test_variables_are_named_and_their_values_are_not(
     assert secret < set(report.one("environment").details["set"])
     assert report.one("embedder").status == "error"
     assert report.one("network").status == "ok"
-    assert "hunter2" not in json.dumps(report.diagnosis.to_dict())
+    assert "hunter2" not in json.dumps(encode(report.diagnosis))
 
 
 def test_a_variable_that_nothing_reads_is_told_with_the_near_name(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from skillyard.hook.settings_file import SettingsRefused
+from skillyard.shapes.encoder import encode
 from skillyard.usecases.doctor import documents, mcp_clients
 from skillyard.usecases.doctor.installation import Requirement
 from tests.requirements import requirement
@@ -170,7 +171,7 @@ def test_nothing_secret_of_a_registration_is_repeated(
     report = doctor()
     statuses = [found.status for found in report.all("mcp.claude-code")]
     assert statuses == ["ok", "ok", "warning", "error", "error"]
-    assert "hunter2" not in json.dumps(report.diagnosis.to_dict())
+    assert "hunter2" not in json.dumps(encode(report.diagnosis))
 
 
 @requirement("cli:doctor:settings")

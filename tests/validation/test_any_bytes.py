@@ -12,7 +12,7 @@ import skillyard as sy
 from skillyard.text import find_hidden
 from skillyard.validation import PROFILES, report
 from tests.property.strategies import many
-from tests.validation.making import text, tree
+from tests.validation.skill_files import text, tree
 
 _PIECES = st.sampled_from(
     [

@@ -10,7 +10,7 @@ import skillyard as sy
 from skillyard.errors import InvalidInput
 from skillyard.validation.config import CheckConfig, find_check_config, read_check_config
 from tests.tables import for_each
-from tests.validation.making import codes, text, tree
+from tests.validation.skill_files import codes, text, tree
 
 FILES = {
     "skills/pencil/SKILL.md": text(description="Sharpens.", body="See [a](gone.md)."),

@@ -15,12 +15,12 @@ import skillyard as sy
 from skillyard.errors import SkillError
 from skillyard.formats.agentskills import Document, parse_document
 from skillyard.skill import Skill
-from skillyard.usecases import check_paths, fix_paths
+from skillyard.usecases.library_check import check_paths, fix_paths
 from skillyard.validation.config import CheckConfig
 from skillyard.validation.fix_plan import plan_fixes, write_plan
 from skillyard.validation.fixes import FIXABLE, Place, fix_document
 from tests.tables import for_each
-from tests.validation.making import codes, text, tree
+from tests.validation.skill_files import codes, text, tree
 
 HEAD = "---\nname: pencil\ndescription: x\n"
 PLACE = Place("pencil/SKILL.md", "pencil")

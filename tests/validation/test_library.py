@@ -12,7 +12,7 @@ import skillyard as sy
 from skillyard.errors import Diagnostic
 from skillyard.validation import library_rules, validate
 from tests.tables import for_each
-from tests.validation.making import codes, text, tree
+from tests.validation.skill_files import codes, text, tree
 
 
 def _skill(name: str, description: str | None = None, **fields: Any) -> sy.Skill:

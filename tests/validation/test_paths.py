@@ -10,7 +10,7 @@ import pytest
 import skillyard as sy
 from skillyard.validation import PROFILES
 from tests.tables import for_each
-from tests.validation.making import codes, text, tree
+from tests.validation.skill_files import codes, text, tree
 
 
 def test_a_skill_a_file_and_a_root_give_the_same_finding(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from skillyard.errors import Diagnostic
 from skillyard.validation import PROFILES, RULES
 from skillyard.validation.profiles import RENAMED, regraded
 from tests.tables import for_each
-from tests.validation.making import check, codes, text, tree
+from tests.validation.skill_files import check, codes, text, tree
 
 MIXED: dict[str, str | bytes] = {
     "good/SKILL.md": text("good"),

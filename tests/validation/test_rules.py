@@ -11,7 +11,7 @@ from skillyard.errors import Diagnostic
 from skillyard.validation.codes import CHECKS
 from skillyard.validation.profiles import PROFILES
 from tests.tables import for_each
-from tests.validation.making import BODY, codes, text, tree
+from tests.validation.skill_files import BODY, codes, text, tree
 
 Files = Mapping[str, str]
 

@@ -40,9 +40,9 @@ class Outcome(NamedTuple):
     passed: int
     failed: int
 
-    def loses_to(self, wanted: Outcome) -> bool:
+    def loses_to(self, expected: Outcome) -> bool:
         """True where less passed than is wanted, or more failed."""
-        return self.passed < wanted.passed or self.failed > wanted.failed
+        return self.passed < expected.passed or self.failed > expected.failed
 
 
 @contextmanager
@@ -74,25 +74,25 @@ def address(server: subprocess.Popen[bytes], log: Path) -> str:
     raise SystemExit(f"the server did not start:\n{log.read_text()}")
 
 
-def ran(kind: str, given: list[str], out: Path) -> dict[str, Outcome]:
+def ran(kind: str, arguments: list[str], out: Path) -> dict[str, Outcome]:
     """Run scenarios in one process of the runner; return the outcomes by scenario.
 
     Raises SystemExit where there are none.
     """
-    command = ["node", "--import", str(HERE / "node20.mjs"), str(RUNNER), kind, *given]
-    told = subprocess.run(
+    command = ["node", "--import", str(HERE / "node20.mjs"), str(RUNNER), kind, *arguments]
+    process = subprocess.run(
         [*command, "-o", str(out)],
         capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
-    found = {}
+    outcomes_by_name = {}
     for checks in out.glob("*/checks.json"):
         name = re.fullmatch(r"(?:server-)?(.*)-\d{4}-\d\d-\d\dT[\dZ-]+", checks.parent.name)
         assert name is not None, checks.parent.name
         counted = Counter(check["status"] for check in json.loads(checks.read_text()))
-        found[name[1]] = Outcome(counted["SUCCESS"], counted["FAILURE"])
-    if not found:
-        raise SystemExit(f"the runner gave no result:\n{told.stdout}{told.stderr}")
-    return found
+        outcomes_by_name[name[1]] = Outcome(counted["SUCCESS"], counted["FAILURE"])
+    if not outcomes_by_name:
+        raise SystemExit(f"the runner gave no result:\n{process.stdout}{process.stderr}")
+    return outcomes_by_name
 
 
 def outcomes(hosted: Iterable[str]) -> dict[str, Outcome]:
@@ -100,11 +100,11 @@ def outcomes(hosted: Iterable[str]) -> dict[str, Outcome]:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
         with serving(out) as url:
-            found = ran("server", ["--url", url, "--suite", "all"], out / "server")
+            results = ran("server", ["--url", url, "--suite", "all"], out / "server")
         host = ["--command", f"{sys.executable} {HERE / 'host.py'}"]
         for name in hosted:
-            found |= ran("client", [*host, "--scenario", name], out / name)
-    return found
+            results |= ran("client", [*host, "--scenario", name], out / name)
+    return results
 
 
 def main() -> int:
@@ -115,13 +115,15 @@ def main() -> int:
         return 0
     install(HERE)
     expected = json.loads((HERE / "expected.json").read_text())
-    found = outcomes(expected["host"])
+    results = outcomes(expected["host"])
     lost = []
     for name, counts in (expected["server"] | expected["host"]).items():
-        wanted, came = Outcome(*counts), found.get(name, Outcome(0, 0))
-        verdict = "ok" if came == wanted else "better than expected.json says"
-        if came.loses_to(wanted):
-            verdict = f"LOST: {wanted.passed} passed, {wanted.failed} failed before"
+        expected_outcome, came = Outcome(*counts), results.get(name, Outcome(0, 0))
+        verdict = "ok" if came == expected_outcome else "better than expected.json says"
+        if came.loses_to(expected_outcome):
+            verdict = (
+                f"LOST: {expected_outcome.passed} passed, {expected_outcome.failed} failed before"
+            )
             lost.append(name)
         print(f"{name:34} {came.passed:3} passed {came.failed:3} failed  {verdict}")
     print(f"conformance: lost {', '.join(lost)}" if lost else "conformance: nothing lost")

@@ -41,9 +41,9 @@ def serving(folder: Path) -> Iterator[str]:
 def _address(server: subprocess.Popen[bytes], log: Path) -> str:
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end and server.poll() is None:
-        found = re.search(r"http://127\.0\.0\.1:\d+", log.read_text())
-        if found is not None:
-            return found.group()
+        match = re.search(r"http://127\.0\.0\.1:\d+", log.read_text())
+        if match is not None:
+            return match.group()
         time.sleep(0.05)
     raise SystemExit(f"fuzz: the service did not start: {log.read_text()}")
 
@@ -52,7 +52,7 @@ def fuzz(seconds: float, seed: int) -> int:
     """Run schemathesis for so long, print what it counted, return its faults."""
     with tempfile.TemporaryDirectory() as place, serving(Path(place)) as url:
         report = Path(place, "report.json")
-        done = subprocess.run(
+        process = subprocess.run(
             [
                 str(Path(sys.executable).with_name("schemathesis")),
                 "--config-file", str(HERE / "schemathesis.toml"), "run", f"{url}/openapi.json",
@@ -66,15 +66,14 @@ def fuzz(seconds: float, seed: int) -> int:
         )  # fmt: skip
         log = Path(place, "server.log").read_text()
         failures = [line for line in log.splitlines() if '"event": "failure"' in line]
-        if done.returncode or failures:
-            print(done.stdout, done.stderr, *failures, sep="\n", file=sys.stderr)
+        if process.returncode or failures:
+            print(process.stdout, process.stderr, *failures, sep="\n", file=sys.stderr)
         counted = json.loads(report.read_text()) if report.exists() else {}
-    print(
-        f"fuzz: {NAME}: ended with {done.returncode}, seed {seed}; {_counts(counted, done.stdout)}"
-    )
-    return int(bool(done.returncode or failures))
+    counts = _counts(counted, process.stdout)
+    print(f"fuzz: {NAME}: ended with {process.returncode}, seed {seed}; {counts}")
+    return int(bool(process.returncode or failures))
 
 
 def _counts(counted: dict[str, object], out: str) -> str:
-    found = re.findall(r"^\s*([\d,]+ generated.*|[\d,]+ .*passed.*)$", out, re.MULTILINE)
-    return " ".join(found) or ", ".join(sorted(counted))
+    counts = re.findall(r"^\s*([\d,]+ generated.*|[\d,]+ .*passed.*)$", out, re.MULTILINE)
+    return " ".join(counts) or ", ".join(sorted(counted))

@@ -26,7 +26,7 @@ import http_service  # noqa: E402 - beside this file
 import targets  # noqa: E402
 
 KEPT = ROOT / "runs" / "fuzz"
-MOST_FAULTS = 20
+MAX_FAULTS = 20
 """Faults of one target after which it is left."""
 
 
@@ -36,7 +36,7 @@ def fuzz(target: targets.Target, seconds: float, seed: int) -> tuple[int, int]:
     inputs = faults = 0
     end = time.monotonic() + seconds
     with target.ready() as check:
-        while time.monotonic() < end and faults < MOST_FAULTS:
+        while time.monotonic() < end and faults < MAX_FAULTS:
             data = target.make(source)
             inputs += 1
             try:
@@ -62,17 +62,17 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=names, metavar="TARGET")
     options = parser.parse_args()
     seed = secrets.randbelow(1 << 30) if options.seed is None else options.seed
-    wanted = options.only or names
-    share = options.seconds / len(wanted)
+    chosen = options.only or names
+    share = options.seconds / len(chosen)
     worst = 0
     for target in targets.TARGETS:
-        if target.name in wanted:
+        if target.name in chosen:
             inputs, faults = fuzz(target, share, seed)
             print(
                 f"fuzz: {target.name}: {inputs:,} inputs, {faults} faults, seed {seed}", flush=True
             )
             worst = max(worst, faults)
-    if http_service.NAME in wanted:
+    if http_service.NAME in chosen:
         worst = max(worst, http_service.fuzz(share, seed))
     return 1 if worst else 0
 

@@ -31,7 +31,7 @@ __all__ = ["TARGETS", "Target"]
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "skills"
-MOST_S = 2.0
+MAX_S = 2.0
 """One input may take so long; the slowest that is known takes a twentieth of it."""
 PATIENCE_S = 20.0
 
@@ -75,8 +75,8 @@ def timed(check: Check) -> Iterator[Check]:
     def within(data: bytes) -> None:
         began = time.process_time()
         check(data)
-        taken = time.process_time() - began
-        assert taken < MOST_S, f"{taken:.1f} s"
+        seconds = time.process_time() - began
+        assert seconds < MAX_S, f"{seconds:.1f} s"
 
     yield within
 
@@ -196,7 +196,7 @@ def a_payload(source: random.Random) -> bytes:
 @contextmanager
 def a_hook() -> Iterator[Check]:
     """No error and no output but an answer in the host's format."""
-    with tempfile.TemporaryDirectory() as home, timed(asked) as check:
+    with tempfile.TemporaryDirectory() as home, timed(rank) as check:
         os.environ.update(
             HOME=home, SKILLYARD_STATE=f"{home}/state", SKILLYARD_CACHE=f"{home}/cache"
         )
@@ -207,7 +207,7 @@ def a_hook() -> Iterator[Check]:
         assert not errors, errors[0]
 
 
-def asked(data: bytes) -> None:
+def rank(data: bytes) -> None:
     text = answer("claude-code", lambda _: data, HookOptions(refresh=False), budget_ms=60_000)
     if text:
         context = json.loads(text)["hookSpecificOutput"]["additionalContext"]

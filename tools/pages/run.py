@@ -1,4 +1,4 @@
-"""Hold every page of the service to axe-core in Chromium, and leave screenshots.
+"""Hold every page of the service and of reports to axe-core in Chromium, with screenshots.
 
     python tools/pages/run.py [arguments of pytest]
 
@@ -21,7 +21,7 @@ from pinned_npm import install, missing  # noqa: E402 - a script beside this fol
 
 NODE = 18
 
-PAGES = "tests/serving/web/test_accessible.py"
+PAGES = ("tests/serving/web/test_accessible.py", "tests/evals/report/test_browser.py")
 
 
 def main() -> int:
@@ -43,7 +43,7 @@ def main() -> int:
             "-m",
             "pytest",
             "--all",
-            PAGES,
+            *PAGES,
             *sys.argv[1:],
         ],
     )

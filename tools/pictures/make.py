@@ -1,9 +1,10 @@
-"""Make the pictures of README.md from real runs over the example library.
+"""Make the pictures of README.md and of the guides from real runs over the example library.
 
     python tools/pictures/make.py
 
 ``docs/pictures/terminal.svg`` shows the output of the command line, drawn by rich.
-``docs/pictures/page.png`` is a screenshot of the web page in Chromium. Both are committed.
+``docs/pictures/page.png`` is a screenshot of the web page in Chromium, ``report.png`` one of the
+report of ``make demo-evals``. They are committed.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ SVG = """\
 
 
 def main() -> int:
-    """Make both pictures; return the exit status."""
+    """Make the pictures; return the exit status."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if browser is None:
         print("pictures: Chromium is not installed (Debian: chromium)", file=sys.stderr)
@@ -73,7 +74,10 @@ def main() -> int:
         environment = isolated_environment(folder)
         draw_terminal(PICTURES / "terminal.svg", environment)
         with _service(environment) as address:
-            _screenshot(browser, address, PICTURES / "page.png", folder)
+            query = urlencode({"q": REQUEST})
+            _screenshot(browser, f"{address}/?{query}", PICTURES / "page.png", folder)
+        report = _demo_report(folder, environment)
+        _screenshot(browser, report, PICTURES / "report.png", folder, width=1_280)
     for picture in sorted(PICTURES.iterdir()):
         print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size:,} bytes")
     return 0
@@ -154,16 +158,24 @@ def _service(environment: dict[str, str]) -> Iterator[str]:
             running.kill()
 
 
-def _screenshot(browser: str, address: str, path: Path, folder: str) -> None:
-    """Write a picture of the page that answers the request."""
-    options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1000,760"]
+def _demo_report(folder: str, environment: dict[str, str]) -> str:
+    """Evaluate the example skills with the stand-in; return the address of the report."""
+    path = Path(folder) / "report.html"
+    command = [sys.executable, str(ROOT / "examples" / "demo_evals.py"), str(path)]
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+    return path.as_uri()
+
+
+def _screenshot(browser: str, address: str, path: Path, folder: str, width: int = 1_000) -> None:
+    """Write a picture of the first screen of a page."""
+    options = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size={width},760"]
     subprocess.run(
         [
             browser,
             *options,
             f"--user-data-dir={folder}/chromium",
             f"--screenshot={path}",
-            f"{address}/?{urlencode({'q': REQUEST})}",
+            address,
         ],
         check=True,
         stderr=subprocess.DEVNULL,

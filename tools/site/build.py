@@ -63,9 +63,9 @@ def main() -> int:
     """Build and check the site; return the exit status."""
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--clean"]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
-    done = subprocess.run([*command, *sys.argv[1:]], cwd=ROOT, env=environment, check=False)
-    if done.returncode != 0:
-        return done.returncode
+    process = subprocess.run([*command, *sys.argv[1:]], cwd=ROOT, env=environment, check=False)
+    if process.returncode != 0:
+        return process.returncode
     external = external_resources(SITE)
     for line in external:
         print(f"loaded from another host: {line}", file=sys.stderr)

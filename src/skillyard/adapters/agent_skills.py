@@ -37,9 +37,9 @@ from skillyard.resources import list_resources, read_resource
 from skillyard.selection import SelectionPolicy
 from skillyard.skill import Skill
 from skillyard.text import clean_line, escape_frame, plural, shorten
-from skillyard.usecases.choosing import rank_skills, select_skills
 from skillyard.usecases.prompts import summary_of
-from skillyard.usecases.reasons import Why, why_skill
+from skillyard.usecases.skill_explanation import Why, why_skill
+from skillyard.usecases.skill_selection import rank_skills, select_skills
 
 __all__ = ["AgentSkills", "Offer", "SkillOptions"]
 

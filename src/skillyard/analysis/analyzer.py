@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from functools import reduce
@@ -17,12 +18,27 @@ from skillyard.analysis.filters import (
     stop,
 )
 from skillyard.analysis.stemmer import stem
-from skillyard.analysis.tokenizer import surfaces
 
-__all__ = ["STANDARD", "VERSION", "Analyzer"]
+__all__ = ["STANDARD", "VERSION", "Analyzer", "surfaces"]
 
 VERSION = 1
 """Version of the analysis. Indexes of another version are rebuilt."""
+
+# A run of word characters may hold underscores; what it holds is taken apart later. The pattern
+# has no nested repetition over the same characters, so it is linear.
+_SURFACE = re.compile(r"\.?\w+(?:[-.'’]\w+)*(?:\+\+|#)?")
+
+
+def surfaces(text: str) -> list[str]:
+    """Return the surfaces of ``text`` in order, repetitions kept: the words before any filter.
+
+    A surface is a maximal run of letters and digits with the joiners that technical writing puts
+    inside a word (``fast-api``, ``snake_case``, ``next.js``, ``don't``), a leading dot (``.net``)
+    and the endings of a few language names (``c++``, ``c#``). A slash joins nothing: paths fall
+    apart.
+    """
+    return _SURFACE.findall(text)
+
 
 MAX_CACHED_SURFACES = 400_000
 """Tokens whose terms are cached: about 60 MB. A full cache is cleared."""

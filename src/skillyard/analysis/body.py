@@ -45,7 +45,7 @@ def split_body(text: str) -> Body:
     fence = ""
     avoid_level = 0  # level of the enclosing "not for" heading, 0 outside
     text = f"\n{text}"
-    taken = 1  # start of the first line that is not assigned yet
+    unassigned = 1  # start of the first line that is not assigned yet
     for mark_or_heading in _FENCE_OR_HEADING.finditer(text):
         start = mark_or_heading.start() + 1
         mark = mark_or_heading[2]
@@ -53,10 +53,10 @@ def split_body(text: str) -> Body:
             continue  # a line of code
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        if start > taken:
+        if start > unassigned:
             part = code if fence else avoid if avoid_level else prose
-            part.append(text[taken : start - 1])
-        taken = end + 1
+            part.append(text[unassigned : start - 1])
+        unassigned = end + 1
         if mark:
             fence = "" if mark == fence else fence or mark
             continue
@@ -67,8 +67,8 @@ def split_body(text: str) -> Body:
         if not avoid_level and _is_avoid_heading(title):
             avoid_level = level
         (avoid if avoid_level else headings).append(title)
-    if taken <= len(text):
-        (code if fence else avoid if avoid_level else prose).append(text[taken:])
+    if unassigned <= len(text):
+        (code if fence else avoid if avoid_level else prose).append(text[unassigned:])
     return Body("\n".join(headings), "\n".join(prose), "\n".join(code), "\n".join(avoid))
 
 

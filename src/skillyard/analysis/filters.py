@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from skillyard.analysis.scripts import script_runs
-from skillyard.analysis.stopwords import ENGLISH
-from skillyard.analysis.technical import TECHNICAL
+from skillyard.analysis.vocabulary import ENGLISH, TECHNICAL
 
 __all__ = [
     "Filter",

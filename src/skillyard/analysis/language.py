@@ -7,10 +7,10 @@ English.
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections import Counter
 
 from skillyard.analysis.scripts import latin_share
-from skillyard.analysis.stopwords import ENGLISH
+from skillyard.analysis.vocabulary import ENGLISH
 
 __all__ = ["FUNCTION_WORDS", "language_of"]
 
@@ -78,7 +78,7 @@ MIN_FUNCTION_WORDS = 2
 MOSTLY_LATIN = 0.85
 """From this share of Latin letters the script does not decide the language."""
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = r"[^\W\d_]+"
 
 _SCRIPTS = (
     ("ja", "[\u3040-\u30ff\uff66-\uff9f]"),
@@ -102,22 +102,13 @@ def language_of(text: str, latin: float | None = None) -> str:
         for code, script in _SCRIPTS:
             if re.search(script, text):
                 return code
-    votes: dict[str, int] = {}
     # Lower-cased after splitting: the lower case of İ contains a combining mark.
-    words = " ".join(_WORD.findall(text)).lower()
-    for codes in map(_codes().get, words.split(" ")):
-        for code in codes or ():
-            votes[code] = votes.get(code, 0) + 1
-    english = votes.pop("en", 0)
-    best = min(votes, key=lambda code: (-votes[code], code), default="en")
-    return best if votes and votes[best] >= MIN_FUNCTION_WORDS and votes[best] > english else "en"
+    counts = Counter(" ".join(re.findall(_WORD, text)).lower().split(" "))
+    votes = {code: _occurrences(counts, words) for code, words in FUNCTION_WORDS.items()}
+    best = min(votes, key=lambda code: (-votes[code], code))
+    english = _occurrences(counts, ENGLISH)
+    return best if votes[best] >= MIN_FUNCTION_WORDS and votes[best] > english else "en"
 
 
-@cache
-def _codes() -> dict[str, tuple[str, ...]]:
-    """Return the languages of each function word."""
-    by_word: dict[str, tuple[str, ...]] = dict.fromkeys(ENGLISH, ("en",))
-    for code, words in FUNCTION_WORDS.items():
-        for word in words:
-            by_word[word] = (*by_word.get(word, ()), code)
-    return by_word
+def _occurrences(counts: Counter[str], words: frozenset[str]) -> int:
+    return sum(map(counts.__getitem__, counts.keys() & words))

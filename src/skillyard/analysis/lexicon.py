@@ -5,8 +5,6 @@ a prefix. The forms of languages without blanks match anywhere. The list belongs
 (``training/data/lexicon``), and is loaded for the first request that is not English.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from functools import cache

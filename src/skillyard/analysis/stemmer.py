@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["stem", "stem_word", "stem_words"]
 
 MIN_STEMMED_CHARS = 4
-"""Shorter words are not stemmed: they are acronyms as often as plurals."""
+"""Shorter words are not stemmed, because they are acronyms as often as plurals."""
 
 _lock = allocate_lock()
 _stemmer: Any = None
@@ -24,7 +24,7 @@ def stem(tokens: list[str]) -> list[str]:
 
 def stem_word(word: str) -> str:
     """Return the stem of one word of ASCII letters in lower case, whatever its length."""
-    with _lock:  # one stemmer keeps a buffer between its calls
+    with _lock:  # a stemmer uses one buffer for all calls
         if _stemmer is None:
             _load()
         return _stemmer.stemWord(word)  # type: ignore[no-any-return]
@@ -42,5 +42,5 @@ def _load() -> None:
     global _stemmer  # noqa: PLW0603 - loaded when the first word is stemmed, not at import
     import Stemmer
 
-    # Its own cache is off: the analyzer remembers whole surfaces.
+    # PyStemmer's own cache is off, because the analyzer caches whole surfaces.
     _stemmer = Stemmer.Stemmer("english", 0)

@@ -106,7 +106,7 @@ def _resolve_name(
     losers = [entry for entry in group if entry.candidate.root != first_root]
     if twin is not None:
         losers = [entry for entry in group if entry is not twin]
-    # Oasis names are display names. Its registry goes by id, which has been resolved already.
+    # Oasis names are display names. Its registry uses ids, which are already resolved.
     losers = [entry for entry in losers if not (_is_oasis(entry) and _is_oasis(winner))]
     if losers:
         _shadow([winner, *losers], winner, "name_shadowed", shadowed, diagnostics)

@@ -1,7 +1,5 @@
 """The numbers of skills in a catalog, as every surface prints them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +26,7 @@ class SkillCounts(NamedTuple):
     copies: int
     """Further files with the name and the bytes of a skill."""
     conventions: int
-    """AGENTS.md, CLAUDE.md and kin."""
+    """Convention documents such as AGENTS.md and CLAUDE.md."""
 
     @property
     def selectable(self) -> int:
@@ -45,7 +43,7 @@ class SkillCounts(NamedTuple):
         members: dict[str, int] = encode(self.document())
         return members
 
-    def document(self) -> Shape:
+    def document(self) -> "Shape":
         """Return the counts as a document shows them."""
         from skillyard.shapes.counts import SkillCounts as Shape
 

@@ -54,6 +54,8 @@ class Table(NamedTuple):
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Span | str]]
     head: bool = True
+    wrap: bool = False
+    """Every column wraps where there is little room, so nothing is cut."""
 
 
 class Tree(NamedTuple):

@@ -12,8 +12,10 @@ from skillyard.text import clean_line, plural
 if TYPE_CHECKING:
     from skillyard.errors import Diagnostic
     from skillyard.resources import Resource
+    from skillyard.shapes.library import Heading
     from skillyard.skill import Skill, SkillField
-    from skillyard.usecases import Card, Heading, Listing, Shown
+    from skillyard.usecases.skill_details import Shown
+    from skillyard.usecases.skill_listing import Card, Listing
 
 __all__ = ["listing", "shown"]
 
@@ -22,6 +24,8 @@ UNLOADED_SHOWN = 10
 
 def listing(result: Listing) -> Iterator[Block]:
     """Draw every skill in one table, then what did not load."""
+    if not result.cards:
+        return
     scopes = {card.skill.scope for card in result.cards}
     yield _cards(result.cards, len(scopes) > 1 or scopes == {"user"})
     tokens = sum(card.tokens for card in result.cards)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from skillyard.text import clean, without_secrets
 
@@ -13,18 +13,9 @@ if TYPE_CHECKING:
 
     from skillyard.cli.blocks import Block
     from skillyard.cli.fancy import Screen
+    from skillyard.usecases.skill_selection import Ranked, Selected
 
-    class _Result(Protocol):
-        """A value that is printed as one JSON document."""
-
-        def to_dict(self) -> dict[str, Any]: ...
-
-    class _Answer(_Result, Protocol):
-        """A result that writes its document on one line by itself."""
-
-        def to_json(self) -> str: ...
-
-    _ResultT = TypeVar("_ResultT", bound=_Result)
+    _Result = TypeVar("_Result")
 
 
 __all__ = ["Console", "columns", "complain", "is_terminal"]
@@ -79,26 +70,38 @@ class Console:
         """Print text of several lines as it stands, cleaned, ending with one line end."""
         sys.stdout.write(clean(text).rstrip("\n") + "\n")
 
-    def document(self, value: dict[str, Any]) -> None:
-        """Print one JSON document: on one line, or indented on a terminal."""
+    def document(self, value: Any) -> None:
+        """Print a shape as one JSON document: on one line, or indented on a terminal."""
         from json import dumps
 
-        indent = 2 if is_terminal(sys.stdout) else None
-        sys.stdout.write(dumps(value, ensure_ascii=True, indent=indent) + "\n")
+        from skillyard.shapes.encoder import encode
 
-    def show(self, value: _ResultT, view: Callable[[_ResultT], Iterable[Block]]) -> None:
+        members = value.to_dict() if hasattr(value, "to_dict") else encode(value)
+        indent = 2 if is_terminal(sys.stdout) else None
+        sys.stdout.write(dumps(members, ensure_ascii=True, indent=indent) + "\n")
+
+    def show(self, value: _Result, view: Callable[[_Result], Iterable[Block]]) -> None:
         """Print a result: its JSON document with ``--json``, else the blocks of a view."""
         if self.json:
-            self.document(value.to_dict())
+            self.document(value)
         else:
             self.print(*view(value))
 
-    def answer(self, value: _Answer) -> None:
-        """Print a value's JSON document, which it can write on one line by itself."""
+    def show_text(self, value: object, text: str) -> None:
+        """Print a result: its JSON document with ``--json``, else the text."""
+        if self.json:
+            self.document(value)
+        elif text:
+            self.write(text)
+
+    def answer(self, value: Ranked | Selected) -> None:
+        """Print the JSON document of an answer; on one line, stored diagnostics stay JSON."""
         if is_terminal(sys.stdout):
-            self.document(value.to_dict())
-        else:
-            sys.stdout.write(value.to_json() + "\n")
+            self.document(value.document(value.diagnostics))
+            return
+        from skillyard.shapes.encoder import with_diagnostics
+
+        sys.stdout.write(with_diagnostics(value.document(), value.reported.json) + "\n")
 
     def note(self, text: str) -> None:
         """Print one remark on standard error, unless --quiet is given."""

@@ -6,22 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skillyard.cli.blocks import Block, Column, Span, Table, line
+from skillyard.evals.statistics.power import MAX_UNITS
 from skillyard.text import plural
 
 if TYPE_CHECKING:
-    from skillyard.evals.cases.scaffolding import ScaffoldResult
+    from skillyard.evals.cases.scaffolding import CaseFile
     from skillyard.evals.layers.plan import Plan
     from skillyard.evals.layers.runner import EvaluationResult
+    from skillyard.evals.statistics.power import PromptsNeeded
     from skillyard.usecases.eval_results import EvalBaselines, EvalCompared, RubricsChecked
     from skillyard.usecases.suggestions import Suggestions, WordAdvice
 
 __all__ = [
     "baseline_blocks",
+    "case_file_blocks",
     "compared_blocks",
     "plan_blocks",
+    "prompts_blocks",
     "result_blocks",
     "rubric_blocks",
-    "scaffold_blocks",
     "suggestion_blocks",
 ]
 
@@ -40,7 +43,33 @@ def plan_blocks(planned: Plan) -> Iterator[Block]:
     yield line(plural(planned.cases, "case"), ", ", _calls("answer", planned.generations), indent=0)
     if planned.judgements["planned"]:
         yield line(_calls("judgement", planned.judgements))
+    if planned.input_tokens:
+        outputs = f"at most {planned.max_output_tokens:,} output tokens"
+        yield line(f"about {planned.input_tokens:,} input tokens, {outputs}")
     yield line(_money(planned))
+    for each in planned.verdicts:
+        cost = planned.cost_of_more(each)
+        price = f", about ${cost:.2f}" if cost and not each.can_decide else ""
+        style = "" if each.can_decide else "medium"
+        yield line(Span(each.skill, "name"), ": ", Span(f"{each.message}{price}", style))
+    for skill in planned.checks_only:
+        yield line(Span(skill, "name"), f": {planned.checks_only_message(skill)}")
+
+
+def prompts_blocks(needed: PromptsNeeded) -> Iterator[Block]:
+    """Draw how many prompts a skill needs."""
+    among = f" among {plural(needed.skills, 'skill')}" if needed.skills > 1 else ""
+    yield line(f"Prompts of each skill{among}, with a spread of {needed.spread:g} points:")
+    for count, purpose in (
+        (needed.least, "for any result to count"),
+        (needed.to_find, f"to find a difference of {needed.effect:g} points 4 times in 5"),
+        (
+            needed.for_equivalence,
+            f"to show that two conditions differ by less than {needed.margin:g} points",
+        ),
+    ):
+        text = f"more than {MAX_UNITS:,}" if count is None else f"{count:,}"
+        yield line(Span(text, "name"), f"  {purpose}", indent=2)
 
 
 def _sizes(skills: Sequence[Mapping[str, Any]]) -> Table:
@@ -87,6 +116,8 @@ def _money(planned: Plan) -> str:
     to_make = planned.generations["to_make"] + planned.judgements["to_make"]
     if not to_make:
         return "nothing has to be asked: no cost"
+    if planned.unnamed:
+        return f"cost unknown: give {', '.join(planned.unnamed)}"
     if planned.cost_low is None or planned.cost_high is None:
         return f"the price of {', '.join(planned.unpriced)} is not known"
     assumed = "; outputs assumed, none are kept" if planned.output_assumed else ""
@@ -96,129 +127,59 @@ def _money(planned: Plan) -> str:
 
 def result_blocks(done: EvaluationResult, written: Sequence[str]) -> Iterator[Block]:
     """Draw what a run came to."""
+    from skillyard.cli.report_views import report_blocks
+    from skillyard.evals.report.report import build_report
+
     envelope = done.envelope
     meta = envelope["meta"]
-    if meta["backend"] == "fake":
-        yield line(
-            Span("made by a stand-in server: says nothing about any model or skill", "error")
-        )
-    if meta["degraded"]:
-        yield line(
-            Span("more than a tenth of the cases are errors: the figures say little", "error")
-        )
-    yield from _LAYERS[meta["eval_type"]](envelope)
+    yield from report_blocks(build_report([envelope]))
+    looks = meta.get("until_decided")
+    if looks:
+        for skill, prompts in looks["decided_after"].items():
+            yield line(Span(skill, "name"), f": decided after {plural(prompts, 'prompt')}")
+        yield line(f"{plural(looks['cases_saved'], 'case')} did not have to be run")
     paid = f", ${meta['total_cost']:.2f}" if meta["total_cost"] else ""
     requests = f"{plural(meta['calls'], 'request')}, {meta['cache_hits']:,} kept{paid}"
     yield line(plural(len(envelope["cases"]), "case"), f", {requests}" if meta["model"] else "")
+    if meta["lost_calls"] or meta["run_calls"] > meta["calls"]:
+        yield line(_whole_run(meta))
     yield line(Span(done.path, "name"))
     for path in written:
         yield line(Span(path, "name"))
 
 
-def _pairs(envelope: Mapping[str, Any]) -> Iterator[Block]:
-    rows = []
-    for skill, entry in envelope["summary"].items():
-        for name, result in entry["comparisons"].items():
-            rows.append(
-                [
-                    "all" if skill == "_overall" else skill,
-                    name,
-                    f"{result['wins']}–{result['losses']}–{result['ties']}",
-                    _signed(result["mean"]),
-                    _interval(result["ci_low"], result["ci_high"]),
-                    result["word"],
-                ]
-            )
-    columns = (
-        Column("skill", "name"),
-        Column("comparison"),
-        Column("won–lost–tied", right=True),
-        Column("mean", right=True),
-        Column("95 %"),
-        Column("verdict", wide=True),
-    )
-    yield Table(columns, rows)
-
-
-def _activation(envelope: Mapping[str, Any]) -> Iterator[Block]:
-    columns = (
-        Column("skill", "name"),
-        Column("cases", right=True),
-        Column("picked where it should", right=True),
-        Column("95 %"),
-        Column("picked where it should not", right=True),
-        Column("F1", right=True),
-    )
-    rows = [
-        [
-            "all" if skill == "_overall" else skill,
-            str(entry["n"]),
-            _share(entry["tpr"]),
-            _interval(entry["tpr_low"], entry["tpr_high"]),
-            _share(entry["fpr"]),
-            _share(entry["mean"]),
-        ]
-        for skill, entry in envelope["summary"].items()
-    ]
-    yield Table(columns, rows)
-
-
-def _confusion(envelope: Mapping[str, Any]) -> Iterator[Block]:
-    columns = (
-        Column("group", "name"),
-        Column("cases", right=True),
-        Column("right", right=True),
-        Column("95 %"),
-        Column("none", right=True),
-        Column("several", right=True),
-    )
-    rows = [
-        [
-            group,
-            str(entry["n"]),
-            _share(entry["accuracy"]),
-            _interval(entry["low"], entry["high"]),
-            str(entry["no_activation"]),
-            str(entry["multi_activation"]),
-        ]
-        for group, entry in envelope["summary"].items()
-    ]
-    yield Table(columns, rows)
-    for finding in envelope["artifacts"]["findings"]:
-        yield line(Span(finding["group"], "name"), f": {finding['message']}")
-    negatives = envelope["artifacts"]["negatives"]
-    if negatives["n"]:
-        yield line(
-            f"requests that no skill of the group fits: {negatives['n']}, "
-            f"{_share(negatives['fired'])} of them picked one"
-        )
-
-
-_LAYERS = {
-    "activation": _activation,
-    "confusion": _confusion,
-    "effectiveness": _pairs,
-    "size_impact": _pairs,
-}
+def _whole_run(meta: Mapping[str, Any]) -> str:
+    """Return what all parts of a run cost, and what of it has no result."""
+    requests = plural(meta["run_calls"], "request")
+    text = f"in all its parts the run cost ${meta['run_cost']:.4f}, {requests}"
+    if not meta["lost_calls"]:
+        return text
+    lost = f"{plural(meta['lost_calls'], 'request')} gave no result and may have been billed"
+    return f"{text}; {lost}: ${meta['lost_cost']:.4f} of it"
 
 
 def compared_blocks(result: EvalCompared) -> Iterator[Block]:
     """Draw a comparison with baselines: what moved past its threshold, and how much did not."""
     for each in result.compared:
         yield line(Span(each.eval_type, "name"), f"  {each.path}")
+        if each.note:
+            yield line(Span(each.note, "medium"), indent=2)
         if each.refused:
             yield line(f"not compared: {each.refused}", indent=2)
             continue
-        quiet = 0
         for change in each.changes:
-            if change.status in ("unchanged", "not compared"):
-                quiet += 1
+            if change.status in ("unchanged", "cannot tell"):
                 continue
             style = _STATUS_STYLES.get(change.status, "")
             entity = "all" if change.entity == "_overall" else change.entity
             yield line(Span(change.status, style), f"  {entity}: {change.message}", indent=2)
+        quiet = sum(change.status == "unchanged" for change in each.changes)
         if quiet:
-            yield line(Span(f"{plural(quiet, 'figure')} within the thresholds", "dim"), indent=2)
+            text = f"{plural(quiet, 'figure')} with no change that is more than chance"
+            yield line(Span(text, "dim"), indent=2)
+        if each.unclear:
+            text = f"cannot tell for {plural(len(each.unclear), 'figure')}: too few cases"
+            yield line(Span(text, "medium"), indent=2)
 
 
 def baseline_blocks(result: EvalBaselines) -> Iterator[Block]:
@@ -244,13 +205,16 @@ def rubric_blocks(result: RubricsChecked) -> Iterator[Block]:
     yield line(plural(result.rubrics, "valid rubric"))
 
 
-def scaffold_blocks(done: ScaffoldResult) -> Iterator[Block]:
-    """Draw which files were written, and what to do next."""
-    for path in done.written:
-        yield line(Span(path, "name"), "  written")
-    for path in done.existing:
-        yield line(Span(path, "name"), Span("  is there, left as it is", "dim"))
-    yield line("Edit the cases, then: skillyard eval activation")
+def case_file_blocks(files: Sequence[CaseFile], next_command: str) -> Iterator[Block]:
+    """Draw which case files were written, what is to be done in them, and what runs them then."""
+    for file in files:
+        if not file.is_new:
+            yield line(Span(file.path, "name"), Span("  is there, left as it is", "dim"))
+            continue
+        taken_over = f"{plural(file.taken_over, 'prompt')} taken over, " if file.taken_over else ""
+        yield line(Span(file.path, "name"), f"  {taken_over}{file.placeholders} to write")
+    if any(file.placeholders for file in files):
+        yield line(f"Write the prompts, then: {next_command}")
 
 
 def suggestion_blocks(result: Suggestions) -> Iterator[Block]:
@@ -278,15 +242,3 @@ def _words(title: str, words: Sequence[WordAdvice]) -> Iterator[Block]:
     if words:
         terms = ", ".join(f"{word.term} ({word.requests}x)" for word in words[:_WORDS])
         yield line(f"{title}: {terms}")
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.2f}"
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{low:.2f} to {high:.2f}"

@@ -123,8 +123,8 @@ def _table(table: Table, width: int) -> Any:
             column.title,
             justify="right" if column.right else "left",
             width=fixed,
-            no_wrap=bool(column.cut) or not column.wide,
-            overflow="fold" if column.wide else "ellipsis",
+            no_wrap=bool(column.cut) or not (column.wide or table.wrap),
+            overflow="fold" if column.wide or table.wrap else "ellipsis",
         )
     for cells, row in zip(texts, table.rows, strict=True):
         drawn.add_row(

@@ -8,7 +8,7 @@ from itertools import groupby
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
 from skillyard.errors import Diagnostic
 from skillyard.text import clean_line, plural
-from skillyard.usecases import Checked
+from skillyard.usecases.library_check import Checked
 
 __all__ = ["findings"]
 

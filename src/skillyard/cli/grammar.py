@@ -55,7 +55,7 @@ def parse(arguments: Sequence[str]) -> tuple[CommandParser, Namespace]:
 
         _print_and_exit(f"{PROGRAM} {__version__}\n")
     parser, rest = _find(words)
-    if shared.help:
+    if shared.help or _asks_for_help(rest):
         _print_and_exit(parser.format_help())
     if parser.subcommands is not None:
         _without_command(parser, rest)
@@ -125,6 +125,12 @@ def help_page(words: Sequence[str]) -> str:
     raise InvalidInput(f"{_unknown_command(parser, rest[0])}; try: {PROGRAM} help")
 
 
+def _asks_for_help(words: Sequence[str]) -> bool:
+    """True when ``-h`` or ``--help`` is among the words, before any ``--``."""
+    options = words[: words.index("--")] if "--" in words else words
+    return "-h" in options or "--help" in options
+
+
 def _split(arguments: Sequence[str]) -> tuple[Namespace, list[str]]:
     """Split at the command: the values of the options before it, and the words from it on."""
     parser = CommandParser(PROGRAM, summary="", add_help=False)
@@ -155,13 +161,11 @@ def _find(words: Sequence[str]) -> tuple[CommandParser, list[str]]:
 
 def _command_table(word: str | None) -> dict[str, AddCommand]:
     """Return the functions that add commands: that of a first word, or all of them."""
-    table: dict[str, AddCommand] = {}
-    for name in MODULES:
-        own: dict[str, AddCommand] = import_module(f"skillyard.cli.commands.{name}").COMMANDS
-        if word is not None and word in own:
-            return {word: own[word]}
-        table |= own
-    return table
+    words = [word] if word in MODULES else MODULES
+    return {
+        each: import_module(f"skillyard.cli.commands.{MODULES[each]}").COMMANDS[each]
+        for each in words
+    }
 
 
 def _complete(parser: CommandParser) -> None:
@@ -184,9 +188,7 @@ def _leaves(parser: CommandParser) -> Iterator[CommandParser]:
 
 
 def _without_command(parser: CommandParser, rest: list[str]) -> NoReturn:
-    """Answer ``--help`` of a group of commands; anything else names no command."""
-    if rest[:1] in (["-h"], ["--help"]):
-        _print_and_exit(parser.format_help())
+    """Say which commands there are, after the name of a group without one of them."""
     if rest and not rest[0].startswith("-"):
         parser.error(_unknown_command(parser, rest[0]))
     if parser.words:

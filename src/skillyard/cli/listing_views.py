@@ -11,7 +11,7 @@ from skillyard.text import plural
 
 if TYPE_CHECKING:
     from skillyard.context.listing import HostListing, Listed
-    from skillyard.usecases import HostSummary
+    from skillyard.usecases.prompts import HostSummary
 
 __all__ = ["host_head", "host_table"]
 

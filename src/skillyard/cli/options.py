@@ -210,10 +210,14 @@ def add_references(parser: CommandParser) -> None:
     )
 
 
-def add_scorer(parser: CommandParser) -> None:
-    """Add ``--scorer``."""
+def add_scorer(parser: CommandParser, *, variable: bool = True) -> None:
+    """Add ``--scorer``; ``variable`` where ``SKILLYARD_SCORER`` sets its default."""
+    hint = "; SKILLYARD_SCORER names another default" if variable else ""
     parser.add_argument(
-        "--scorer", metavar="NAME", type=scorer_name, help="how to score (default: hybrid)"
+        "--scorer",
+        metavar="NAME",
+        type=scorer_name,
+        help=f"how to score (default: hybrid){hint}",
     )
 
 

@@ -45,7 +45,7 @@ class CommandParser(argparse.ArgumentParser):
     ) -> None:
         super().__init__(
             prog,
-            description=f"{summary[:1].upper()}{summary[1:]}. {about}".strip(),
+            description=f"{_sentence(summary)} {about}".strip(),
             formatter_class=_HelpFormatter,
             allow_abbrev=False,
             **keywords,
@@ -73,6 +73,13 @@ class CommandParser(argparse.ArgumentParser):
         """Return the parsers of the commands below this one, by name."""
         return {} if self.subcommands is None else dict(self.subcommands.choices)
 
+    def format_usage(self) -> str:
+        """Return the first words of the usage line, which no error of ours prints.
+
+        argparse composes it before it reads intermixed arguments. The help page has the whole line.
+        """
+        return f"usage: {self.prog}\n"
+
     def format_help(self) -> str:
         """Return the help page."""
         lines = "".join(f"\n  {example}" for example in self.examples)
@@ -83,6 +90,11 @@ class CommandParser(argparse.ArgumentParser):
         """Raise UsageError with the message and the help page to read."""
         text = clean(without_secrets(message)).replace("\n", " ")
         raise UsageError(f"{self.prog}: {text}\n  try: {self.prog} --help")
+
+
+def _sentence(text: str) -> str:
+    """Return a text with a capital letter and a full stop, unless it ends as a question."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('?') else '.'}"
 
 
 def add_command(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, Text, Tree, safe
 from skillyard.text import clean, clean_line
 
-__all__ = ["cut", "fitted", "render", "width_of"]
+__all__ = ["cut", "fitted", "render", "width_of", "wrapped"]
 
 _GAP = "  "
 _NARROWEST = 3
@@ -82,11 +83,18 @@ def _table(table: Table, width: int | None) -> Iterator[str]:
         rows.insert(0, [_cell(column.title.upper()) for column in table.columns])
     shown, widths = fitted(rows, table.columns, width, len(_GAP))
     for row in rows:
-        cells = []
-        for number, room in zip(shown, widths, strict=True):
-            column = table.columns[number]
-            cells.append(_aligned(cut(row[number], room, column.cut), room, column.right))
-        yield _GAP.join(cells).rstrip()
+        cells = [
+            wrapped(row[number], room)
+            if table.wrap
+            else [cut(row[number], room, table.columns[number].cut)]
+            for number, room in zip(shown, widths, strict=True)
+        ]
+        for line in zip_longest(*cells, fillvalue=""):
+            aligned = (
+                _aligned(text, room, table.columns[number].right)
+                for text, number, room in zip(line, shown, widths, strict=True)
+            )
+            yield _GAP.join(aligned).rstrip()
 
 
 def fitted(
@@ -141,6 +149,23 @@ def cut(text: str, room: int, side: str = "end") -> str:
     while remaining and width_of(remaining[0]) == 0:  # a mark whose letter is gone
         remaining = remaining[1:]
     return "…" + remaining.lstrip()
+
+
+def wrapped(text: str, room: int) -> list[str]:
+    """Return the text in lines of at most ``room`` columns; only a longer word is broken."""
+    lines = [""]
+    for word in text.split(" "):
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if width_of(joined) <= room:
+            lines[-1] = joined
+            continue
+        if lines[-1]:
+            lines.append("")
+        for char in word:
+            if width_of(lines[-1] + char) > room:
+                lines.append("")
+            lines[-1] += char
+    return lines
 
 
 def _aligned(text: str, room: int, right: bool) -> str:

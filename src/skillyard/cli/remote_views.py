@@ -12,7 +12,8 @@ from skillyard.text import clean_line, plural, shorten
 
 if TYPE_CHECKING:
     from skillyard.remote.search import FoundSkill, SearchResult
-    from skillyard.usecases import Added, CacheCleared, CacheState
+    from skillyard.shapes.remote import CacheCleared, CacheState
+    from skillyard.usecases.skill_install import Added
 
 __all__ = ["added_skill", "cache_line", "cleared_line", "found_skills"]
 
@@ -101,7 +102,7 @@ def added_skill(added: Added) -> Iterator[Block]:
     placed = added.placed
     assert placed is not None
     verb = {"added": "added", "replaced": "updated", "unchanged": "is there already"}[placed.state]
-    name = clean_line(added.found.skill.name)
+    name = clean_line(added.fetched.skill.name)
     yield line(Span(name, "name"), f"  {verb}: {clean_line(placed.folder)}")
     pinned = f"commit {added.package.commit[:12]}" if added.package.commit else "no commit"
     yield line(

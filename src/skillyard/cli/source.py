@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from skillyard.errors import Diagnostic
     from skillyard.ranking.query import Query
     from skillyard.selection import SelectionPolicy
+    from skillyard.shapes import details as shapes
 
 __all__ = [
     "load",
+    "load_to_rank",
     "note_unloaded",
     "policy_of",
     "query_of",
@@ -39,6 +41,21 @@ def load(
     catalog = _loaded(roots, scopes, console, indexed)
     if not len(catalog):
         console.note(_no_skills(roots, scopes))
+    return catalog
+
+
+def load_to_rank(args: Namespace, console: Console, scorer: str) -> Catalog:
+    """Load the catalog that a scorer ranks: ``hybrid`` answers from the index.
+
+    A terminal shows how far the vectors of an embedder are that are computed for it.
+    """
+    catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
+    if "+" in scorer:
+        from skillyard.cli.progress import progress
+        from skillyard.ranking.registry import bind, resolve
+
+        with progress("embedding", console) as step:
+            bind(catalog, resolve(scorer), step)
     return catalog
 
 
@@ -76,7 +93,9 @@ def _loaded(roots: list[str], scopes: tuple[str, ...], console: Console, indexed
         return read_catalog(roots, scopes=scopes, progress=step)
 
 
-def note_unloaded(diagnostics: tuple[Diagnostic, ...], args: Namespace, console: Console) -> None:
+def note_unloaded(
+    diagnostics: tuple[Diagnostic | shapes.Diagnostic, ...], args: Namespace, console: Console
+) -> None:
     """Say on standard error how many files did not load, and which command says why."""
     from skillyard.text import plural
 
@@ -117,10 +136,10 @@ def query_of(args: Namespace) -> Query:
 
 
 def scorer_of(args: Namespace) -> str:
-    """Return the scorer that was named, or the default."""
-    from skillyard.ranking.registry import DEFAULT_SCORER
+    """Return the scorer that was named, or the default. Raises InvalidInput for the setting."""
+    from skillyard.ranking.registry import default_scorer
 
-    return str(args.scorer or DEFAULT_SCORER)
+    return str(args.scorer or default_scorer())
 
 
 def policy_of(args: Namespace, *, tags: bool = False) -> SelectionPolicy:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from skillyard.cli.console import Console, complain, is_terminal
 from skillyard.cli.pace import Rate, duration
 from skillyard.cli.progress import progress
+from skillyard.shapes.encoder import encode, from_attributes
+from skillyard.shapes.store import StoreProgress
 
 if TYPE_CHECKING:
     from skillyard.store.ingest.work_items import Step
@@ -60,7 +62,7 @@ def _lines(console: Console, clock: Callable[[], float]) -> Callable[[Step], Non
             return
         due = at + EVERY_S
         if console.json:
-            complain(json.dumps(_document(now, speed)))
+            complain(json.dumps(encode(_document(now, speed))))
         else:
             total = "" if now.total is None else f" of {now.total:,}"
             complain(f"{now.done:,}{total} skills, {_remark(now, speed)}")
@@ -83,11 +85,11 @@ def _remark(now: Step, rate: float) -> str:
     return ", ".join(parts)
 
 
-def _document(now: Step, rate: float) -> dict[str, object]:
+def _document(now: Step, rate: float) -> StoreProgress:
     left = _left_s(now, rate)
-    return {
-        "schema": "skillyard.store-progress/1",
-        **now._asdict(),
-        "rate": round(rate, 1),
-        "seconds_left": None if left is None else round(left, 1),
-    }
+    return from_attributes(
+        StoreProgress,
+        now,
+        rate=round(rate, 1),
+        seconds_left=None if left is None else round(left, 1),
+    )

@@ -10,9 +10,8 @@ from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
 from skillyard.text import plural
 
 if TYPE_CHECKING:
-    from skillyard.errors import Diagnostic
-    from skillyard.store.values import Grant
-    from skillyard.usecases.catalog_store import (
+    from skillyard.shapes.details import Diagnostic
+    from skillyard.shapes.store import (
         StoreChanged,
         StoreGranted,
         StoreGrants,
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
         StoreMigrated,
         StorePublished,
         StoreStatus,
+        StoreSynced,
     )
-    from skillyard.usecases.node_sync import StoreSynced
 
 __all__ = [
     "changed_line",
@@ -63,25 +62,22 @@ def synced_line(done: StoreSynced) -> Iterator[Block]:
 
 def published_blocks(done: StorePublished) -> Iterator[Block]:
     """Say what was published, what was not and why."""
-    result = done.done
     part = f", part {done.partition}" if done.partition is not None else ""
     if done.dry_run:
         head = f"  {done.tenant}{part}, nothing was published; it would be: "
-    elif result.generations > 1:
-        head = (
-            f"  {done.tenant}{part}, {result.generations:,} generations up to {result.generation}: "
-        )
+    elif done.generations > 1:
+        head = f"  {done.tenant}{part}, {done.generations:,} generations up to {done.generation}: "
     else:
-        head = f"  {done.tenant}{part}, generation {result.generation}: "
-    counts = [f"{getattr(result, kind):,} {kind}" for kind in _KINDS[:3]]
-    counts += [f"{result.withdrawn:,} withdrawn"] if result.withdrawn or result.pruned else []
-    counts += [f"{result.repeated:,} repeated"] if result.repeated else []
-    counts += [f"{result.elsewhere:,} left to other parts"] if result.elsewhere else []
-    counts += [f"{result.refused:,} refused"] if result.refused else []
+        head = f"  {done.tenant}{part}, generation {done.generation}: "
+    counts = [f"{getattr(done, kind):,} {kind}" for kind in _KINDS[:3]]
+    counts += [f"{done.withdrawn:,} withdrawn"] if done.withdrawn or done.pruned else []
+    counts += [f"{done.repeated:,} repeated"] if done.repeated else []
+    counts += [f"{done.elsewhere:,} left to other parts"] if done.elsewhere else []
+    counts += [f"{done.refused:,} refused"] if done.refused else []
     yield line(Span(done.store, "name"), head, ", ".join(counts))
-    for each in result.diagnostics[:LISTED]:
+    for each in done.diagnostics[:LISTED]:
         yield _error(each)
-    more = len(result.diagnostics) - LISTED + result.left_out
+    more = len(done.diagnostics) - LISTED + done.left_out
     if more > 0:
         yield line(Span(f"and {plural(more, 'error')} more", "dim"))
 
@@ -97,8 +93,8 @@ def _error(diagnostic: Diagnostic) -> Line:
 
 def changed_line(done: StoreChanged) -> Iterator[Block]:
     """Say what a withdrawal or a rollback did."""
-    counts = ", ".join(f"{getattr(done.done, kind):,} {kind}" for kind in _KINDS)
-    head = f"  {done.tenant}, generation {done.done.generation}: "
+    counts = ", ".join(f"{getattr(done, kind):,} {kind}" for kind in _KINDS)
+    head = f"  {done.tenant}, generation {done.generation}: "
     yield line(Span(done.store, "name"), head, counts)
 
 
@@ -147,21 +143,25 @@ def history_blocks(result: StoreHistory) -> Iterator[Block]:
             str(each.generation),
             _when(each.published_at),
             each.publisher,
-            f"{each.skill.install_count:,}",
+            f"{each.install_count:,}",
             str(len(each.files)),
-            each.skill.id,
+            each.id,
             (each.commit or "")[:12],
         ]
         for each in result.versions
     ]
-    yield line(Span(str(result.key), "name"))
+    yield line(Span(_key(result), "name"))
     yield Table(columns, rows)
 
 
-def status_blocks(result: StoreStatus) -> Iterator[Block]:
+def _key(result: StoreHistory) -> str:
+    place = f"{result.source}#{result.place}" if result.source else result.place
+    return "/".join(part for part in (result.tenant, result.namespace, place) if part)
+
+
+def status_blocks(status: StoreStatus) -> Iterator[Block]:
     """Say how the store is."""
-    status = result.status
-    yield line(Span(status.address, "name"), f"  {status.backend}, schema {status.schema}")
+    yield line(Span(status.store, "name"), f"  {status.backend}, schema {status.schema_version}")
     yield line(f"{plural(status.skills, 'skill')}, generation {status.generation}")
     if not status.writable:
         yield line(Span("read only: a standby, or a file without the right to write", "warning"))
@@ -173,8 +173,8 @@ def status_blocks(result: StoreStatus) -> Iterator[Block]:
 def granted_line(done: StoreGranted) -> Iterator[Block]:
     """Say what a caller may see from now on, or no longer."""
     yield line(
-        Span(done.grant.caller, "name"),
-        f"  {_seen(done.grant)}; since generation {done.generation}",
+        Span(done.caller, "name"),
+        f"  {_seen(done)}; since generation {done.generation}",
     )
 
 
@@ -196,7 +196,7 @@ def grants_blocks(result: StoreGrants) -> Iterator[Block]:
     yield Table(columns, rows)
 
 
-def _seen(grant: Grant) -> str:
+def _seen(grant: StoreGranted) -> str:
     where = f"{grant.tenant}/{grant.namespace}" if grant.namespace else grant.tenant
     return f"{where}: {', '.join(grant.places) or 'all skills'}"
 

@@ -11,17 +11,11 @@ from skillyard.text import clean_line, plural, shorten
 if TYPE_CHECKING:
     from skillyard.ranking.match import Match
     from skillyard.ranking.scorer import Explanation
-    from skillyard.usecases import (
-        BenchCompare,
-        BenchReplay,
-        BenchRun,
-        BenchScore,
-        Ranked,
-        Selected,
-        Why,
-    )
-    from skillyard.usecases.library_index import IndexBuilt, IndexStatus, IndexVerified
-    from skillyard.usecases.reasons import Ahead
+    from skillyard.shapes.benchmarks import BenchRun, BenchScore, Replay
+    from skillyard.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
+    from skillyard.usecases.benchmarks import BenchCompare
+    from skillyard.usecases.skill_explanation import Ahead, Why
+    from skillyard.usecases.skill_selection import Ranked, Selected
 
 __all__ = [
     "bench_line",
@@ -264,7 +258,11 @@ def bench_table(result: BenchScore) -> Iterator[Block]:
 def compare_table(result: BenchCompare) -> Iterator[Block]:
     """Draw two runs beside each other, and the verdict."""
     titles = ("first", "second", "difference", "95% low", "95% high", "p", "better", "worse")
-    columns = (Column("measure", "name"), *(Column(title, right=True) for title in titles))
+    columns = (
+        Column("measure", "name"),
+        *(Column(title, right=True) for title in titles),
+        Column("verdict", wide=True),
+    )
     rows: list[list[Span | str]] = [
         [
             one.measure,
@@ -273,19 +271,26 @@ def compare_table(result: BenchCompare) -> Iterator[Block]:
             Span(f"{one.difference:+.4f}", "low" if one.regressed else ""),
             f"{one.low:+.4f}",
             f"{one.high:+.4f}",
-            f"{one.p:.3f}",
+            f"{one.p_adjusted:.3f}",
             f"{one.better:,}",
             f"{one.worse:,}",
+            one.verdict,
         ]
         for one in result.measures
     ]
     yield Table(columns, rows)
-    surely = any(one.low > 0 for one in result.measures)
-    verdict = "worse" if result.regressed else "better" if surely else "no worse"
-    yield line(Span(result.second, "name"), f" is {verdict} than {result.first}")
+    yield line(_compared(result))
 
 
-def replay_table(result: BenchReplay) -> Iterator[Block]:
+def _compared(result: BenchCompare) -> str:
+    if result.verdict in ("better", "worse"):
+        return f"{result.second} is {result.verdict} than {result.first}"
+    if result.verdict == "cannot tell":
+        return f"cannot tell whether {result.second} is better or worse than {result.first}"
+    return f"{result.verdict} between {result.first} and {result.second}"
+
+
+def replay_table(result: Replay) -> Iterator[Block]:
     """Draw what moved since the log was written."""
     if not result.moved:
         yield line(f"nothing moved; queries asked again: {result.queries:,}")

@@ -16,15 +16,15 @@ from skillyard.remote.sources.transport import origin_of
 __all__ = ["ANSWER_BYTES", "DEFAULT_URL", "TOKEN", "URL", "Service"]
 
 DEFAULT_URL = "http://127.0.0.1:8765"
-"""Where ``skillyard serve`` answers when it is told nothing else."""
+"""The default address of ``skillyard serve``."""
 URL = "SKILLYARD_HTTP_URL"
-"""The environment variable that holds the address."""
+"""The environment variable with the address."""
 TOKEN = "SKILLYARD_HTTP_TOKEN"
-"""The environment variable that holds the bearer token, for the service as for its clients."""
+"""The environment variable with the bearer token, for the service and its clients."""
 ANSWER_BYTES = 64 * 1024 * 1024
-"""One answer, unpacked: fifty skills with their references take about a tenth."""
+"""Maximum bytes of one unpacked response: fifty skills with references have about a tenth."""
 KEPT_S = 2.0
-"""Idle connections are given up before the service's server does so (5 s): none is found dead."""
+"""Seconds after which idle connections are closed, before the server closes them (5 s)."""
 CONNECTIONS = 32
 
 
@@ -33,14 +33,14 @@ class Service:
     """The address of a service. Raises InvalidInput for an invalid address, token or timeout."""
 
     url: str = ""
-    """Its address, with a path where it stands below one; empty takes :data:`URL`'s, else the
+    """The address, with a path if the service is below one; empty takes that of :data:`URL`, or the
     default."""
     token: str | None = field(default=None, repr=False)
-    """The bearer token; None takes :data:`TOKEN`'s, empty sends none."""
+    """The bearer token; None takes that of :data:`TOKEN`, empty sends none."""
     timeout_s: float = 30.0
-    """What each step of an exchange may take: connecting, sending, the next piece of an answer."""
+    """Time limit in seconds of each step: connecting, sending, and the next part of a response."""
     deadline_s: float = 120.0
-    """What one answer may take as a whole."""
+    """Time limit in seconds of a whole response."""
     answer_bytes: int = ANSWER_BYTES
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class Service:
 
 
 def _address(url: object) -> str:
-    """Return the address without a slash at its end."""
+    """Return the address without a trailing slash."""
     if not isinstance(url, str):
         raise InvalidInput("url must be text", field="url")
     if "@" in url.partition("://")[2].partition("/")[0]:

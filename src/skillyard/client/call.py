@@ -20,55 +20,55 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """One request. Every request only reads, so it may be repeated."""
+    """One request. Requests only read, so they can be repeated."""
 
     target: str
-    """Path and query, below the address of the service."""
+    """Path and query, relative to the address of the service."""
     read: Callable[[bytes], T]
-    """Makes the value of the body; raises Mismatch."""
+    """Parses the body; raises Mismatch."""
     body: bytes | None = None
-    """JSON; None for a GET."""
+    """The JSON body; None for a GET."""
     accept: str = JSON
     statuses: frozenset[int] = frozenset({200})
-    """Those with which the answer comes; any other is a refusal."""
+    """The statuses of a successful response; others are refusals."""
     subject: str = ""
     """The requested name, if there is one."""
     arguments: Mapping[str, str] = field(default_factory=dict)
-    """What the arguments are called here, by their names in the request, where those differ."""
+    """The names of arguments in this API, by their names in the request, when they differ."""
 
     @property
     def method(self) -> str:
-        """``GET``, or ``POST`` where there is a body."""
+        """``GET``, or ``POST`` with a body."""
         return "GET" if self.body is None else "POST"
 
 
 def get_call(
-    path: str, shape: Callable[[Any], T], given: Mapping[str, Any] | None = None, **more: Any
+    path: str, shape: Callable[[Any], T], values: Mapping[str, Any] | None = None, **more: Any
 ) -> Call[T]:
-    """Return a GET with a JSON response. Raises InvalidInput for values that a URL cannot hold."""
-    pairs = [pair for name, value in (given or {}).items() for pair in _pairs(name, value)]
+    """Return a GET with a JSON response. Raises InvalidInput for invalid URL values."""
+    pairs = [pair for name, value in (values or {}).items() for pair in _pairs(name, value)]
     target = f"{path}?{urlencode(pairs)}" if pairs else path
     return Call(target, lambda body: shape(document_of(body)), **more)
 
 
 def post_call(
-    path: str, shape: Callable[[Any], T], given: Mapping[str, Any], **more: Any
+    path: str, shape: Callable[[Any], T], values: Mapping[str, Any], **more: Any
 ) -> Call[T]:
     """Return a POST of a JSON object with a JSON response. Raises InvalidInput."""
-    checked = {name: _checked(name, value) for name, value in given.items() if value is not None}
+    checked = {name: _checked(name, value) for name, value in values.items() if value is not None}
     body = json.dumps(checked, allow_nan=False).encode("ascii")
     return Call(path, lambda answer: shape(document_of(answer)), body, **more)
 
 
 def path_of(*parts: str) -> str:
-    """Return the path made of these parts; a part may contain slashes. Raises InvalidInput."""
+    """Return the path of these parts; a part may contain slashes. Raises InvalidInput."""
     segments = [segment for part in parts for segment in part.split("/")]
     return "/" + "/".join(map(_segment, segments))
 
 
 def _segment(text: str) -> str:
     quoted = quote(_checked("name", text), safe="")
-    # A segment of dots alone would be a way up, and the name of nothing.
+    # A segment of dots would lead upwards and cannot be a name.
     return quoted.replace(".", "%2E") if quoted in (".", "..") else quoted
 
 
@@ -82,9 +82,9 @@ def _pairs(name: str, value: Any) -> list[tuple[str, str]]:
 
 
 def _checked(name: str, value: Any) -> Any:
-    """Return a value as JSON has it. Raises InvalidInput for any other; ranges are the service's.
+    """Return a value as JSON. Raises InvalidInput for other types; the service checks ranges.
 
-    A number that JSON does not have, and half a surrogate pair, can be sent nowhere.
+    Numbers that JSON does not have and unpaired surrogates cannot be sent.
     """
     if isinstance(value, bool | int):
         return value

@@ -30,7 +30,6 @@ from skillyard.client.search_results import found_skill_of, search_result_of
 from skillyard.client.state import Health, WellKnownIndex, health_of, index_of
 from skillyard.errors import InvalidInput
 from skillyard.ranking.query import Query
-from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.remote.search import FoundSkill, SearchResult
 from skillyard.remote.sources.well_known import digest_of
 from skillyard.selection import SelectionPolicy, policy_with
@@ -74,7 +73,7 @@ def search(
     skill that does not fit has ``omitted`` set. The result names each failed source; raises
     SourcesFailed when every source failed.
     """
-    given = {
+    parameters = {
         "q": _text("query", query),
         "limit": limit,
         "include_content": include_content,
@@ -86,7 +85,7 @@ def search(
         "cards": cards,
     }
     names = {"q": "query", "source": "sources"}
-    return get_call("/search", search_result_of, given, arguments=names)
+    return get_call("/search", search_result_of, parameters, arguments=names)
 
 
 def skill(
@@ -113,8 +112,8 @@ def skill_from(
 
 
 def _one_skill(path: str, name: str, raw: bool, references: bool) -> Call[FoundSkill]:
-    given = {"include_raw": raw, "include_references": references}
-    return get_call(path, found_skill_of, given, subject=name)
+    parameters = {"include_raw": raw, "include_references": references}
+    return get_call(path, found_skill_of, parameters, subject=name)
 
 
 def rank(
@@ -124,7 +123,7 @@ def rank(
     include_tags: Iterable[str] = (),
     exclude_tags: Iterable[str] = (),
     include_references: bool = False,
-    scorer: str = DEFAULT_SCORER,
+    scorer: str | None = None,
     limit: int = 10,
     *,
     explain: bool = False,
@@ -132,25 +131,26 @@ def rank(
 ) -> Call[Ranked]:
     """Rank all skills of the service's catalog for a query, without a floor.
 
-    The arguments are those of :func:`skillyard.rank`; ``limit`` is 1 to 50. ``explain`` adds the
-    explanation tree of each score, ``diagnostics`` the problems found while loading. Text of more
-    than about 10,000 characters does not fit into the URL: use :func:`select`.
+    The arguments are those of :func:`skillyard.rank`; ``limit`` is 1 to 50, and ``scorer`` None the
+    service's default. ``explain`` adds the explanation tree of each score, ``diagnostics`` the
+    problems found while loading. Text of more than about 10,000 characters does not fit into the
+    URL: use :func:`select`.
     """
     query = Query(text, files, recent_activity, include_tags, exclude_tags, include_references)
-    given = {
+    parameters = {
         **_query_string(query),
         "scorer": scorer,
         "limit": limit,
         "explain": explain,
         "diagnostics": diagnostics,
     }
-    return get_call("/rank", ranked_of, given, arguments={"q": "text"})
+    return get_call("/rank", ranked_of, parameters, arguments={"q": "text"})
 
 
 def select(
     query: str | Query,
     policy: SelectionPolicy | None = None,
-    scorer: str = DEFAULT_SCORER,
+    scorer: str | None = None,
     *,
     min_score: float | None = None,
     top_k: int | None = None,
@@ -161,8 +161,9 @@ def select(
     """Select skills of the service's catalog for a query, or abstain.
 
     Takes the policy and bounds of :func:`skillyard.select`; the policy's tags are sent with the
-    query's. ``limit`` (0 to 10) is the number of rejected skills in the result. Raises InvalidInput
-    when both query and policy name tags to include: a request has one such list.
+    query's. ``scorer`` None is the service's default. ``limit`` (0 to 10) is the number of rejected
+    skills in the result. Raises InvalidInput when both query and policy name tags to include: a
+    request has one such list.
     """
     request, policy = _query(query), policy_with(policy, min_score, top_k)
     if request.include_tags and policy.include_tags:
@@ -170,7 +171,7 @@ def select(
             "include_tags: name them in the query or in the policy, not in both",
             field="include_tags",
         )
-    given = {
+    body = {
         "text": request.text,
         "files": request.files,
         "recent_activity": request.recent_activity,
@@ -186,7 +187,7 @@ def select(
         "explain": explain,
         "diagnostics": diagnostics,
     }
-    return post_call("/select", selected_of, given, arguments={"text": "query"})
+    return post_call("/select", selected_of, body, arguments={"text": "query"})
 
 
 def evaluate(
@@ -203,7 +204,7 @@ def evaluate(
     Skills whose confidence reaches ``threshold`` (0 to 1) are recommended. Raises InvalidInput
     without text and files.
     """
-    given = {
+    body = {
         "text": None if text is None else _text("text", text),
         "files": text_items("files", files),
         "recent_activity": text_items("recent_activity", recent_activity),
@@ -211,30 +212,31 @@ def evaluate(
         "limit": limit,
         "show_details": show_details,
     }
-    return post_call("/evaluate", evaluated_of, given)
+    return post_call("/evaluate", evaluated_of, body)
 
 
 def why(
     name: str,
     query: str | Query = "",
     *,
-    scorer: str = DEFAULT_SCORER,
+    scorer: str | None = None,
     limit: int = 5,
     explain: bool = False,
 ) -> Call[Why]:
     """Explain the score and the rank of one skill of the service's catalog.
 
     ``name`` is its exact name, id or slug. Up to ``limit`` (0 to 50) skills ranked above it are
-    compared; ``explain`` adds their explanation trees. Raises SkillNotFound, AmbiguousName.
+    compared; ``explain`` adds their explanation trees. ``scorer`` None is the service's default.
+    Raises SkillNotFound, AmbiguousName.
     """
-    given = {
+    parameters = {
         "name": _text("name", name),
         **_query_string(_query(query)),
         "scorer": scorer,
         "limit": limit,
         "explain": explain,
     }
-    return get_call("/why", why_of, given, subject=name, arguments={"q": "query"})
+    return get_call("/why", why_of, parameters, subject=name, arguments={"q": "query"})
 
 
 def health() -> Call[Health]:

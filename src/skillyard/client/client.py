@@ -30,7 +30,7 @@ PATIENCE = Retries()
 
 
 class _BaseClient(ABC):
-    """What both clients hold: where the service is, how patient they are, what they keep."""
+    """The state that both clients share: the address and the open connections."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class _BaseClient(ABC):
 
     @abstractmethod
     def _opened(self, settings: dict[str, Any]) -> Any:
-        """Return the HTTP client of this kind of waiting."""
+        """Return the synchronous or asynchronous HTTP client."""
 
     _pause: Callable[[float], Any]
 
@@ -81,12 +81,12 @@ class _BaseClient(ABC):
 
 
 def _named(method: Any, question: Any, owner: str) -> Any:
-    """Give a method the arguments, the answer and the text of its question."""
+    """Give a method the signature and the docstring of its call."""
     answer = str(question.__annotations__["return"]).removeprefix("Call[").removesuffix("]")
     myself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    given = inspect.signature(question)
-    method.__signature__ = given.replace(
-        parameters=[myself, *given.parameters.values()], return_annotation=answer
+    signature = inspect.signature(question)
+    method.__signature__ = signature.replace(
+        parameters=[myself, *signature.parameters.values()], return_annotation=answer
     )
     method.__annotations__ = {**question.__annotations__, "return": answer}
     method.__qualname__ = f"{owner}.{question.__name__}"
@@ -94,7 +94,7 @@ def _named(method: Any, question: Any, owner: str) -> Any:
 
 
 def _waiting(question: Callable[P, Call[T]]) -> Callable[Concatenate[Client, P], T]:
-    """Return the method of the waiting client that asks a question."""
+    """Return the synchronous method of a call."""
 
     @wraps(question)
     def method(self: Client, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -107,7 +107,7 @@ def _waiting(question: Callable[P, Call[T]]) -> Callable[Concatenate[Client, P],
 def _awaiting(
     question: Callable[P, Call[T]],
 ) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]:
-    """Return the method of the awaiting client that asks a question."""
+    """Return the asynchronous method of a call."""
 
     @wraps(question)
     async def method(self: AsyncClient, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -162,8 +162,8 @@ class Client(_BaseClient):
                     reply = self._sleep(step.seconds)
                 else:
                     reply = self._send(step)
-        except StopIteration as done:
-            answer: T = done.value
+        except StopIteration as stop:
+            answer: T = stop.value
             return answer
 
     def _send(self, request: HttpRequest) -> Reply:
@@ -229,8 +229,8 @@ class AsyncClient(_BaseClient):
                     reply = await self._sleep(step.seconds)
                 else:
                     reply = await self._send(step)
-        except StopIteration as done:
-            answer: T = done.value
+        except StopIteration as stop:
+            answer: T = stop.value
             return answer
 
     async def _send(self, request: HttpRequest) -> Reply:

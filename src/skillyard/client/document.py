@@ -27,9 +27,9 @@ __all__ = ["Mismatch", "document_of", "member", "read_as"]
 T = TypeVar("T")
 
 DEPTH = 64
-"""Containers inside each other; frontmatter holds 16 at most, explanations about ten."""
+"""Maximum nesting; frontmatter has 16 levels at most, explanations about ten."""
 SHOWN = 40
-"""Characters of a member's name in an error."""
+"""Maximum characters of a member's name in an error."""
 
 
 class Mismatch(ValueError):
@@ -51,7 +51,7 @@ def document_of(body: bytes) -> Any:
         raise Mismatch(f"it is no JSON: {error.msg} (character {error.pos})") from None
     except (RepeatedKey, NumberRefused) as error:
         raise Mismatch(str(error)) from None
-    except ValueError:  # what int() says of a number with thousands of digits
+    except ValueError:  # int() refuses numbers with thousands of digits
         raise Mismatch("it holds a number that is too long") from None
     if nested_deeper_than(value, DEPTH):
         raise Mismatch("it is nested too deeply")
@@ -61,7 +61,7 @@ def document_of(body: bytes) -> Any:
 
 
 def _check_text(value: Any) -> None:
-    """Refuse half a surrogate pair, which only an escape can bring in and no encoding takes."""
+    """Raise Mismatch for an unpaired surrogate, which cannot be encoded."""
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
@@ -98,7 +98,7 @@ def _check_schema(kind: Any, document: Mapping[str, Any], place: str) -> None:
 
 
 def _in_words(fault: str, place: str) -> str:
-    """Return a fault of msgspec with its place in front."""
+    """Return an error of msgspec with its place in front."""
     match = _FAULT.fullmatch(fault)
     what, at = (fault, place) if match is None else (match["what"], place + (match["place"] or ""))
     if wrong := _WRONG_TYPE.fullmatch(what):

@@ -11,7 +11,7 @@ __all__ = ["CachedResponse", "ETagCache"]
 ANSWERS = 64
 BYTES = 16 * 1024 * 1024
 TAG_CHARS = 200
-"""Tags are about forty characters; a longer one is not sent back with each request."""
+"""Maximum characters of a tag, which usually has about forty."""
 
 
 class CachedResponse(NamedTuple):

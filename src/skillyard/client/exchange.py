@@ -72,7 +72,7 @@ def exchange(service: Service, retries: Retries, etags: ETagCache, call: Call[T]
 def _with_retries(
     request: HttpRequest, retries: Retries, call: Call[T]
 ) -> Generator[HttpRequest | Wait, Any, Reply]:
-    """Return the first answer after which it makes no sense to ask again."""
+    """Return the first response that is final: a success, or a failure that is not retried."""
     attempts, waited_s = 0, 0.0
     while True:
         reply: Reply = yield request
@@ -98,7 +98,7 @@ def shown_url(url: str) -> str:
 
 @contextmanager
 def receiving(service: Service, request: HttpRequest) -> Iterator[Callable[[Any], Incoming]]:
-    """Yield the function that starts a response; I/O errors inside become errors of ours.
+    """Yield the function that starts a response; I/O errors inside become client errors.
 
     Raises ServiceUnavailable, BadAnswer.
     """

@@ -58,7 +58,7 @@ class Remarks(NamedTuple):
 
     number: int
     listed: tuple[Diagnostic, ...] | None = None
-    """Each of them; None unless requested."""
+    """The diagnostics; None unless requested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +83,11 @@ class Selected(service.Selected, Value):
     query: Query  # type: ignore[assignment]
     policy: Bounds
     selected: tuple[Card, ...]
-    """The skills that were chosen."""
+    """The selected skills."""
     maybe: tuple[Card, ...]
-    """Where nothing was chosen, skills that come near: ask whether one is meant."""
+    """Without a selection, the skills to ask the user about."""
     rejected: tuple[Card, ...]
-    """The best of the others, each with its reason."""
+    """The best of the other skills, each with its reason."""
     diagnostics: tuple[Diagnostic, ...] | None = None  # type: ignore[assignment]
 
     @property
@@ -100,7 +100,7 @@ class Evaluated(NamedTuple):
     """The documented answer of ``skill_evaluate``."""
 
     results: tuple[Evaluation, ...]
-    """Best first; what matched in detail is not sent."""
+    """Best first, without the details of the matches."""
     message: str
     """The same as Markdown, safe to print."""
 
@@ -142,11 +142,11 @@ class Why(reasons.Why, Value):
 
     query: Query  # type: ignore[assignment]
     match: Card
-    """With its explanation."""
+    """The skill's match, with its explanation."""
     policy: Bounds
-    """Those of the scorer's own policy."""
+    """The bounds of the scorer's own policy."""
     ahead: tuple[Ahead, ...]
-    """The best of the skills before it, best first."""
+    """The best of the skills ranked above it, best first."""
 
 
 _VALUES = {
@@ -167,13 +167,13 @@ def ranked_of(document: Any) -> Ranked:
 
 
 def selected_of(document: Any) -> Selected:
-    """Return a choice. Raises Mismatch."""
+    """Return a selection. Raises Mismatch."""
     selected: Selected = value_of(read_as(service.Selected, document), _VALUES)
     return selected
 
 
 def why_of(document: Any) -> Why:
-    """Return the reasons. Raises Mismatch."""
+    """Return an explanation. Raises Mismatch."""
     why: Why = value_of(read_as(reasons.Why, document), _VALUES)
     return why
 

@@ -28,9 +28,9 @@ __all__ = ["SourcesFailed", "bad_answer", "gone_silent", "refusal_of", "unreacha
 T = TypeVar("T")
 
 SAID = 500
-"""Characters of somebody else's message in an error."""
+"""Maximum characters of a received message in an error."""
 NEAR = 20
-"""Names or ids that may have been meant, in an error."""
+"""Maximum number of similar names or ids in an error."""
 HINTS = {
     401: "set SKILLYARD_HTTP_TOKEN, or token=, to the service's token",
     404: "is this the address of a skillyard service?",
@@ -71,7 +71,7 @@ def refusal_of(url: str, call: Call[Any], reply: Reply) -> SkillyardError:
     try:
         error = read_as(_Refusal, document_of(reply.body)).error
         return _service_error(url, call, reply, error)
-    except Mismatch:  # something between us and the service, or no skillyard service at all
+    except Mismatch:  # a proxy, or another service
         return _untold(url, reply)
 
 
@@ -87,7 +87,7 @@ class _Reason:
 
 @dataclass(frozen=True, slots=True)
 class _Error:
-    """What every refusal says, and what some say beside it."""
+    """The members of a refusal, some of which are optional."""
 
     code: str
     message: str
@@ -111,13 +111,13 @@ def _service_error(url: str, call: Call[Any], reply: Reply, error: _Error) -> Sk
     if code in ("invalid_field", "blank_name"):
         return _wrong_argument(call, message, _clean(error.field or ""))
     if code == "sources_failed":
-        reasons = tuple(_status(reason) for reason in _given(error.sources))
+        reasons = tuple(_status(reason) for reason in _required(error.sources))
         return SourcesFailed(message, reasons, hint)
     return _failure(url, reply, message, _clean(code), "" if reply.status == 401 else hint)
 
 
 def _wrong_argument(call: Call[Any], message: str, field: str) -> InvalidInput:
-    """Return the error for a field, under the name that its argument has here."""
+    """Return the error for a field, under the name of its argument."""
     name, dot, place = field.partition(".")
     argument = call.arguments.get(name, name)
     if message.startswith(f"{name} "):
@@ -126,11 +126,11 @@ def _wrong_argument(call: Call[Any], message: str, field: str) -> InvalidInput:
 
 
 def _near(error: _Error) -> list[str]:
-    return [_clean(name) for name in _given(error.near)[:NEAR]]
+    return [_clean(name) for name in _required(error.near)[:NEAR]]
 
 
-def _given(items: tuple[T, ...] | None) -> tuple[T, ...]:
-    """Return what this kind of error always has. Raises Mismatch where it has not."""
+def _required(items: tuple[T, ...] | None) -> tuple[T, ...]:
+    """Return items that the error must have. Raises Mismatch when they are missing."""
     if items is None:
         raise Mismatch("$.error lacks what its code stands for")
     return items

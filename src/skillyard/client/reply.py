@@ -20,9 +20,9 @@ class Reply(NamedTuple):
 
     status: int
     headers: Mapping[str, str]
-    """By names in small letters."""
+    """By names in lower case."""
     body: bytes
-    """Unpacked."""
+    """The decompressed body."""
 
 
 class Incoming:
@@ -31,7 +31,7 @@ class Incoming:
     def __init__(
         self, status: int, headers: Mapping[str, str], most_bytes: int, until: float
     ) -> None:
-        """``until`` is the moment, of the monotonic clock, by which it has to be there."""
+        """``until`` is the deadline, by the monotonic clock."""
         self._status = status
         self._headers = {name.lower(): value for name, value in headers.items()}
         self._most = most_bytes

@@ -12,7 +12,7 @@ from skillyard.io.retry_after import retry_after_s
 __all__ = ["PATIENT", "Retries", "after_s"]
 
 PATIENT = frozenset({429, 503})
-"""The service has not begun with the request, and says so."""
+"""Statuses of requests that the service has not started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,12 @@ class Retries:
     times: int = 3
     """The maximum number of retries of a request."""
     longest_s: float = 10.0
-    """A service that wants to be left alone for longer is not waited for: the error says how
-    long."""
+    """Maximum delay that is accepted from the service; a longer one becomes an error that states
+    it."""
     budget_s: float = 30.0
-    """All waits of one question together."""
+    """Maximum total delay of one call in seconds."""
     unsaid_s: float = 0.5
-    """The first wait where the service does not say how long; it doubles each time."""
+    """The first delay when the service specifies none; it doubles each time."""
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

@@ -72,6 +72,7 @@ def search_result_of(document: Any) -> SearchResult:
         shape.ranker,
         shape.considered,
         float("-inf") if shape.floor is None else shape.floor,
+        shape.note or "",
     )
     if result.abstained != shape.abstained:
         raise Mismatch("$.abstained is not what the scores and the floor say")
@@ -114,7 +115,7 @@ def _found_skill(shape: shapes.Skill) -> FoundSkill:
         _package(shape),
         shape.raw_content or "",
         value_of(shape.diagnostics),
-        # Of which kind it was, the service does not say.
+        # The service does not send the kind.
         None if shape.fetch_error is None else SourceFailed("", shape.fetch_error),
         shape.tokens,
         bool(shape.omitted),
@@ -122,7 +123,7 @@ def _found_skill(shape: shapes.Skill) -> FoundSkill:
 
 
 def _skill(shape: shapes.Skill) -> Skill:
-    """Return the skill; fields that are sent under their own names are those of SKILL_FIELDS."""
+    """Return the skill. Fields with their own names on the wire are those of SKILL_FIELDS."""
     wire = {each.name: getattr(shape, each.name) for each in SKILL_FIELDS.values() if each.wire}
     return Skill(
         shape.name,
@@ -145,7 +146,7 @@ def _skill(shape: shapes.Skill) -> Skill:
 
 
 def _match(shape: shapes.Skill, skill: Skill) -> Match | None:
-    """Return how it was ranked; None where nothing says that it was."""
+    """Return its match; None when it was not ranked."""
     score, tree = shape.relevance_score, shape.explanation
     if not (score or shape.level or shape.reason or shape.signals or tree):
         return None
@@ -159,7 +160,7 @@ def _match(shape: shapes.Skill, skill: Skill) -> Match | None:
 
 
 def _package(shape: shapes.Skill) -> Package | None:
-    """Return where the content was read; its files are not sent. None where nothing was fetched."""
+    """Return the origin of the content, without files; None when nothing was fetched."""
     if shape.age_s is None:
         return None
     return Package(

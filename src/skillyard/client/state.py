@@ -31,8 +31,7 @@ class CatalogState(service.CatalogState, Value):
     """The skills of the service."""
 
     counts: tuple[tuple[str, int], ...] | None = None  # type: ignore[assignment]
-    """How many skills can be chosen, are used by name only, and so on, by the words of the
-    service; None from a service that does not say."""
+    """Numbers of skills by kind, in the words of the service; None from an older service."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that the service sent."""
@@ -93,7 +92,7 @@ class WellKnownIndex(NamedTuple):
 
 
 def index_of(document: Any) -> WellKnownIndex:
-    """Return a well-known index. Raises Mismatch, also for a draft that we do not know."""
+    """Return a well-known index. Raises Mismatch, also for an unknown version of the draft."""
     if member(document, "$schema") != SCHEMA:
         raise Mismatch(f"$.$schema is not {SCHEMA!r}")
     listed = member(document, "skills")

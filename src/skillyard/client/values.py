@@ -10,14 +10,14 @@ from typing import Any
 from skillyard.errors import Diagnostic
 from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import Explanation
-from skillyard.shapes import matches
+from skillyard.shapes import details, matches
 from skillyard.shapes.encoder import encode
 
 __all__ = ["Value", "value_of"]
 
 _SHARED: Mapping[type, Callable[..., Any]] = {
-    matches.Diagnostic: Diagnostic,
-    matches.Explanation: Explanation,
+    details.Diagnostic: Diagnostic,
+    details.Explanation: Explanation,
     matches.Query: Query,
 }
 

@@ -98,7 +98,7 @@ class Activation(NamedTuple):
     block: str
     """The framed body."""
     scripts: tuple[Script, ...]
-    """The skill's scripts, which a model should run instead of rewriting. None was run."""
+    """The skill's scripts, which a model should run instead of rewriting them. None was run."""
     match: Match
 
 
@@ -114,9 +114,8 @@ def activate(
 ) -> Activation | None:
     """Select a skill, reload its file, and return it with its scripts (Oasis).
 
-    A candidate whose file cannot be read is skipped for the next one that passes. Returns None when
-    none is left. Errors of skill files are not raised. ``fence`` is that of
-    :func:`prompt_block`.
+    When a candidate's file cannot be read, the next one that passes is used. Returns None when none
+    is left. Errors of skill files are not raised. ``fence`` is that of :func:`prompt_block`.
     """
     check_fence(fence)
     if not isinstance(catalog, Catalog):

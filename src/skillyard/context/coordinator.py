@@ -1,6 +1,6 @@
-"""The context coordinator: selection, tool validation and instruction as one unit (adk-skill).
+"""The context coordinator: selection, tool validation and instruction in one step (adk-skill).
 
-``resolve`` tries its strategies in order and emits a :class:`SkillContext` whole or not at all.
+``resolve`` tries its strategies in order and returns a complete :class:`SkillContext` or None.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ _log = logging.getLogger(__name__)
 MAX_INSTRUCTION_CHARS = 8_000
 """adk-skill's default."""
 MAX_REFERENCE_CHARS = 8_000
-"""Characters of declared references in one context; ours, the same again as the instruction."""
+"""Total characters of declared references in one context. Not in the document: the same limit as
+for the instruction."""
 STRICT = "strict"
 PERMISSIVE = "permissive"
 
@@ -51,7 +52,7 @@ PERMISSIVE = "permissive"
 @check_arguments
 @dataclass(frozen=True, slots=True)
 class ByName:
-    """Load one skill for a dedicated flow. The policy does not apply; hidden skills are reached."""
+    """Load one skill by name. The policy does not apply, and hidden skills can be loaded."""
 
     name: str
 
@@ -59,7 +60,7 @@ class ByName:
 @check_arguments
 @dataclass(frozen=True, slots=True)
 class ByQuery:
-    """Find the best skill for what the user wants."""
+    """Select the best skill for a query."""
 
     text: str | Query
 
@@ -67,7 +68,7 @@ class ByQuery:
 @check_arguments
 @dataclass(frozen=True, slots=True)
 class ByTag:
-    """Find a skill of a category; the best for ``query``, or by name when there is none."""
+    """Select a skill with a tag: the best for ``query``, or the first by name without one."""
 
     tag: str
     query: str | Query | None = None
@@ -79,14 +80,14 @@ Strategy = ByName | ByQuery | ByTag
 @check_arguments
 @dataclass(frozen=True, slots=True)
 class CoordinatorConfig:
-    """How a coordinator chooses, validates and cuts. Raises UnknownName, InvalidInput."""
+    """The settings of a coordinator. Raises UnknownName, InvalidInput."""
 
     policy: SelectionPolicy | None = None
     max_instruction_chars: int = MAX_INSTRUCTION_CHARS
     validation: str = STRICT
-    """``strict``: a skill with a missing tool is passed over. ``permissive``: the tool is."""
+    """``strict``: skip a skill with a missing tool. ``permissive``: skip the tool."""
     scorer: str | Scorer | Any = DEFAULT_SCORER
-    """``overlap`` is adk-skill's own."""
+    """``overlap`` is the scorer of adk-skill."""
     max_reference_chars: int = MAX_REFERENCE_CHARS
 
     def __post_init__(self) -> None:
@@ -100,7 +101,7 @@ class CoordinatorConfig:
 
 
 class ResolvedReference(NamedTuple):
-    """One declared reference with its content, which is data for the model, not instruction."""
+    """One declared reference with its content. It is data for the model, not an instruction."""
 
     path: str
     content: str
@@ -109,7 +110,7 @@ class ResolvedReference(NamedTuple):
 
 @check_arguments
 class SkillContext(NamedTuple):
-    """A skill, its instruction and the tools that really exist: one unit."""
+    """A skill, its instruction, and those of its tools that exist."""
 
     skill: Skill
     instruction: str
@@ -119,12 +120,12 @@ class SkillContext(NamedTuple):
     """The score of the match; infinite for a skill loaded by name."""
     tool_names: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    """Tools left out and references that could not be read."""
+    """Missing tools that were left out, and references that could not be read."""
 
 
 @check_arguments
 class ContextCoordinator:
-    """Selection, then validation, then engineering, over one catalog and one tool registry."""
+    """Selects a skill, validates its tools and builds the context."""
 
     def __init__(
         self,
@@ -142,9 +143,9 @@ class ContextCoordinator:
     ) -> SkillContext | None:
         """Return the first context that a strategy yields, or None.
 
-        Each strategy offers its skills best first; the first whose tools resolve is taken.
-        ``fence`` is that of :func:`skillyard.prompt_block`. Raises InvalidInput for something
-        that is no strategy.
+        Each strategy offers its skills best first; the first one whose tools resolve is used.
+        ``fence`` is that of :func:`skillyard.prompt_block`. Raises InvalidInput for an unknown
+        strategy.
         """
         check_fence(fence)
         cascade = [strategies] if isinstance(strategies, Strategy) else list(strategies)
@@ -175,7 +176,7 @@ class ContextCoordinator:
             yield self._catalog.get(name.removeprefix("@")), math.inf
         except SkillNotFound:
             return
-        except SkillError as error:  # several skills of that name: choosing one would be a guess
+        except SkillError as error:  # several skills have that name
             _log.warning("not resolved by name: %s", error.message)
 
     def _by_query(self, query: str | Query) -> Iterator[tuple[Skill, float]]:

@@ -1,8 +1,8 @@
 """The fence: a random part of a frame that the author of a skill cannot know.
 
-A frame is ``[skill:NAME]`` … ``[/skill]`` unless a fence is given; then it is
-``[skill:NAME fence=FENCE]`` … ``[/skill:FENCE]``. Both endings are escaped inside a frame, so a
-body closes neither, not even one whose fence it knows.
+A frame is ``[skill:NAME]`` … ``[/skill]``, or with a fence ``[skill:NAME fence=FENCE]`` …
+``[/skill:FENCE]``. Both closing tags are escaped inside a frame, so a body cannot close it even if
+it contains the right fence.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def random_fence() -> str:
 
 
 def check_fence(fence: str | None) -> None:
-    """Raise InvalidInput unless the fence is None or 8 to 64 digits and small letters of ASCII."""
+    """Raise InvalidInput unless the fence is None or 8 to 64 of the characters 0-9 and a-z."""
     if fence is not None and re.fullmatch(_FENCE, fence) is None:
         raise InvalidInput("fence must be None or 8 to 64 of the characters 0-9 and a-z")
 

@@ -130,5 +130,5 @@ def short_paths(skills: Iterable[Skill], roots: Sequence[str]) -> ShortPaths:
 
 
 def _is_systems(path: str) -> bool:
-    """Return True for a skill that the host includes."""
+    """Return True for a skill that comes with the host."""
     return "/.system/" in path.replace("\\", "/")

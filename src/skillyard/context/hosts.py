@@ -26,24 +26,26 @@ __all__ = [
 ]
 
 DEFAULT_WINDOW = 200_000
-"""Tokens of a model's context, where neither a person nor the host's rule says how many."""
+"""Tokens of a model's context, unless the caller or the host's rule specifies another number."""
 _CHARS_PER_TOKEN = 4
-"""Of both hosts that have a share of the context."""
+"""For the two hosts whose budget is a share of the context."""
 
 LEAST_USED = "least used"
-"""Every name stays; descriptions are given out whole, the most used skills first. One that does
-not fit any more is passed over, and a shorter one behind it may still fit."""
+"""All names are listed. Descriptions are added whole, those of the most used skills first. One that
+does not fit is skipped, and a shorter one after it may still fit."""
 SHORTEN = "shorten"
-"""All descriptions are shortened alike; where not even the names fit, the last are left out."""
+"""All descriptions are shortened equally. When not even the names fit, the last entries are left
+out."""
 ALPHABETICAL = "alphabetical"
-"""Entries are whole until the budget is used up; the rest of the alphabet is names."""
+"""Entries are complete until the budget is used up; the others, later in the alphabet, are names
+only."""
 NOTHING = "nothing"
-"""No budget is known."""
+"""The host has no known budget."""
 
 LINES = "lines"
 """``- name: description``"""
 PATHS = "paths"
-"""``- name: description (file: r0/path)``, with the folders of a table that stands before it."""
+"""``- name: description (file: r0/path)``, after a table of folders."""
 BLOCKS = "blocks"
 """A ``<skill>`` element with name, description and location."""
 
@@ -54,46 +56,48 @@ class ListingRule(NamedTuple):
     name: str
     title: str
     overflow: str
-    """What gives way: one of the words above."""
+    """What is dropped first: one of the constants above."""
     form: str = LINES
-    """How an entry is written."""
+    """The form of an entry."""
     share: float = 0.0
-    """Of the context, that the listing may take; 0 where it is a fixed number."""
+    """Share of the context that the listing may use; 0 for a fixed budget."""
     fixed: int = 0
-    """Characters, where it is no share."""
+    """Budget in characters, when it is not a share."""
     unit: str = "characters"
     window: int = DEFAULT_WINDOW
-    """Tokens of the context of the models that it is mostly used with."""
+    """Context size in tokens of the models that the host is mostly used with."""
     own: int = 0
-    """Of the budget, what the skills take that come with the host, always whole."""
+    """Part of the budget that the host's own skills use; they are never shortened."""
     table: int = 0
-    """What the table of folders of short paths may take beside the budget; the rest counts."""
+    """Size that the table of folders may have in addition to the budget; the rest counts."""
     description_chars: int | None = None
-    """Characters of one entry's description; what is longer is cut."""
+    """Maximum characters of a description in one entry; longer ones are cut."""
     when_to_use: bool = False
-    """The frontmatter's ``when_to_use`` is shown behind the description."""
+    """The frontmatter's ``when_to_use`` is appended to the description."""
     hides_manual: bool = False
     """Skills with ``disable-model-invocation`` are not listed."""
     agents: tuple[str, ...] = ()
-    """Whose folders of the user's skills it reads (``discovery.AGENT_FOLDERS``); none: unknown."""
+    """The user's skill folders that the host reads (``discovery.AGENT_FOLDERS``); empty:
+    unknown."""
     hidden_by: str = ""
-    """A file beside SKILL.md that keeps a skill from the model with
-    ``policy: {allow_implicit_invocation: false}``."""
+    """A file beside SKILL.md that hides a skill from the model with ``policy:
+    {allow_implicit_invocation: false}``."""
     refused_in_names: str = ""
-    """Characters: a skill with one of them in its name is not listed, and neither are capitals."""
+    """Characters that names must not contain. Skills with one of them, or with capitals, are not
+    listed."""
     remedy: str = ""
-    """What its user can set."""
+    """The setting that its user can change."""
     source: str = ""
 
     @property
     def by_use(self) -> bool:
-        """True when the host keeps what is used most."""
+        """True when the host prefers the most used skills."""
         return self.overflow == LEAST_USED
 
     def budget(self, window: int | None = None) -> int | None:
-        """Return the budget in the host's unit for a context of that many tokens, None for none.
+        """Return the budget in the host's unit; None without a budget.
 
-        Without a window it is that of the host's usual models.
+        ``window`` is the context in tokens (default: that of the host's usual models).
         """
         if not self.share:
             return self.fixed or None
@@ -158,11 +162,11 @@ HOSTS: dict[str, ListingRule] = {
         ),
     )
 }
-"""The rules by the name of the host."""
+"""The rules by host name."""
 
 
 def rule_of(host: str) -> ListingRule:
-    """Return the rule of that host. Raises UnknownName, listing the known ones."""
+    """Return the rule of a host. Raises UnknownName, listing the known ones."""
     rule = HOSTS.get(host)
     if rule is None:
         raise UnknownName("host", host, HOSTS)

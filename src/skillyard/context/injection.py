@@ -2,8 +2,8 @@
 
 Rules of the document: only for the role ``user``; the query is the text parts joined by newlines;
 only the top match; the body is cut to ``max_injected_chars``. Its own injector is
-``scorer="overlap"``. A part is never duplicated, the
-given prompt is never changed, and a block that is already there is not put there again.
+``scorer="overlap"``. The given prompt is not modified. When it already contains a block, nothing is
+added.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ Prompt = str | Message | Sequence[Message]
 
 @check_arguments
 class Injection(NamedTuple):
-    """The prompt with the block in it, and the match whose block it is (None: unchanged)."""
+    """The prompt with the block, and the match of the block's skill (None: unchanged)."""
 
     prompt: Any
-    """A new value of the type that was given."""
+    """A new value of the same type as the input."""
     match: Match | None
 
 
@@ -85,11 +85,11 @@ def inject(
 ) -> Injection:
     """Return the prompt with the block of the best skill before the user's text.
 
-    ``prompt`` is a string, a message ``{"role", "content"}`` (content a string or a list of
-    parts; ``parts`` in place of ``content`` is understood), or a list of messages, of which the
-    last must be the user's. Anything else about the messages stays as it is. ``min_score`` and
-    ``top_k`` are those of :func:`skillyard.select`, ``fence`` is that of
-    :func:`skillyard.prompt_block`. Raises InvalidInput for another shape.
+    ``prompt`` is a string, a message ``{"role", "content"}`` (content a string or a list of parts;
+    ``parts`` is accepted in place of ``content``), or a list of messages, of which the last must be
+    the user's. Other fields of the messages stay unchanged. ``min_score`` and ``top_k`` are those
+    of :func:`skillyard.select`, ``fence`` is that of :func:`skillyard.prompt_block`. Raises
+    InvalidInput for another shape.
     """
     check_fence(fence)
     policy = policy_with(policy, min_score, top_k)
@@ -187,7 +187,7 @@ def _text(part: object) -> str | None:
 @check_arguments
 @dataclass(frozen=True, slots=True)
 class InjectorConfig:
-    """How an injector chooses and how much it injects."""
+    """The settings of an injector: selection, and size of the block."""
 
     policy: SelectionPolicy | None = None
     max_injected_chars: int = MAX_INJECTED_CHARS
@@ -199,7 +199,7 @@ class InjectorConfig:
 
 @check_arguments
 class SkillInjector:
-    """A catalog and a configuration, applied to one prompt after another. Thread-safe."""
+    """Injects skills of a catalog into prompts. Thread-safe."""
 
     def __init__(
         self, catalog: Catalog | Iterable[Skill], config: InjectorConfig | None = None
@@ -217,12 +217,12 @@ class SkillInjector:
 
     @property
     def catalog(self) -> Catalog:
-        """The snapshot it injects from."""
+        """The catalog that it selects from."""
         return self._catalog
 
     @property
     def config(self) -> InjectorConfig:
-        """How it chooses and how much it injects."""
+        """Its settings."""
         return self._config
 
     def reloaded(self) -> SkillInjector:

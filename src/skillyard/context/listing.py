@@ -1,7 +1,6 @@
-"""A host's listing of a library, worked out: what its model reads of each skill, and what not.
+"""Computes a host's listing of a library: what its model reads of each skill, and what is lost.
 
-The same entries can be laid out anew within the same budget, the skills that matter first
-(:func:`fitted`).
+:func:`fitted` lays out the same entries within the same budget, preferred skills first.
 """
 
 from __future__ import annotations
@@ -21,6 +20,8 @@ from skillyard.context.hosts import (
     ListingRule,
 )
 from skillyard.errors import InvalidInput, SkillError
+from skillyard.shapes import prompts as shapes
+from skillyard.shapes.encoder import from_attributes
 from skillyard.skill import Skill
 from skillyard.text import clean_line, xml_escape
 
@@ -41,35 +42,33 @@ CUT = "cut"
 NAME_ONLY = "name only"
 LEFT_OUT = "left out"
 NOT_READ = "not read"
-"""The host does not take the file for a skill that its model may choose."""
+"""The host does not list the file as a skill that its model can select."""
 MIN_DESCRIPTION_CHARS = 40
-"""Characters below which a shortened description says nothing: the name stands alone instead."""
+"""A description shortened to fewer characters is useless, so only the name is listed."""
 
 
 class Listed(NamedTuple):
-    """What becomes of one skill."""
+    """How one skill is listed."""
 
     skill: Skill
     state: str
     text: str
-    """The description as it is shown; empty where none is."""
+    """The description as listed; empty when only the name is listed."""
     chars: int
-    """Characters of the description that there are to show."""
+    """Characters of the complete description."""
     why: str = ""
-    """Why it is not read."""
+    """The reason why it is not listed."""
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the JSON shape."""
-        skill = self.skill
-        return {
-            "name": skill.name,
-            "id": skill.id,
-            "path": skill.path,
-            "state": self.state,
-            "chars": self.chars,
-            "shown": len(self.text),
-            "why": self.why,
-        }
+    def document(self) -> shapes.ListedSkill:
+        """Return the skill as a document shows it."""
+        return from_attributes(
+            shapes.ListedSkill,
+            self,
+            name=self.skill.name,
+            id=self.skill.id,
+            path=self.skill.path,
+            shown=len(self.text),
+        )
 
 
 class HostListing(NamedTuple):
@@ -78,19 +77,19 @@ class HostListing(NamedTuple):
     rule: ListingRule
     window: int
     budget: int | None
-    """In the rule's unit; None where none is known."""
+    """The budget in the rule's unit; None when unknown."""
     own: int
-    """Of the budget, what the host's own skills take."""
+    """The part of the budget that the host's own skills use."""
     needed: int
-    """What the whole of it would take."""
+    """The size of the complete listing."""
     used: int
     entries: tuple[Listed, ...]
-    """As they are listed, then what is not."""
+    """The listed skills in order, then the others."""
     text: str
     """The entries as the model reads them."""
 
     def count(self, state: str) -> int:
-        """Return how many skills are in that state."""
+        """Return the number of skills in a state."""
         return sum(entry.state == state for entry in self.entries)
 
 
@@ -104,9 +103,9 @@ def host_listing(
 ) -> HostListing:
     """Return what the host lists of a catalog.
 
-    ``window`` is the context in tokens, ``budget`` replaces the host's own, ``used`` says how often
-    each skill (by path) was used: without it the order of the names stands for use. What the
-    host's own skills take is no longer there for these. Raises InvalidInput.
+    ``window`` is the context in tokens, and ``budget`` replaces the host's own budget. ``used`` is
+    how often each skill (by path) was used; without it, skills are ordered by name instead. The
+    host's own skills reduce the budget. Raises InvalidInput.
     """
     window = rule.window if window is None else window
     _check(window, budget)
@@ -133,9 +132,10 @@ def fitted(
 ) -> HostListing:
     """Return the listing rewritten within the host's budget, ``preferred`` skills first.
 
-    Names first, in that order, as many as fit; then descriptions in that order, whole where they
-    fit, else shortened to what is left. A last line says how many skills are not listed. All of a
-    ``budget`` that is given is for these skills; of the host's, its own skills have their part.
+    As many names as fit come first, in that order. Then descriptions follow in the same order,
+    whole if they fit, else shortened to the remaining budget. A last line gives the number of
+    skills that are not listed. An explicit ``budget`` is for these skills alone; the host's own
+    budget also covers its own skills.
     """
     window = rule.window if window is None else window
     _check(window, budget)
@@ -183,7 +183,7 @@ class _Entry:
         return _written(self.rule, self.skill, self.description[:shown], self.path)
 
     def cost(self, shown: int) -> int:
-        """Return what the entry takes of the budget, its line end included."""
+        """Return the size of the entry in the budget's unit, with its line end."""
         return _cost(self.rule, self.line(shown))
 
     def longest(self, budget: int) -> int:
@@ -211,7 +211,7 @@ def _when_to_use(skill: Skill) -> str:
 
 
 def _written(rule: ListingRule, skill: Skill, description: str, path: str) -> str:
-    """Return an entry as the host writes it."""
+    """Return an entry in the form of the host."""
     name = clean_line(skill.name)
     if rule.form == PATHS:
         text = f" {description}" if description else ""
@@ -226,7 +226,7 @@ def _written(rule: ListingRule, skill: Skill, description: str, path: str) -> st
 
 
 def _table_cost(rule: ListingRule, short: ShortPaths) -> int:
-    """Return what the table of folders takes of the budget."""
+    """Return the part of the budget that the table of folders uses."""
     if rule.form != PATHS:
         return 0
     lines = "".join(f"{line}\n" for line in short.table())
@@ -238,7 +238,7 @@ def _cost(rule: ListingRule, line: str) -> int:
 
 
 def _least_used(lines: list[_Entry], limit: int, used: Mapping[str, int]) -> None:
-    """Keep every name, and each description that still fits, those of the most used first."""
+    """Keep every name, and those descriptions of the most used skills that fit."""
     room = limit - sum(line.cost(0) for line in lines)
     for line in sorted(lines, key=lambda line: -used.get(line.skill.path, 0)):
         more = line.cost(line.chars) - line.cost(0)
@@ -249,7 +249,7 @@ def _least_used(lines: list[_Entry], limit: int, used: Mapping[str, int]) -> Non
 
 
 def _shorten(lines: list[_Entry], limit: int, _: Mapping[str, int]) -> None:
-    """Give every description one character after the other, in turns, until nothing fits."""
+    """Extend all descriptions by one character at a time, in turns, until the budget is used up."""
     for line in lines:
         line.shown = 0
     room = limit - sum(line.cost(0) for line in lines)
@@ -282,7 +282,7 @@ def _names_that_fit(lines: list[_Entry], limit: int) -> None:
 
 
 def _alphabetical(lines: list[_Entry], limit: int, _: Mapping[str, int]) -> None:
-    """Keep whole entries until one does not fit; it and all behind it are names."""
+    """Keep whole entries until one does not fit; from there on, names only."""
     room = limit
     for number, line in enumerate(lines):
         room -= line.cost(line.chars)
@@ -315,7 +315,7 @@ def _by_preference(lines: list[_Entry], limit: int, rule: ListingRule) -> None:
 
 
 def _at_a_word(line: _Entry, shown: int) -> int:
-    """Return where the last whole word within ``shown`` characters ends."""
+    """Return the end of the last whole word within ``shown`` characters."""
     text = line.description
     if shown == line.chars or text[shown] == " ":
         return shown

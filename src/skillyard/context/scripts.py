@@ -1,7 +1,8 @@
-"""A skill's scripts: listed always, run only when a caller names and allows one.
+"""A skill's scripts: always listed, and run only when a caller names and allows one.
 
-Nothing else in skillyard runs anything. A script runs by its interpreter, in a process group of
-its own that is ended whole, with a time limit, an output limit and an environment of its own.
+Nothing else in skillyard runs a program from a skill. A script runs in its interpreter, in a
+process group of its own that is killed as a whole, with a time limit, an output limit and its own
+environment.
 """
 
 from __future__ import annotations
@@ -26,7 +27,14 @@ from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.resources import list_resources, real_resource_path
 from skillyard.skill import Skill
 
-__all__ = ["Script", "ScriptResult", "list_scripts", "run_script"]
+__all__ = [
+    "Script",
+    "ScriptResult",
+    "list_scripts",
+    "own_environment",
+    "run_command",
+    "run_script",
+]
 
 FOLDER = "scripts/"
 _INTERPRETERS = {
@@ -46,19 +54,19 @@ class Script(NamedTuple):
     """Relative to the skill's folder, with ``/``."""
     size: int
     mentioned: bool
-    """The skill's body names it, by path or by file name: prefer running it over rewriting it."""
+    """True when the skill's body names it by path or file name; run it instead of rewriting it."""
 
 
 class ScriptResult(NamedTuple):
-    """What a script left behind."""
+    """The result of one run."""
 
     exit_code: int | None
-    """None when it was ended by the time limit."""
+    """The exit code; None after the time limit was exceeded."""
     stdout: str
     stderr: str
     timed_out: bool
     truncated: bool
-    """Output beyond the limit was dropped."""
+    """True when output beyond the limit was dropped."""
     seconds: float
 
 
@@ -90,12 +98,13 @@ def run_script(
     timeout_s: float | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> ScriptResult:
-    """Run one script of the skill, which ``allow`` must name, and return what it printed.
+    """Run one script of the skill, which must be listed in ``allow``, and return its output.
 
-    ``path`` is as :func:`list_scripts` gives it. The script sees PATH, the language, ``env`` and
-    nothing else of our environment; it runs in ``cwd``, or in a temporary folder that is removed.
-    Raises ScriptRefused when it is not allowed, not below ``scripts/`` or of no known kind,
-    InvalidInput for arguments that are no list of strings.
+    ``path`` is the path from :func:`list_scripts`. The environment contains PATH, the language and
+    ``env``, and nothing else of the caller's. The working folder is ``cwd``, or a temporary folder
+    that is removed afterwards. Raises ScriptRefused for a script that is not allowed, not below
+    ``scripts/`` or of an unknown kind, and InvalidInput for arguments that are not a list of
+    strings.
     """
     if path not in allow:
         raise ScriptRefused(
@@ -119,9 +128,14 @@ def run_script(
     seconds = limits.script_seconds if timeout_s is None else timeout_s
     with tempfile.TemporaryDirectory(prefix="skillyard-") as private:
         folder = private if cwd is None else cwd
-        variables = {key: os.environ[key] for key in ESSENTIAL_VARIABLES if key in os.environ}
-        variables |= {**temporary_home(private), **(env or {})}
-        return _run(command, folder, variables, stdin, seconds, limits.script_output_bytes)
+        variables = {**own_environment(private), **(env or {})}
+        return run_command(command, folder, variables, stdin, seconds, limits.script_output_bytes)
+
+
+def own_environment(home: str) -> dict[str, str]:
+    """Return the variables that a script needs, with a home of its own, and none of our keys."""
+    variables = {key: os.environ[key] for key in ESSENTIAL_VARIABLES if key in os.environ}
+    return variables | temporary_home(home)
 
 
 def _interpreter(path: str, skill: Skill) -> tuple[str, ...]:
@@ -136,7 +150,7 @@ def _interpreter(path: str, skill: Skill) -> tuple[str, ...]:
     return interpreter
 
 
-def _run(
+def run_command(
     command: list[str],
     cwd: str,
     env: dict[str, str],
@@ -144,19 +158,23 @@ def _run(
     timeout_s: float,
     max_bytes: int,
 ) -> ScriptResult:
+    """Run a command in a group of processes that is ended whole, and return what it printed.
+
+    Raises ScriptRefused where it cannot be started, and InvalidInput for unusable arguments.
+    """
     started = time.monotonic()
-    # Files, not pipes: a script that prints without end fills a file that we can watch and cut.
+    # Files, not pipes: the output of a script that never stops printing can be watched and cut.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        given = tempfile.TemporaryFile()  # noqa: SIM115 - closed below, after the start
-        with given:
-            given.write(stdin.encode("utf-8", "surrogateescape"))
-            given.seek(0)
+        stdin_file = tempfile.TemporaryFile()  # noqa: SIM115 - closed below, after the start
+        with stdin_file:
+            stdin_file.write(stdin.encode("utf-8", "surrogateescape"))
+            stdin_file.seek(0)
             try:
                 process = subprocess.Popen(
                     command,
                     cwd=cwd,
                     env=env,
-                    stdin=given,
+                    stdin=stdin_file,
                     stdout=out,
                     stderr=err,
                     start_new_session=True,
@@ -181,7 +199,7 @@ def _wait(
     outputs: tuple[IO[bytes], IO[bytes]],
     max_bytes: int,
 ) -> str:
-    """Wait for the end; end the whole group when time or output runs over. Say which it was."""
+    """Wait for the end, and kill the group when a limit is exceeded. Return which one."""
     try:
         while True:
             try:

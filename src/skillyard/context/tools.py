@@ -1,4 +1,4 @@
-"""Tools: only those that the host really has reach a prompt ("no phantom tools", adk-skill)."""
+"""Tool validation: a prompt names only tools that the host has ("no phantom tools", adk-skill)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ class ToolRegistry(Protocol):
     """The host's tools by name."""
 
     def resolve(self, name: str) -> object | None:
-        """Return the tool of that name, or None. Patterns such as ``Bash(git:*)`` come verbatim."""
+        """Return the tool with that name, or None.
+
+        Patterns such as ``Bash(git:*)`` are passed verbatim.
+        """
         ...
 
     def available_tools(self) -> Sequence[str]:
@@ -24,7 +27,7 @@ class ToolRegistry(Protocol):
 
 
 class Binding(NamedTuple):
-    """A skill's declared tools against what the host has; each name once, in declared order."""
+    """The declared tools that the host has, and those that it lacks; in declared order."""
 
     names: tuple[str, ...]
     tools: tuple[object, ...]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import time
 
 from skillyard.io.files import append, open_to_append, replace_file
 from skillyard.io.user_folders import state_folder
 
-__all__ = ["MAX_BYTES", "append_line", "state_folder"]
+__all__ = ["MAX_BYTES", "append_line", "moment", "state_folder"]
 
 MAX_BYTES = 16 * 1024 * 1024
 """Size at which a file is renamed to ``FILE.1``, replacing the previous one."""
@@ -34,6 +35,12 @@ def append_line(path: str, line: str, max_bytes: int = MAX_BYTES) -> None:
             os.close(descriptor)
         _move_away(path, len(data), max_bytes)
     raise OSError(11, "other processes keep moving the file away", path)
+
+
+def moment(now: float) -> str:
+    """Return Unix seconds as an RFC 3339 time in UTC, with milliseconds."""
+    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
+    return f"{whole}.{int(now % 1 * 1000):03d}Z"
 
 
 def _too_long(status: os.stat_result, more: int, max_bytes: int) -> bool:

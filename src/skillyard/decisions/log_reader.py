@@ -3,38 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from skillyard.errors import InvalidInput
 from skillyard.io.files import read_last_lines
+from skillyard.shapes.logs import LogTail
 
-__all__ = ["LogTail", "read_log"]
+__all__ = ["read_log"]
 
 MAX_BYTES_READ = 64 * 1024 * 1024
 """Bytes that are read from the end of one file."""
 SCHEMAS = ("skillyard.decision/", "skillyard.hook-event/")
-
-
-class LogTail(NamedTuple):
-    """The last entries of a log."""
-
-    log: str
-    entries: tuple[dict[str, Any], ...]
-    """Oldest first."""
-    total: int
-    """The number of entries in ``FILE.1`` and ``FILE``."""
-    unreadable: int
-    """Lines that are not entries: incomplete ones, and those of other programs."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.log-show/1``."""
-        return {
-            "schema": "skillyard.log-show/1",
-            "log": self.log,
-            "entries": [dict(entry) for entry in self.entries],
-            "total": self.total,
-            "unreadable": self.unreadable,
-        }
 
 
 def read_log(path: str, limit: int) -> LogTail:
@@ -54,9 +33,8 @@ def read_log(path: str, limit: int) -> LogTail:
             entries.append(record)
             if len(entries) > 2 * limit + 1_000:
                 del entries[: len(entries) - limit]
-    return LogTail(
-        path, tuple(entries[len(entries) - min(limit, len(entries)) :]), total, unreadable
-    )
+    last = tuple(entries[len(entries) - min(limit, len(entries)) :])
+    return LogTail(log=path, entries=last, total=total, unreadable=unreadable)
 
 
 def _lines(path: str, *, optional: bool) -> list[bytes]:

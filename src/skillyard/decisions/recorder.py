@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from skillyard.decisions import LOG, LOG_TEXT
 from skillyard.decisions.entry import entry
 from skillyard.decisions.files import append_line
+from skillyard.shapes.encoder import encode
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog
@@ -37,14 +38,14 @@ def record(
     """
     try:
         text = os.environ.get(LOG_TEXT, "").lower() in ("1", "true", "yes", "on")
-        shape = entry(use, catalog, query, policy, bounds, selection, text=text)
+        decision = entry(use, catalog, query, policy, bounds, selection, text=text)
         if "opentelemetry.trace" in sys.modules:
             from skillyard.decisions.spans import emit
 
-            emit(shape, started_ns)
+            emit(decision, started_ns)
         path = os.environ.get(LOG)
         if path:
-            append_line(path, dumps(shape, separators=(",", ":")))
+            append_line(path, dumps(encode(decision), separators=(",", ":")))
     except Exception as error:  # noqa: BLE001 - a failing log must not fail the selection
         import logging
 

@@ -1,13 +1,20 @@
 """The results of discovery: candidate files, folder stamps, and the scan as a whole."""
 
-from __future__ import annotations
-
+import os
 from typing import NamedTuple
 
 from skillyard.errors import Diagnostic
 from skillyard.skill import Reference
 
-__all__ = ["STABLE_AFTER_NS", "Candidate", "FolderStamp", "Scan", "Stamp"]
+__all__ = [
+    "STABLE_AFTER_NS",
+    "Candidate",
+    "FolderStamp",
+    "Listing",
+    "Observations",
+    "Scan",
+    "Stamp",
+]
 
 STABLE_AFTER_NS = 2_000_000_000
 """Age in ns from which a file's times show every later change. Timestamps of common file systems
@@ -53,6 +60,24 @@ class FolderStamp(NamedTuple):
     """Shows whether the folder was replaced by another one."""
 
 
+class Listing(NamedTuple):
+    """A folder as it was listed."""
+
+    path: str
+    status: os.stat_result
+    """Of the folder itself, from before it was listed."""
+    entries: list[os.DirEntry[str]]
+
+
+class Observations(NamedTuple):
+    """What a walk looked at besides the candidates. Its results follow from both."""
+
+    began_ns: int
+    listings: tuple[Listing, ...]
+    absent: tuple[str, ...]
+    """Paths at which a file would have changed the walk."""
+
+
 class Scan(NamedTuple):
     """The candidates, sorted by root and path, and the diagnostics of the walk."""
 
@@ -61,3 +86,5 @@ class Scan(NamedTuple):
     folders: int
     folder_stamps: tuple[FolderStamp, ...] = ()
     """The listed folders, as they were before listing."""
+    observed: Observations | None = None
+    """None when the results depend on more, such as the targets of links."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import stat
 
-from skillyard.discovery.layout import REFERENCE_FOLDERS
-from skillyard.io.folders import Folder, entry_is_link
 from skillyard.skill import Reference
 
 __all__ = ["inside", "join", "kind_of", "maybe_folder", "references_beside", "resolved"]
@@ -21,9 +19,8 @@ def maybe_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def references_beside(
-    opened: Folder,
     files: dict[str, os.DirEntry[str]],
-    folders: list[os.DirEntry[str]],
+    reference_folders: dict[str, list[os.DirEntry[str]]],
     skill_file: str,
 ) -> tuple[Reference, ...]:
     """Return the Markdown files beside a SKILL.md and in its reference folders, sorted by path."""
@@ -32,24 +29,14 @@ def references_beside(
         for name, entry in files.items()
         if name != skill_file and _is_reference(entry) and name.lower() != "skill.md"
     ]
-    for folder in folders:
-        if folder.name in REFERENCE_FOLDERS and not entry_is_link(folder):
-            references.extend(_documents(opened, folder.name))
+    for folder, entries in reference_folders.items():
+        references.extend(
+            Reference(entry.name, f"{folder}/{entry.name}")
+            for entry in entries
+            if _is_reference(entry)
+        )
     references.sort(key=lambda reference: reference.path)
     return tuple(references)
-
-
-def _documents(parent: Folder, name: str) -> list[Reference]:
-    """Return the Markdown files of one reference folder, below an opened folder."""
-    try:
-        with parent.folder(name) as folder:
-            return [
-                Reference(entry.name, f"{name}/{entry.name}")
-                for entry in folder.entries()
-                if _is_reference(entry)
-            ]
-    except OSError:
-        return []
 
 
 def _is_reference(entry: os.DirEntry[str]) -> bool:

@@ -8,7 +8,15 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from skillyard.discovery.candidate import STABLE_AFTER_NS, Candidate, FolderStamp, Scan, Stamp
+from skillyard.discovery.candidate import (
+    STABLE_AFTER_NS,
+    Candidate,
+    FolderStamp,
+    Listing,
+    Observations,
+    Scan,
+    Stamp,
+)
 from skillyard.discovery.entries import (
     inside,
     join,
@@ -21,6 +29,7 @@ from skillyard.discovery.layout import (
     BUILD_FOLDERS,
     HEAVY_FOLDERS,
     OWN_FOLDERS,
+    REFERENCE_FOLDERS,
     RUNTIME_FOLDER,
     SKILL_FILE,
     Root,
@@ -35,6 +44,9 @@ from skillyard.text import clean, odd_file_name
 
 __all__ = ["Walk", "iter_scan", "scan"]
 
+MAX_OBSERVED = 10_000
+"""Folders whose listings a walk remembers: a few megabytes."""
+
 
 def scan(roots: Iterable[Root], limits: Limits = DEFAULT_LIMITS) -> Scan:
     """Walk every root. Raises InvalidSkillsRoot for one that is not a folder."""
@@ -44,7 +56,11 @@ def scan(roots: Iterable[Root], limits: Limits = DEFAULT_LIMITS) -> Scan:
     walk.candidates.sort(key=lambda c: (c.root, c.parts))
     walk.diagnostics.sort(key=lambda d: (d.path, d.code, d.message))
     return Scan(
-        tuple(walk.candidates), tuple(walk.diagnostics), walk.folders, tuple(walk.folder_stamps)
+        tuple(walk.candidates),
+        tuple(walk.diagnostics),
+        walk.folders,
+        tuple(walk.folder_stamps),
+        walk.observed(),
     )
 
 
@@ -63,6 +79,8 @@ def iter_scan(
         walk.candidates.clear()
         walk.diagnostics.clear()
         walk.folder_stamps.clear()
+        walk.listings.clear()
+        walk.absent.clear()
 
 
 class _Place(NamedTuple):
@@ -94,6 +112,12 @@ class Walk:
         self.real_roots: list[str] = []
         self.folders = 0
         self.folder_stamps: list[FolderStamp] = []
+        self.listings: list[Listing] = []
+        self.absent: list[str] = []
+        """Paths at which a file would have changed the walk."""
+        self.is_plain = True
+        """False when the results depend on more than listings and stamps (on links, on errors), and
+        when there are too many listings to remember."""
         self._began_ns = time.time_ns()
         self._walked: set[tuple[int, int]] = set()
         self._links: list[_Place] = []
@@ -111,6 +135,19 @@ class Walk:
         for number, root in enumerate(roots):
             yield from self._enter(number, root)
         yield from self._follow_links()
+
+    def observed(self) -> Observations | None:
+        """Return what was looked at; None when the results depend on more than that."""
+        if not self.is_plain:
+            return None
+        return Observations(self._began_ns, tuple(self.listings), tuple(self.absent))
+
+    def _observe(self, listing: Listing) -> None:
+        self.listings.append(listing)
+        if len(self.listings) > MAX_OBSERVED:
+            self.is_plain = False
+        if not self.is_plain:
+            self.listings.clear()
 
     def _enter(self, number: int, root: Root) -> Iterator[None]:
         base = os.path.basename(self.real_roots[number])
@@ -194,9 +231,11 @@ class Walk:
             status = folder.status
             key = (status.st_dev, status.st_ino)
             if key in self._walked:
+                self.is_plain = False
                 return []
             if place.inode not in (0, status.st_ino) and not self._unmoved(place):
                 self._warn(path, "changed_while_reading", "the folder was replaced", "load again")
+                self.is_plain = False
                 return []
             self._walked.add(key)
             entries = folder.entries()
@@ -204,6 +243,7 @@ class Walk:
             is_stable = status.st_mtime_ns + STABLE_AFTER_NS < self._began_ns
             mtime_ns = status.st_mtime_ns if is_stable else 0
             self.folder_stamps.append(FolderStamp(path, mtime_ns, status.st_ino))
+            self._observe(Listing(path, status, entries))
             return self._classify(place, name, entries, folder)
         except OSError as error:
             self._unreadable(path, error)
@@ -216,6 +256,7 @@ class Walk:
         return resolved(place.path) == os.path.join(self.real_roots[place.root], *place.parts)
 
     def _unreadable(self, path: str, error: OSError) -> None:
+        self.is_plain = False
         self._warn(path, "folder_unreadable", f"cannot list: {error.strerror}", "check permissions")
 
     def _classify(
@@ -224,20 +265,41 @@ class Walk:
         files: dict[str, os.DirEntry[str]] = {}
         folders: list[os.DirEntry[str]] = []
         for entry in entries:
-            if entry.is_dir(follow_symlinks=False) or (
-                entry_is_link(entry) and maybe_folder(entry)
-            ):
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if not is_folder and entry_is_link(entry):
+                self.is_plain = False
+                is_folder = maybe_folder(entry)
+            if is_folder:
                 folders.append(entry)
             else:
                 files[entry.name] = entry
         folders.sort(key=lambda entry: entry.name)  # links are followed in this order
         skill_file = self._skill_file(place, files, folders)
         if skill_file is not None:
-            references = references_beside(opened, files, folders, skill_file.name)
+            reference_folders = self._reference_folders(place, opened, folders)
+            references = references_beside(files, reference_folders, skill_file.name)
             self._skill(place, name, skill_file, references)
         self._single_files(place, files, skill_file)
         in_skill = place.inside_skill or skill_file is not None
         return self._children(place, name, folders, in_skill, skill_file is not None)
+
+    def _reference_folders(
+        self, place: _Place, opened: Folder, folders: list[os.DirEntry[str]]
+    ) -> dict[str, list[os.DirEntry[str]]]:
+        """Return the entries of each reference folder of a skill by its name."""
+        listed = {}
+        for folder in folders:
+            if folder.name not in REFERENCE_FOLDERS or entry_is_link(folder):
+                continue
+            try:
+                with opened.folder(folder.name) as inner:
+                    entries = listed[folder.name] = inner.entries()
+            except OSError:
+                self.is_plain = False
+                continue
+            path = join(place.path, folder.name)
+            self._observe(Listing(path, inner.status, entries))
+        return listed
 
     def _skill_file(
         self, place: _Place, files: dict[str, os.DirEntry[str]], folders: list[os.DirEntry[str]]
@@ -333,11 +395,13 @@ class Walk:
             else:
                 status = entry_status(entry)
         except OSError as error:
+            self.is_plain = False
             self._warn(
                 path, "io_error", f"cannot look at it: {error.strerror}", "check it", "error"
             )
             return
         if not stat.S_ISREG(status.st_mode):
+            self.is_plain = False
             self._warn(
                 path,
                 "not_a_regular_file",
@@ -382,6 +446,7 @@ class Walk:
                 and not place.runtime
                 and not os.path.lexists(join(path, SKILL_FILE))
             ):
+                self.absent.append(join(path, SKILL_FILE))
                 continue
             if odd_file_name(entry.name):
                 self._odd_name(path)

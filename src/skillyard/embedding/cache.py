@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 
 from skillyard.embedding.protocol import Embedder, embed_checked, unit_bytes
 from skillyard.errors import EmbedderFailed, InvalidInput
 from skillyard.io.sha256 import sha256
 
-__all__ = ["VectorCache", "embed_cached"]
+__all__ = ["Progress", "VectorCache", "embed_cached", "refuse_missing"]
 
-BATCH_TEXTS = 256
-"""Texts embedded between two writes to the cache."""
+Progress = Callable[[int, int], object]
+"""Called with (vectors, texts)."""
+
+BATCH_TEXTS = 64
+"""Texts embedded between two writes to the cache: what a process that is killed loses at most."""
 MAX_QUERY_KEYS = 500
 """Keys per SQL query."""
 LOCK_TIMEOUT_S = 10.0
@@ -88,24 +91,39 @@ class VectorCache:
 
 
 def embed_cached(
-    embedder: Embedder, texts: Sequence[str], cache: VectorCache | None = None
+    embedder: Embedder,
+    texts: Sequence[str],
+    cache: VectorCache | None = None,
+    progress: Progress | None = None,
 ) -> list[bytes]:
     """Return the unit vector of each text as signed bytes. Missing vectors are computed and stored.
 
-    The vector is empty when the embedder returns a zero vector. Raises EmbedderFailed.
+    The vector is empty when the embedder returns a zero vector. ``progress`` is called with the
+    number of different texts that have a vector, and of all, before the first batch and after each;
+    it may raise to stop, and the stored batches stay. Raises EmbedderFailed.
     """
     keys = [sha256(text.encode("utf-8", "surrogatepass")) for text in texts]
     text_by_key = dict(zip(keys, texts, strict=True))
     known = {} if cache is None else cache.get(text_by_key)
     try:
-        _embed_missing(embedder, text_by_key, known, cache)
+        _embed_missing(embedder, text_by_key, known, cache, progress)
     except _LengthMismatch:  # the model behind the name has changed
         if not known or cache is None:
             raise
         cache.clear()
         known = {}
-        _embed_missing(embedder, text_by_key, known, cache)
+        _embed_missing(embedder, text_by_key, known, cache, progress)
     return [known[key] for key in keys]
+
+
+def refuse_missing(embedder: str) -> Progress:
+    """Return a ``progress`` that raises EmbedderFailed where a vector would be computed."""
+
+    def progress(done: int, total: int) -> None:
+        if done < total:
+            raise EmbedderFailed(embedder, f"{done:,} of {total:,} vectors are computed so far")
+
+    return progress
 
 
 class _LengthMismatch(EmbedderFailed):
@@ -117,10 +135,13 @@ def _embed_missing(
     text_by_key: Mapping[bytes, str],
     known: dict[bytes, bytes],
     cache: VectorCache | None,
+    progress: Progress | None,
 ) -> None:
     """Compute the missing vectors and add them to ``known``. Raises EmbedderFailed."""
     missing = [pair for pair in text_by_key.items() if pair[0] not in known]
     sizes = {len(vector) for vector in known.values() if vector}
+    if progress is not None:
+        progress(len(known), len(text_by_key))
     for start in range(0, len(missing), BATCH_TEXTS):
         some = missing[start : start + BATCH_TEXTS]
         vectors = _embed_batch(embedder, [text for _, text in some])
@@ -132,6 +153,8 @@ def _embed_missing(
         known.update(new)
         if cache is not None:
             cache.put(new)
+        if progress is not None:
+            progress(len(known), len(text_by_key))
     if len(sizes) > 1:
         raise _LengthMismatch(embedder.id, "vectors of several lengths were kept")
 

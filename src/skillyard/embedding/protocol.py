@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from importlib import import_module
 from math import isfinite, sqrt
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from skillyard.errors import EmbedderFailed, InvalidInput, UnknownName
+from skillyard.errors import EmbedderFailed, InvalidInput, SkillyardError, UnknownName
 from skillyard.sums import stable_sum
 
-__all__ = ["UNIT", "Embedder", "embed_checked", "embedder_names", "resolve_embedder", "unit_bytes"]
+__all__ = [
+    "UNIT",
+    "Embedder",
+    "EmbedderCalibration",
+    "EmbedderWeights",
+    "calibration_of",
+    "embed_checked",
+    "embedder_names",
+    "resolve_embedder",
+    "unit_bytes",
+    "weights_of",
+]
 
 ENTRY_POINT_GROUP = "skillyard.embedders"
 UNIT = 127
@@ -26,11 +38,46 @@ _REMOVED = {
     )
 }
 """Names of earlier releases with their replacements."""
+_PACKAGES = {"encoder": "skillyard-encoder"}
+"""Names that another package of ours adds."""
+
+
+class EmbedderWeights(NamedTuple):
+    """The weight of an embedder's cosine in the points of a skill, 0..1, by kind of request."""
+
+    english: float
+    long: float
+    """For English requests of more than :data:`LONG_WORDS` words."""
+    foreign: float
+
+
+class EmbedderCalibration(NamedTuple):
+    """What an embedder's cosine says about the probability, in log-odds.
+
+    The log-odds of the built-in evidence are replaced by ``bias + log_odds * those + cosine * c +
+    ahead * a``, with the cosine ``c`` of the best skill, and by how much it is above the highest
+    cosine of another candidate, ``a``.
+    """
+
+    bias: float
+    log_odds: float
+    cosine: float
+    ahead: float
+
+
+LONG_WORDS = 60
+"""spec/encoder.md, gate."""
 
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Turns texts into vectors. Their cosine is the similarity of two texts."""
+    """Turns texts into vectors. Their cosine is the similarity of two texts.
+
+    An embedder may have an attribute ``weights``, three numbers in the order of
+    :class:`EmbedderWeights`; without it, its cosine has the weight of ``Fusion.embedder``. With an
+    attribute ``calibration``, four numbers in the order of :class:`EmbedderCalibration`, its cosine
+    counts in the probability of English requests.
+    """
 
     @property
     def id(self) -> str:
@@ -66,14 +113,59 @@ def resolve_embedder(embedder: str | Embedder | Any) -> Embedder:
             load = _entry_points().get(embedder)
             if load is None and embedder in _REMOVED:
                 raise InvalidInput(f"embedder {embedder} was {_REMOVED[embedder]}")
+            if load is None and embedder in _PACKAGES:
+                hint = (
+                    f"install it with: pip install {_PACKAGES[embedder]}"
+                    f" (in a checkout: pip install ./{embedder})"
+                )
+                raise EmbedderFailed(embedder, "not installed", hint=hint)
             if load is None:
                 raise UnknownName("embedder", embedder, embedder_names())
-            factory = load()
+            factory = _from_package(embedder, load)
         embedder = factory() if callable(factory) and not isinstance(factory, Embedder) else factory
-        embedder = embedder() if isinstance(embedder, type) else embedder
     if isinstance(embedder, type) or not isinstance(embedder, Embedder):
         raise InvalidInput("an embedder is a name, or an object with an id and a method embed")
+    weights_of(embedder, 0.0)  # refused here rather than with the first request
+    calibration_of(embedder)
     return embedder
+
+
+def weights_of(embedder: Embedder, default: float) -> EmbedderWeights:
+    """Return the embedder's weights; three times ``default`` when it has none.
+
+    Raises InvalidInput for anything but three numbers from 0 to 1.
+    """
+    weights = getattr(embedder, "weights", None)
+    if weights is None:
+        return EmbedderWeights(default, default, default)
+    if not (
+        _are_numbers(weights, len(EmbedderWeights._fields))
+        and all(0 <= value <= 1 for value in weights)
+    ):
+        raise InvalidInput(
+            f"embedder {embedder.id}: weights must be three numbers from 0 to 1, in a tuple"
+        )
+    return EmbedderWeights(*weights)
+
+
+def calibration_of(embedder: Embedder) -> EmbedderCalibration | None:
+    """Return the embedder's calibration, if any. Raises InvalidInput for anything but 4 numbers."""
+    calibration = getattr(embedder, "calibration", None)
+    if calibration is None:
+        return None
+    if not _are_numbers(calibration, len(EmbedderCalibration._fields)):
+        raise InvalidInput(
+            f"embedder {embedder.id}: calibration must be four finite numbers, in a tuple"
+        )
+    return EmbedderCalibration(*calibration)
+
+
+def _are_numbers(values: object, number: int) -> bool:
+    return (
+        isinstance(values, tuple)
+        and len(values) == number
+        and all(isinstance(value, int | float) and isfinite(value) for value in values)
+    )
 
 
 def _entry_points() -> dict[str, Callable[[], Any]]:
@@ -82,11 +174,41 @@ def _entry_points() -> dict[str, Callable[[], Any]]:
     return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}
 
 
+def _from_package(name: str, load: Callable[[], Any]) -> Any:
+    """Return the embedder of an entry point. Raises EmbedderFailed."""
+    try:
+        loaded = load()
+        if isinstance(loaded, Embedder) and not isinstance(loaded, type):
+            return loaded
+        return _single(loaded)
+    except SkillyardError:
+        raise
+    except Exception as error:
+        raise EmbedderFailed(name, f"{type(error).__name__}: {error}", hint=_REINSTALL) from error
+
+
+_REINSTALL = "install its package again, with its dependencies"
+
+
+@cache
+def _single(factory: Any) -> Any:
+    """Return the one embedder of a factory, since making it may read a model."""
+    embedder = factory() if callable(factory) and not isinstance(factory, Embedder) else factory
+    return embedder() if isinstance(embedder, type) else embedder
+
+
 def embed_checked(
     embedder: Embedder, texts: Sequence[str], *, query: bool = False
 ) -> list[Sequence[float]]:
     """Return the embedder's vectors, after checks of number and length. Raises EmbedderFailed."""
-    vectors = list(embedder.embed(texts, query=query))
+    try:
+        vectors = list(embedder.embed(texts, query=query))
+    except SkillyardError:
+        raise
+    except ImportError as error:
+        raise EmbedderFailed(embedder.id, str(error), hint=_REINSTALL) from error
+    except Exception as error:
+        raise EmbedderFailed(embedder.id, f"{type(error).__name__}: {error}") from error
     if len(vectors) != len(texts):
         raise EmbedderFailed(embedder.id, f"{len(vectors)} vectors for {len(texts)} texts")
     lengths = {len(vector) for vector in vectors}

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,43 +17,12 @@ from urllib.parse import urlsplit
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.evals.cases.dataset import FILE_BYTES
 from skillyard.evals.cases.parser import yaml_record
-from skillyard.evals.cases.records import Located, Notes, Record
-from skillyard.evals.config_values import (
-    ORDERS,
-    ActivationLimits,
-    Config,
-    ConfusionLimits,
-    Cost,
-    EffectivenessLimits,
-    FailFast,
-    Judging,
-    Models,
-    Paths,
-    Regression,
-    RetryTimes,
-    SizeImpactLimits,
-    Timeouts,
-)
-from skillyard.evals.models.factory import PROVIDERS
+from skillyard.evals.cases.records import Located, Notes, Record, plain
+from skillyard.evals.config_values import Config, Seed
 from skillyard.formats.frontmatter import decode, unify_lines
 from skillyard.resources import read_file
 
-__all__ = [
-    "ActivationLimits",
-    "Config",
-    "ConfusionLimits",
-    "Cost",
-    "EffectivenessLimits",
-    "FailFast",
-    "Judging",
-    "Models",
-    "Paths",
-    "Regression",
-    "RetryTimes",
-    "SizeImpactLimits",
-    "Timeouts",
-    "read_config",
-]
+__all__ = ["read_config"]
 
 
 def read_config(path: str | os.PathLike[str]) -> tuple[Config | None, tuple[Diagnostic, ...]]:
@@ -73,7 +41,7 @@ def read_config(path: str | os.PathLike[str]) -> tuple[Config | None, tuple[Diag
     record = yaml_record(text, notes) if _has_content(text) else Record({}, 1, notes)
     if record is None:  # a line that is no YAML may hold a key: it is not shown
         return None, tuple(each._replace(found="") for each in notes.diagnostics)
-    for where, line in _secrets(Located({key: _field(record, key) for key in record.fields()}, 1)):
+    for where, line in _secrets(Located(record.fields, 1)):
         notes.error(
             "config_secret",
             line,
@@ -86,17 +54,12 @@ def read_config(path: str | os.PathLike[str]) -> tuple[Config | None, tuple[Diag
     config = _config(record)
     if notes.errors:
         return None, tuple(notes.diagnostics)
-    relative_to_file = config.below(os.path.dirname(name) or ".")
-    return replace(relative_to_file, path=name), tuple(notes.diagnostics)
+    return config.below(os.path.dirname(name) or "."), tuple(notes.diagnostics)
 
 
 def _has_content(text: str) -> bool:
     """False for a file of blank lines and comments, which keeps every default."""
     return any(line.strip() and not line.lstrip().startswith("#") for line in text.split("\n"))
-
-
-def _field(record: Record, name: str) -> Located:
-    return Located(record.raw(name), record.line_of(name))
 
 
 _SECRET_FIELD = re.compile(
@@ -124,194 +87,47 @@ def _secrets(node: Located, where: str = "") -> Iterator[tuple[str, int | None]]
         yield where, node.line
 
 
-FieldReader = Callable[[Record, str, Any], Any]
-"""A reader: takes a record, a field name and the default, and returns the value."""
+@dataclass(frozen=True, slots=True)
+class _Random:
+    """The section ``rng`` of the file."""
 
-
-def _text(record: Record, name: str, default: str) -> str:
-    return record.some_text(name) or default if name in record else default
-
-
-def _choice(record: Record, name: str, default: str, choices: tuple[str, ...]) -> str:
-    value = record.text(name, default)
-    if value not in choices:
-        record.wrong(name, "is not known", f"write {' or '.join(choices)}", value)
-    return value
-
-
-def _flag(record: Record, name: str, default: bool) -> bool:
-    return bool(record.flag(name, default))
-
-
-def _number(
-    record: Record,
-    name: str,
-    default: Any,
-    low: float,
-    high: float,
-    whole: bool = False,
-    above: bool = False,
-    absent: bool = False,
-) -> Any:
-    """Read a number; with ``absent``, null means that there is no limit."""
-    if name in record and record.raw(name) is None:
-        if absent:
-            return None
-        record.required(name)
-        return default
-    value = record.number(name, default, low=low, high=high, whole=whole, above=above)
-    return value if whole or value is None else float(value)
-
-
-def _count(low: int, high: int) -> FieldReader:
-    return partial(_number, low=low, high=high, whole=True)
-
-
-_SHARE = partial(_number, low=0, high=1)
-_POINTS = partial(_number, low=0, high=4)
-_SECONDS = partial(_number, low=0, high=3_600, above=True)
-_CASES = _count(1, 1_000_000)
-
-# One reader for each field of each section; the defaults are those of the dataclasses.
-_SECTIONS: dict[type, dict[str, FieldReader]] = {
-    Models: {
-        "generation": _text,
-        "judge": _text,
-        "more_judges": lambda record, name, default: record.texts(name),
-    },
-    RetryTimes: {
-        "max_retries": _count(0, 10),
-        "base_s": partial(_number, low=0, high=60),
-        "jitter": _SHARE,
-    },
-    Cost: {
-        "max_cost_per_run": partial(_number, low=0, high=100_000, absent=True),
-        "max_calls_per_run": partial(_number, low=1, high=10_000_000, whole=True, absent=True),
-    },
-    Paths: dict.fromkeys(Paths.__slots__, _text),
-    FailFast: {"enabled": _flag, "consecutive": _count(2, 1_000)},
-    Timeouts: dict.fromkeys(Timeouts.__slots__, _SECONDS),
-    EffectivenessLimits: {
-        "mean_drop": _POINTS,
-        "stddev_multiplier": partial(_number, low=0, high=100),
-        "min_cases": _CASES,
-    },
-    ActivationLimits: {"tpr_drop": _SHARE, "fpr_increase": _SHARE, "min_cases": _CASES},
-    SizeImpactLimits: {"score_change": _POINTS, "min_cases": _CASES},
-    ConfusionLimits: {"cross_activation_change": _SHARE, "min_cases": _CASES},
-    Judging: {
-        "orders": partial(_choice, choices=ORDERS),
-        "max_retries": _count(0, 10),
-        "tie_band": _POINTS,
-        "max_tokens": _count(256, 1_000_000),
-    },
-}
-_TOP: dict[str, FieldReader] = {
-    "provider": partial(_choice, choices=PROVIDERS),
-    "temperature": partial(_number, low=0, high=2),
-    "max_tokens": _count(1, 1_000_000),
-    "runs": _count(1, 1_000),
-    "concurrency": _count(1, 64),
-    "chars_per_token": partial(_number, low=1, high=20),
-}
-_GROUPS: dict[str, type] = {
-    "models": Models,
-    "retry": RetryTimes,
-    "cost": Cost,
-    "paths": Paths,
-    "fail_fast": FailFast,
-    "timeouts": Timeouts,
-    "judging": Judging,
-}
-_REGRESSION: dict[str, type] = {
-    "effectiveness": EffectivenessLimits,
-    "activation": ActivationLimits,
-    "size_impact": SizeImpactLimits,
-    "confusion": ConfusionLimits,
-}
+    default_seed: Seed = Config().default_seed
 
 
 def _config(record: Record) -> Config:
-    record.only([*_TOP, *_GROUPS, "base_url", "role", "rng", "regression", "profiles"])
-    plain = {name: reader(record, name, getattr(Config(), name)) for name, reader in _TOP.items()}
-    groups = {name: _section(record.record(name), cls) for name, cls in _GROUPS.items()}
-    return Config(
-        **plain,
-        **groups,
-        base_url=_base_url(record),
-        role=record.text("role") or None,
-        default_seed=_seed(record.record("rng")),
-        regression=_regression(record.record("regression")),
-        profiles=_profiles(record.record("profiles")),
+    config = record.read(
+        Config,
+        also=("rng", "profiles"),
+        default_seed=record.value("rng", _Random, _Random()).default_seed,
+        profiles=_profiles(record),
+        path=record.notes.path,
     )
+    _check_address(config.base_url, record)
+    return config
 
 
-def _section(record: Record | None, cls: type) -> Any:
-    """Return the section as its dataclass, with defaults for missing fields."""
-    defaults = cls()
-    if record is None:
-        return defaults
-    readers = _SECTIONS[cls]
-    record.only(readers)
-    return cls(
-        **{name: reader(record, name, getattr(defaults, name)) for name, reader in readers.items()}
-    )
-
-
-def _regression(record: Record | None) -> Regression:
-    if record is None:
-        return Regression()
-    record.only(_REGRESSION)
-    return Regression(
-        **{name: _section(record.record(name), cls) for name, cls in _REGRESSION.items()}
-    )
-
-
-def _seed(record: Record | None) -> int:
-    default = Config().default_seed
-    if record is None:
-        return default
-    record.only(["default_seed"])
-    return int(_number(record, "default_seed", default, 0, 2**63 - 1, whole=True))
-
-
-def _base_url(record: Record) -> str | None:
-    """Return the address of a server; http and https alone, and no credentials in it."""
-    value = record.text("base_url")
-    if not value:
-        return None
+def _check_address(url: str | None, record: Record) -> None:
+    """Note an address that is not of http or https, or that holds credentials."""
+    if url is None:
+        return
     try:
-        parts = urlsplit(value)
+        parts = urlsplit(url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         good = False
     if not good:
-        record.wrong("base_url", "is no address", "write http://host:port or https://host", value)
+        record.wrong("base_url", "is no address", "write http://host:port or https://host", url)
     elif "@" in parts.netloc or parts.query or parts.fragment:
         record.wrong(
             "base_url",
             "holds more than scheme, host, port and path",
             "leave out user, password, query and fragment: keys come from the environment",
         )
-    return value
 
 
-def _profiles(record: Record | None) -> Mapping[str, Mapping[str, Any]]:
+def _profiles(record: Record) -> Mapping[str, Mapping[str, Any]]:
     """Return the overrides as plain values, by the beginning of a model id."""
-    if record is None:
-        return MappingProxyType({})
-    profiles: dict[str, Mapping[str, Any]] = {}
-    for prefix in record.fields():
-        inner = record.record(prefix)
-        if inner is not None:
-            values = {name: _unlocated(_field(inner, name)) for name in inner.fields()}
-            profiles[prefix] = MappingProxyType(values)
-    return MappingProxyType(profiles)
-
-
-def _unlocated(node: Located) -> Any:
-    if isinstance(node.value, list):
-        return tuple(_unlocated(item) for item in node.value)
-    if isinstance(node.value, dict):
-        return MappingProxyType({key: _unlocated(item) for key, item in node.value.items()})
-    return node.value
+    profiles = record.record("profiles") or Record({}, None, record.notes)
+    sections = {prefix: profiles.record(prefix) for prefix in profiles.fields}
+    values = {prefix: plain(each.fields) for prefix, each in sections.items() if each is not None}
+    return MappingProxyType({prefix: MappingProxyType(each) for prefix, each in values.items()})

@@ -6,36 +6,62 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from skillyard.evals.fields import Range, SomeText
+from skillyard.evals.statistics.verdicts import MARGIN
 
 __all__ = [
-    "ORDERS",
     "ActivationLimits",
+    "CharsPerToken",
+    "Concurrency",
     "Config",
     "ConfusionLimits",
     "Cost",
     "EffectivenessLimits",
     "FailFast",
+    "JudgeRetries",
+    "JudgeTokens",
     "Judging",
     "Models",
+    "Orders",
     "Paths",
+    "Points",
+    "Provider",
     "Regression",
     "RetryTimes",
+    "Runs",
+    "Seed",
     "SizeImpactLimits",
+    "Temperature",
     "Timeouts",
+    "Tokens",
 ]
 
-ORDERS = ("both", "single")
-"""The values of ``judging.orders``."""
+Orders = Literal["both", "single"]
+Provider = Literal["anthropic", "openai"]
+Share = Annotated[float, Range(0, 1)]
+Points = Annotated[float, Range(0, 4)]
+"""On the scale of 1 to 5."""
+Seconds = Annotated[float, Range(0, 3_600, above=True)]
+Cases = Annotated[int, Range(1, 1_000_000)]
+Runs = Annotated[int, Range(1, 1_000)]
+Seed = Annotated[int, Range(0, 2**63 - 1)]
+Concurrency = Annotated[int, Range(1, 64)]
+Temperature = Annotated[float, Range(0, 2)]
+Tokens = Annotated[int, Range(1, 1_000_000)]
+JudgeTokens = Annotated[int, Range(256, 1_000_000)]
+JudgeRetries = Annotated[int, Range(0, 10)]
+CharsPerToken = Annotated[float, Range(1, 20)]
 
 
 @dataclass(frozen=True, slots=True)
 class Models:
     """Model ids of the provider. There are no defaults: ids change, and cost follows from them."""
 
-    generation: str = ""
+    generation: SomeText = ""
     """Writes the answers, and picks skills where a model is the router. Empty: not set."""
-    judge: str = ""
+    judge: SomeText = ""
     """Judges the answers. Empty: not set."""
     more_judges: tuple[str, ...] = ()
     """Judge the same pairs too, for the agreement between judges."""
@@ -45,34 +71,35 @@ class Models:
 class RetryTimes:
     """Waiting before another attempt: ``base_s * 2**attempt``, plus up to ``jitter`` of it."""
 
-    max_retries: int = 3
-    """0..10 attempts after the first."""
-    base_s: float = 2.0
+    max_retries: Annotated[int, Range(0, 10)] = 3
+    """Attempts after the first."""
+    base_s: Annotated[float, Range(0, 60)] = 2.0
     """Seconds."""
-    jitter: float = 0.5
-    """0..1."""
+    jitter: Share = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
     """The caps of a run. None: no cap."""
 
-    max_cost_per_run: float | None = 15.0
+    max_cost_per_run: Annotated[float | None, Range(0, 100_000)] = 15.0
     """US dollars."""
-    max_calls_per_run: int | None = 500
+    max_calls_per_run: Annotated[int | None, Range(1, 10_000_000)] = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Paths:
     """The paths of the data. In a file they are relative to the file's folder."""
 
-    rubrics: str = "rubrics"
-    activation: str = "datasets/activation"
-    confusion: str = "datasets/confusion"
-    candidates: str = "datasets/size_impact/candidates.yaml"
-    baselines: str = "baselines"
-    results: str = "results"
-    reports: str = "reports"
+    cases: SomeText = "."
+    """Case files of skills, ``<skill>.yaml``; the others hold cases of one layer alone."""
+    rubrics: SomeText = "rubrics"
+    activation: SomeText = "datasets/activation"
+    confusion: SomeText = "datasets/confusion"
+    candidates: SomeText = "datasets/size_impact/candidates.yaml"
+    baselines: SomeText = "baselines"
+    results: SomeText = "results"
+    reports: SomeText = "reports"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +107,18 @@ class FailFast:
     """Stop when the same failure comes again and again."""
 
     enabled: bool = True
-    consecutive: int = 3
+    consecutive: Annotated[int, Range(2, 1_000)] = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
     """Seconds: per attempt, and per case over all of its retries."""
 
-    routing_s: float = 15.0
-    generation_s: float = 45.0
-    judge_s: float = 45.0
-    routing_case_s: float = 60.0
-    case_s: float = 120.0
+    routing_s: Seconds = 15.0
+    generation_s: Seconds = 45.0
+    judge_s: Seconds = 45.0
+    routing_case_s: Seconds = 60.0
+    case_s: Seconds = 120.0
     """For a generation or a judgement."""
 
 
@@ -99,35 +126,36 @@ class Timeouts:
 class EffectivenessLimits:
     """A regression of a mean is a drop above ``mean_drop`` and above so many baseline spreads."""
 
-    mean_drop: float = 0.5
-    """Points of the 1..5 scale."""
-    stddev_multiplier: float = 2.0
-    min_cases: int = 3
+    mean_drop: Points = 0.5
+    stddev_multiplier: Annotated[float, Range(0, 100)] = 0.0
+    """With 2, the first default, a fall of one point was found more seldom the more prompts there
+    were: the spread between cases does not shrink."""
+    min_cases: Cases = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ActivationLimits:
-    """Rates as shares, 0..1."""
+    """Changes of rates."""
 
-    tpr_drop: float = 0.10
-    fpr_increase: float = 0.05
-    min_cases: int = 5
+    tpr_drop: Share = 0.10
+    fpr_increase: Share = 0.05
+    min_cases: Cases = 5
 
 
 @dataclass(frozen=True, slots=True)
 class SizeImpactLimits:
-    """A change of a mean improvement, in points of the 1..5 scale, in either direction."""
+    """A change of a mean improvement, in either direction."""
 
-    score_change: float = 0.5
-    min_cases: int = 3
+    score_change: Points = 0.5
+    min_cases: Cases = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ConfusionLimits:
-    """A change of a rate, as a share, 0..1."""
+    """A change of a rate."""
 
-    cross_activation_change: float = 0.10
-    min_cases: int = 5
+    cross_activation_change: Share = 0.10
+    min_cases: Cases = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,37 +172,39 @@ class Regression:
 class Judging:
     """The settings of the judge."""
 
-    orders: str = "both"
+    orders: Orders = "both"
     """``both``: each pair twice, swapped; ``single``: once, in an order drawn by seed."""
-    max_retries: int = 2
+    max_retries: JudgeRetries = 2
     """Further attempts, each with a stricter text, at a reply that is no valid verdict."""
-    tie_band: float = 0.0
-    """Score differences up to this are ties, in points of the 1..5 scale."""
-    max_tokens: int = 4_096
+    tie_band: Points = 0.0
+    """Score differences up to this are ties."""
+    margin: Points = MARGIN
+    """Arms whose scores differ by less are equivalent, in points of the 1..5 scale."""
+    max_tokens: JudgeTokens = 4_096
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """The configuration of a run, before the options of the command line are applied."""
 
-    provider: str = "anthropic"
+    provider: Provider = "anthropic"
     base_url: str | None = None
     """A server with the provider's API; None: from the environment, or the provider's own."""
     models: Models = Models()
-    temperature: float = 0.0
-    """0..2, as requested; a model profile decides whether it is sent."""
-    max_tokens: int = 16_000
+    temperature: Temperature = 0.0
+    """As requested; a model profile decides whether it is sent."""
+    max_tokens: Tokens = 16_000
     """Most output tokens of a generation; current models count what they think against it."""
-    runs: int = 1
-    concurrency: int = 4
-    """Requests in flight at a time, 1..64."""
+    runs: Runs = 1
+    concurrency: Concurrency = 4
+    """Requests in flight at a time."""
     role: str | None = None
     """The fixed first sentence of every system text; None: ``conditions.prompts.DEFAULT_ROLE``."""
-    chars_per_token: float = 4.0
+    chars_per_token: CharsPerToken = 4.0
     """For estimates; 3.6 fits English on newer tokenizers better (spec/evals.md 1.7)."""
     retry: RetryTimes = RetryTimes()
     cost: Cost = Cost()
-    default_seed: int = 42
+    default_seed: Seed = 42
     """``rng.default_seed`` in the file."""
     paths: Paths = Paths()
     fail_fast: FailFast = FailFast()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from skillyard.catalog import read_catalog
-from skillyard.decisions.entry import moment
+from skillyard.decisions.files import moment
 from skillyard.errors import InvalidSkillsRoot, SkillyardError
 from skillyard.hook.journal import forget_reports
 from skillyard.hook.library import library_place
@@ -14,39 +15,13 @@ from skillyard.hook.skill_content import Unapprovable, content_of
 from skillyard.hook.trust import Project, approve, project_at, projects, real_path, revoke
 from skillyard.index.indexed_catalog import indexing_is_off, open_library_index
 from skillyard.io.sha256 import sha256
+from skillyard.shapes.hooks import Approval, Refusal
 from skillyard.skill import Origin
 
 if TYPE_CHECKING:
     from skillyard.catalog.entries import Progress
 
-__all__ = ["Approval", "approvals", "approve_project", "review_project", "revoke_project"]
-
-
-class Approval(NamedTuple):
-    """The approval of one project, and its difference from the previous one."""
-
-    project: str
-    """The real path of the project."""
-    state: str
-    """``approved``, ``revoked`` or ``unknown``."""
-    since: str | None
-    """The time of the approval, in UTC."""
-    skills: tuple[str, ...]
-    """Paths in the project."""
-    added: tuple[str, ...] = ()
-    """Skills that were not approved before."""
-    changed: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    refused: tuple[tuple[str, str], ...] = ()
-    """(path, reason) of skills that cannot be approved."""
-    there: bool = True
-    """False when the folder does not exist any more."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.trust/1``."""
-        fields = self._asdict()
-        fields["refused"] = [{"path": path, "why": why} for path, why in self.refused]
-        return {"schema": "skillyard.trust/1", **fields}
+__all__ = ["approvals", "approve_project", "review_project", "revoke_project"]
 
 
 def approve_project(folder: str, *, progress: Progress | None = None) -> Approval:
@@ -82,27 +57,25 @@ def _compare(
     project: Project,
     before: dict[str, str],
     skills: dict[str, str],
-    refused: list[tuple[str, str]],
+    refused: list[Refusal],
 ) -> Approval:
     """Return the approval with the difference between the digests ``before`` and ``skills``."""
-    return Approval(
-        project.path,
-        "approved",
-        moment(project.since),
-        tuple(sorted(skills)),
-        tuple(sorted(skills.keys() - before.keys())),
-        tuple(sorted(p for p in skills.keys() & before.keys() if skills[p] != before[p])),
-        tuple(sorted(before.keys() - skills.keys())),
-        tuple(refused),
+    same_paths = skills.keys() & before.keys()
+    return replace(
+        _approved(project),
+        skills=tuple(sorted(skills)),
+        added=tuple(sorted(skills.keys() - before.keys())),
+        changed=tuple(sorted(path for path in same_paths if skills[path] != before[path])),
+        removed=tuple(sorted(before.keys() - skills.keys())),
+        refused=tuple(refused),
+        there=True,
     )
 
 
-def _digest_skills(
-    path: str, progress: Progress | None
-) -> tuple[dict[str, str], list[tuple[str, str]]]:
-    """Return the digests of a project's skills by path, and (path, reason) of refused ones."""
+def _digest_skills(path: str, progress: Progress | None) -> tuple[dict[str, str], list[Refusal]]:
+    """Return the digests of a project's skills by path, and those that cannot be approved."""
     skills: dict[str, str] = {}
-    refused: list[tuple[str, str]] = []
+    refused: list[Refusal] = []
     for skill in read_catalog(path, progress=progress):
         if skill.origin == Origin.CONVENTION:
             continue
@@ -112,11 +85,12 @@ def _digest_skills(
             if sha256(content.data).hex() == skill.hash:
                 skills[below] = content.digest
             else:
-                refused.append((below, "it was changed while it was read; approve again"))
-        except Unapprovable as why:
-            refused.append((below, str(why)))
+                why = "it was changed while it was read; approve again"
+                refused.append(Refusal(path=below, why=why))
+        except Unapprovable as error:
+            refused.append(Refusal(path=below, why=str(error)))
         except OSError as error:
-            refused.append((below, f"cannot be read: {error.strerror}"))
+            refused.append(Refusal(path=below, why=f"cannot be read: {error.strerror}"))
     return skills, refused
 
 
@@ -125,18 +99,29 @@ def revoke_project(folder: str) -> Approval:
     path = real_path(folder)
     state = "revoked" if revoke(path) else "unknown"
     forget_reports(path)
-    return Approval(path, state, None, (), there=os.path.isdir(path))
+    return _approval(path, state, None, ())
 
 
 def approvals() -> list[Approval]:
     """Return every approved project, by path."""
-    return [
-        Approval(
-            each.path,
-            "approved",
-            moment(each.since),
-            tuple(sorted(each.skills())),
-            there=os.path.isdir(each.path),
-        )
-        for each in projects()
-    ]
+    return [_approved(each) for each in projects()]
+
+
+def _approved(project: Project) -> Approval:
+    skills = tuple(sorted(project.skills()))
+    return _approval(project.path, "approved", moment(project.since), skills)
+
+
+def _approval(path: str, state: str, since: str | None, skills: tuple[str, ...]) -> Approval:
+    """Return an approval without a difference."""
+    return Approval(
+        project=path,
+        state=state,
+        since=since,
+        skills=skills,
+        added=(),
+        changed=(),
+        removed=(),
+        refused=(),
+        there=os.path.isdir(path),
+    )

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from skillyard.decisions import is_enabled
-from skillyard.errors import SkillError
+from skillyard.errors import EmbedderFailed, InvalidInput, SkillError
 from skillyard.hook.admission import CODE, NotApproved, approved_content, needs_approval
 from skillyard.hook.answer import SkillOffer
 from skillyard.hook.journal import log_event, print_message, report_once
@@ -18,6 +18,7 @@ from skillyard.io.processes import shell_command
 from skillyard.io.sha256 import sha256
 from skillyard.ranking.match import Match
 from skillyard.ranking.query import Query
+from skillyard.ranking.registry import DEFAULT_SCORER, bind, default_scorer, resolve
 from skillyard.selection import Selection, SelectionPolicy, select
 from skillyard.text import clean_line
 
@@ -79,7 +80,7 @@ def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> S
     if project is not None:
         _report_left_out(host, catalog, project)
     policy = SelectionPolicy(min_score=options.min_score, wrong_cost=options.wrong_cost)
-    selection = select(catalog, query, policy)
+    selection = _select(host, catalog, query, policy)
     budget.check("ranking")
     offer, refused = _first_usable(host, catalog, selection, project, options)
     if options.perhaps and not selection.selected:
@@ -88,6 +89,29 @@ def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> S
         _log(catalog, query, policy, selection, offer, refused)
     budget.check("looking at the skill")
     return offer
+
+
+def _select(host: str, catalog: Catalog, query: Query, policy: SelectionPolicy) -> Selection:
+    """Select by the default scorer, or by ``hybrid`` when that cannot be used now.
+
+    A hook never computes the vectors of skills: the update of the index does.
+    """
+    try:
+        scorer = default_scorer()
+        if "+" in scorer:
+            from skillyard.embedding.cache import refuse_missing
+
+            bind(catalog, resolve(scorer), refuse_missing(scorer))
+    except (InvalidInput, EmbedderFailed) as error:
+        why = str(error)
+    else:
+        try:
+            return select(catalog, query, policy, scorer)
+        except EmbedderFailed as error:
+            # What another package says may repeat the prompt, which is never logged.
+            why = f"{type(error).__name__} of {error.embedder}"
+    log_event(host, "scorer", clean_line(f"{DEFAULT_SCORER} ranks instead: {why}"))
+    return select(catalog, query, policy)
 
 
 def _report_untrusted(host: str, folder: str) -> None:

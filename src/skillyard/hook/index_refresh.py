@@ -10,8 +10,9 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 
-from skillyard.errors import SkillyardError
+from skillyard.errors import EmbedderFailed, SkillyardError
 from skillyard.hook.library import library_place, roots_and_project
 from skillyard.hook.trust import Project, project_above
 from skillyard.index.clone import clone_index
@@ -20,6 +21,7 @@ from skillyard.index.indexed_catalog import indexing_is_off, open_current
 from skillyard.index.library_spec import LibrarySpec, index_folder, is_fresh, real_root
 from skillyard.io.locks import file_lock
 from skillyard.io.processes import lower_priority
+from skillyard.ranking.registry import bind, default_scorer, resolve
 
 __all__ = ["bring_up_to_date", "main", "prepare_hooks"]
 
@@ -67,7 +69,17 @@ def bring_up_to_date(place: LibrarySpec) -> bool:
             catalog.library.searcher, place, catalog.summary, force_scan=True
         ):
             refresh_index(place, folder)
+        with suppress(EmbedderFailed):  # the hook logs that vectors are missing
+            _compute_vectors(place, folder)
         return True
+
+
+def _compute_vectors(place: LibrarySpec, folder: str) -> None:
+    """Compute the vectors that the default scorer of the hook needs. Raises EmbedderFailed."""
+    scorer = default_scorer()
+    catalog = open_current(place, folder, trusted=True) if "+" in scorer else None
+    if catalog is not None:
+        bind(catalog, resolve(scorer))
 
 
 def prepare_hooks(built: LibrarySpec, folder: str) -> tuple[str, ...]:

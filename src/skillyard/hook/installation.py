@@ -24,9 +24,9 @@ from skillyard.hook.settings_file import (
 )
 from skillyard.io.processes import script_beside, shell_command
 from skillyard.io.strict_json import refuse_constant
+from skillyard.shapes.hooks import InstallResult
 
 __all__ = [
-    "InstallResult",
     "command_of",
     "edit_settings",
     "install",
@@ -39,21 +39,6 @@ TIMEOUT_S = 10
 _MARK = re.compile(r" # skillyard hook, made: (entry|event|hooks|file)$")
 """The comment. ``made`` names what was created: only the entry, also the list of the event, also
 the object ``hooks``, or the file."""
-
-
-class InstallResult(NamedTuple):
-    """The result of installing or uninstalling in one settings file."""
-
-    host: str
-    file: str
-    state: str
-    """``installed``, ``updated`` or ``unchanged``; ``removed`` or ``absent``."""
-    command: str
-    note: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return one entry of ``skillyard.hook-install/1`` and ``skillyard.hook-uninstall/1``."""
-        return self._asdict()
 
 
 def command_of(host: str, options: tuple[str, ...] = ()) -> str:
@@ -90,7 +75,9 @@ def install(host: str, *, file: str | None = None, options: tuple[str, ...] = ()
 
 def _result(host: Host, settings: SettingsFile, state: str, command: str = "") -> InstallResult:
     note = host.note if state in ("installed", "updated") else ""
-    return InstallResult(host.name, settings.path, state, command, note)
+    return InstallResult(
+        host=host.name, file=settings.path, state=state, command=command, note=note
+    )
 
 
 def _group(command: str, created: str) -> dict[str, Any]:

@@ -7,8 +7,7 @@ import sys
 import time
 from json import dumps
 
-from skillyard.decisions.entry import moment
-from skillyard.decisions.files import append_line
+from skillyard.decisions.files import append_line, moment
 from skillyard.io.files import create_exclusive
 from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import state_folder
@@ -28,17 +27,15 @@ def journal_path() -> str:
 def log_event(host: str, event: str, message: str) -> None:
     """Write one event to the log. Never raises.
 
-    ``event`` is ``bad_input``, ``breach``, ``changed``, ``error``, ``no_index`` or ``untrusted``.
+    ``event`` is ``bad_input``, ``breach``, ``changed``, ``error``, ``no_index``, ``scorer`` or
+    ``untrusted``.
     """
-    shape = {
-        "schema": "skillyard.hook-event/1",
-        "time": moment(time.time()),
-        "host": host,
-        "event": event,
-        "message": message,
-    }
+    from skillyard.shapes.encoder import encode  # only where something is logged
+    from skillyard.shapes.logs import HookEvent
+
+    record = HookEvent(time=moment(time.time()), host=host, event=event, message=message)
     try:
-        append_line(journal_path(), dumps(shape, separators=(",", ":")), MAX_BYTES)
+        append_line(journal_path(), dumps(encode(record), separators=(",", ":")), MAX_BYTES)
     except OSError:
         pass  # a failing log must not fail the hook
 

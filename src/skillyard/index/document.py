@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from array import array
 
-__all__ = ["EXCLUDED", "IndexedDocument"]
-
-EXCLUDED = 1
-"""Flag of documents that are stored but never found or counted (hidden and shadowed skills)."""
+__all__ = ["IndexedDocument"]
 
 
 class IndexedDocument(NamedTuple):
@@ -21,7 +18,7 @@ class IndexedDocument(NamedTuple):
     record: bytes
     """Opaque bytes that the caller gets back."""
     flags: int
-    """0..255; see EXCLUDED."""
+    """0..255; see :data:`skillyard.index.searcher.EXCLUDED`."""
     terms: tuple[str, ...]
     """Each term once, in any order."""
     impacts: tuple[float, ...] | array[float]

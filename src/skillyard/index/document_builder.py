@@ -15,10 +15,11 @@ from skillyard.index.bm25f import (
     field_texts,
     term_impacts,
 )
-from skillyard.index.document import EXCLUDED, IndexedDocument
+from skillyard.index.document import IndexedDocument
 from skillyard.index.facet_terms import facet_terms
 from skillyard.index.identity import document_key
 from skillyard.index.kernel import KERNEL
+from skillyard.index.searcher import EXCLUDED
 from skillyard.index.term_counts import kernel_terms
 from skillyard.index.token_table import TokenTable
 from skillyard.skill import Skill

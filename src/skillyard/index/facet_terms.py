@@ -13,7 +13,6 @@ from math import log, log1p
 from typing import TYPE_CHECKING
 
 from skillyard.analysis import STANDARD
-from skillyard.index.term_counts import term_counts
 
 if TYPE_CHECKING:
     from skillyard.skill import Skill
@@ -138,6 +137,8 @@ def facet_terms(
     for name in (skill.name, skill.slug):
         impacts.update((NAME + word, present) for word in name.casefold().split()[:1])
     if name_terms:
+        from skillyard.index.term_counts import term_counts  # deferred: only for documents
+
         counts = term_counts(_without_joiners(skill.name))
         impacts[EXACT_NAME + " ".join(sorted(counts))] = present
     for term in name_terms:

@@ -13,11 +13,11 @@ from skillyard.catalog.entries import Entry, Progress, read_one
 from skillyard.diagnostics import LazyDiagnostics
 from skillyard.discovery import Candidate, Scan
 from skillyard.errors import Diagnostic, IndexDamaged
-from skillyard.index.document import EXCLUDED
 from skillyard.index.document_builder import build_document
 from skillyard.index.index_reader import open_index
 from skillyard.index.index_writer import IndexWriter
 from skillyard.index.library_spec import (
+    WALK,
     LibrarySpec,
     file_index_settings,
     scan_fingerprint,
@@ -33,8 +33,10 @@ from skillyard.index.library_state import (
 )
 from skillyard.index.library_summary import LibrarySummary, encode_summary
 from skillyard.index.records import candidate_key, encode_record
+from skillyard.index.searcher import EXCLUDED
 from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.token_table import TokenTable, bundled_table
+from skillyard.index.walk_record import encode_walk
 from skillyard.limits import Limits
 from skillyard.skill import Origin, Skill
 
@@ -288,6 +290,8 @@ class _IndexUpdate:
         state = LibraryState(resolved.files, self.scan.diagnostics, finished)
         self.writer.side_file("state", encode_state(state))
         self.writer.side_file("summary", encode_summary(summary))
+        walk = encode_walk(self.scan, summary.fingerprint, self.writer.folder) if finished else b""
+        self.writer.side_file(WALK, walk)
         generation = self.writer.commit()
         changed = len(self.changed - self.added)
         return IndexChanges(

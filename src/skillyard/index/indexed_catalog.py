@@ -29,7 +29,6 @@ from skillyard.index.library_spec import (
 )
 from skillyard.index.library_summary import LibrarySummary, decode_summary
 from skillyard.index.path_mapping import PathMapping
-from skillyard.index.progress import Progress
 from skillyard.index.records import decode_card
 from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.token_table import TokenTable
@@ -39,6 +38,7 @@ from skillyard.text import plural
 
 if TYPE_CHECKING:
     from skillyard.catalog.entries import Progress as Reading
+    from skillyard.index.progress import Progress
 
 __all__ = [
     "IndexedCatalog",
@@ -157,6 +157,8 @@ class IndexedCatalog(Catalog):
         """The progress of the first build while it runs; None for a complete index."""
         if self.summary.known == self.summary.files:
             return None
+        from skillyard.index.progress import Progress  # deferred: a finished index has none
+
         return Progress(self.summary.known, self.summary.files)
 
     def reload(self, progress: Reading | None = None) -> CatalogDiff:

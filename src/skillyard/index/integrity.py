@@ -6,9 +6,8 @@ import os
 from array import array
 
 from skillyard.errors import Diagnostic, IndexDamaged
-from skillyard.index.document import EXCLUDED
 from skillyard.index.index_reader import open_index
-from skillyard.index.searcher import impact_byte, tie_key
+from skillyard.index.searcher import EXCLUDED, impact_byte, tie_key
 from skillyard.index.segment_format import SECTIONS
 from skillyard.index.segment_reader import SegmentReader
 

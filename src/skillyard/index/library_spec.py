@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from skillyard.index.identity import index_settings
 from skillyard.index.manifest import NAME
 from skillyard.index.token_table import TokenTable, bundled_table
+from skillyard.index.walk_record import is_unchanged
 from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import cache_folder
 
@@ -49,10 +50,12 @@ __all__ = [
     "table_for",
 ]
 
+WALK = "walk"
+"""The side file with the record of the walk; see :mod:`skillyard.index.walk_record`."""
 ADAPTED = "adapted"
 """The setting of an index with a token table adapted to the library."""
-VERSION = "5"
-"""Version of the formats of records, state and summary."""
+VERSION = "6"
+"""Version of the formats of records, state, summary and walk record."""
 
 RUNTIME_FOLDER = ".skills"
 """The same value as in ``discovery.layout``, which a query does not import."""
@@ -78,6 +81,8 @@ class LibrarySpec(NamedTuple):
         from skillyard.discovery import scan
 
         files = scan(all_roots(self.roots, self.scopes), self.limits)
+        if self.scopes or self.admission is not None:  # they depend on more than these folders
+            files = files._replace(observed=None)
         return files if self.admission is None else self.admission.filter_scan(files)
 
     def scan_resolved(self) -> Scan:
@@ -154,14 +159,19 @@ def is_fresh(
 ) -> bool:
     """Return True when the index matches the files.
 
-    Small libraries are scanned each time, larger ones after :data:`FRESH_S` seconds, and all of
-    them with ``force_scan``. The index is stale when a file was modified shortly before it was
-    read. ``touch`` records the time of the scan as the modification time of the manifest.
+    Small libraries are checked each time, larger ones after :data:`FRESH_S` seconds, and all of
+    them with ``force_scan``. The check compares the files with the record of the last walk, and
+    walks again where that shows a change. The index is stale when a file was modified shortly
+    before it was read. ``touch`` records the time of the check as the modification time of the
+    manifest.
     """
     trusted = summary.documents > MAX_ALWAYS_SCANNED and not force_scan
     if trusted and seconds_since_scan(searcher.folder) < FRESH_S:
         return True
-    same = summary.is_final and scan_fingerprint(spec.scan_resolved()) == summary.fingerprint
+    same = summary.is_final and (
+        is_unchanged(searcher.side_file(WALK), summary.fingerprint)
+        or scan_fingerprint(spec.scan_resolved()) == summary.fingerprint
+    )
     if same and touch:
         _record_scan(searcher.folder)
     return same

@@ -1,7 +1,5 @@
 """The summary of a library, stored with its index and read for every query."""
 
-from __future__ import annotations
-
 import json
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ The file contains a JSON header, small segments inline (so that a small commit w
 renames one file), and a CRC-32 over everything before it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import struct
@@ -16,7 +14,6 @@ from typing import Any, NamedTuple
 
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.kernel import crc32
-from skillyard.io.atomic_write import atomic_write
 from skillyard.io.platforms import MAPPED_FILES_CAN_BE_REPLACED
 
 __all__ = [
@@ -165,6 +162,8 @@ def read_manifest(folder: str) -> tuple[Manifest, bytes] | None:
 
 def write_file(folder: str, name: str, data: bytes) -> None:
     """Write one file of an index atomically. Raises SkillIoError."""
+    from skillyard.io.atomic_write import atomic_write  # deferred: a query only reads
+
     path = os.path.join(folder, name)
     try:
         atomic_write(path, data, mode=0o600)

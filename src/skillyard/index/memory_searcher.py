@@ -6,9 +6,10 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from heapq import nsmallest
 from operator import mul
 
-from skillyard.index.document import EXCLUDED, IndexedDocument
+from skillyard.index.document import IndexedDocument
 from skillyard.index.searcher import (
     CANDIDATES,
+    EXCLUDED,
     Weights,
     exact_score,
     heaviest_terms,

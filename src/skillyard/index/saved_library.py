@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from skillyard.errors import IndexDamaged, SkillIoError
-from skillyard.index.document import EXCLUDED
 from skillyard.index.document_builder import build_document
 from skillyard.index.identity import document_key, index_settings
 from skillyard.index.index_reader import open_index
 from skillyard.index.index_writer import IndexWriter
 from skillyard.index.library import Library
+from skillyard.index.searcher import EXCLUDED
 from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.token_table import bundled_table
 from skillyard.skill import SKILL_FIELDS, Origin, Skill

@@ -14,6 +14,7 @@ from skillyard.io.sha256 import sha256
 
 __all__ = [
     "CANDIDATES",
+    "EXCLUDED",
     "MAX_TERMS",
     "Searcher",
     "Weights",
@@ -29,6 +30,9 @@ __all__ = [
 
 Weights = Sequence[tuple[str, float]]
 """The distinct terms of a query with their weights: the score of an impact of 1."""
+
+EXCLUDED = 1
+"""Flag of documents that are stored but never found or counted (hidden and shadowed skills)."""
 
 CANDIDATES = 200
 """Documents of the first pass that are scored exactly; at least the requested limit."""

@@ -8,8 +8,6 @@ A reader verifies a page when it first uses a byte of it. Opening is cheap, and 
 before it can affect a result.
 """
 
-from __future__ import annotations
-
 import struct
 import sys
 from typing import NamedTuple

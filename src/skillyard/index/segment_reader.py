@@ -5,11 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from operator import mul
+from typing import TYPE_CHECKING
 
 from skillyard.errors import IndexDamaged
-from skillyard.index.document import EXCLUDED, IndexedDocument
 from skillyard.index.kernel import KERNEL, crc32
+from skillyard.index.searcher import EXCLUDED
 from skillyard.index.segment_format import HEADER_SIZE, MAX_DOCUMENTS, PAGE, SECTIONS, unpack_header
+
+if TYPE_CHECKING:
+    from skillyard.index.document import IndexedDocument
 
 __all__ = ["SegmentReader"]
 
@@ -273,10 +277,10 @@ class SegmentReader:
         """Verify the forward lists of some documents, and record that."""
         if KERNEL is not None:
             sections = self._sections("forward_starts", "forward_terms", "forward_impacts")
-            done = KERNEL.check_forward_lists(
+            verified = KERNEL.check_forward_lists(
                 *self._pages(), *sections, self._checked_forward, numbers
             )
-            numbers = numbers[done:]  # the first remaining list is damaged
+            numbers = numbers[verified:]  # the first remaining list is damaged
         for number in numbers:
             self.check_forward(number)
 
@@ -363,6 +367,8 @@ class SegmentReader:
 
     def document(self, number: int) -> IndexedDocument:
         """Return a document as it was added."""
+        from skillyard.index.document import IndexedDocument  # deferred: only merges need it
+
         first, last = self._span("forward_starts", number)
         terms = tuple(self.term_name(term) for term in self.view("forward_terms", first, last))
         vector = self.vector(number)

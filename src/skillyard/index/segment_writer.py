@@ -9,9 +9,9 @@ from typing import TypeAlias
 from zlib import crc32
 
 from skillyard.errors import InvalidInput
-from skillyard.index.document import EXCLUDED, IndexedDocument
+from skillyard.index.document import IndexedDocument
 from skillyard.index.kernel import KERNEL
-from skillyard.index.searcher import impact_byte, tie_key
+from skillyard.index.searcher import EXCLUDED, impact_byte, tie_key
 from skillyard.index.segment_format import (
     HEADER_SIZE,
     MAX_DOCUMENTS,

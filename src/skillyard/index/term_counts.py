@@ -14,8 +14,7 @@ from typing import Any
 from skillyard.analysis import STANDARD
 from skillyard.analysis.filters import MAX_COMPOUND_PARTS, MAX_TERM_CHARS
 from skillyard.analysis.stemmer import MIN_STEMMED_CHARS, stem_word
-from skillyard.analysis.stopwords import ENGLISH
-from skillyard.analysis.technical import TECHNICAL
+from skillyard.analysis.vocabulary import ENGLISH, TECHNICAL
 from skillyard.index.kernel import KERNEL
 
 __all__ = ["kernel_terms", "term_counts"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -10,12 +11,10 @@ __all__ = ["sha256"]
 
 def _constructor() -> Any:
     """Return the interpreter's own implementation, or OpenSSL's where it has none."""
-    for module in ("_sha2", "_sha256"):  # its name from CPython 3.12, and before
-        try:
-            return import_module(module).sha256
-        except (ImportError, AttributeError):
-            continue
-    return import_module("hashlib").sha256
+    try:
+        return import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
+    except (ImportError, AttributeError):
+        return import_module("hashlib").sha256
 
 
 _new = _constructor()

@@ -29,7 +29,7 @@ SMALL_CATALOG = 1_000
 
 _FIELDS = ("name", "description", "tags", "body")
 
-# Everything but ASCII letters and digits becomes a blank; capitals become small letters.
+# Everything but ASCII letters and digits becomes a blank, and capitals become lower case.
 _FOLD = bytes(
     code | 0x20 if 65 <= code <= 90 else code if 48 <= code <= 57 or 97 <= code <= 122 else 32
     for code in range(256)
@@ -55,11 +55,11 @@ class Overlap:
     scale = "open"
     # adk-skill, "Score Significance"; the lower edge of each printed band is its floor.
     levels = (Level(5.0, "high"), Level(2.5, "specific"), Level(1.0, "broad"), Level(0.0, "trace"))
-    # adk-skill, "SelectionPolicy defaults" and "The Menu Pattern" (within 0.5 of each other).
+    # adk-skill, "SelectionPolicy defaults" and "The Menu Pattern" (scores within 0.5).
     default_policy = DefaultPolicy(1.0, 1, 0.5, "name, path")
 
     def bind(self, skills: Iterable[Skill]) -> BoundOverlap:
-        """Invert the fields: token to the skills that hold it, with the summed field weight."""
+        """Build the inverted index: the skills of each token, with the summed field weight."""
         return BoundOverlap(self, tuple(skills))
 
     def weight(self, field: str) -> float:
@@ -85,7 +85,7 @@ class _Postings:
         self, scorer: Overlap, skills: Sequence[Skill], only: frozenset[str] | None = None
     ) -> None:
         self.divisor: list[float] = []
-        # Per token: the skills whose body alone holds it, and the others with their weight.
+        # Per token: the skills that have it in the body only, and the others with their weight.
         self.in_body: dict[str, list[int]] = {}
         self.elsewhere: dict[str, dict[int, float]] = {}
         for number, skill in enumerate(skills):
@@ -111,10 +111,10 @@ class _Postings:
 
 
 class BoundOverlap:
-    """Overlap over one snapshot.
+    """The scorer bound to one snapshot.
 
-    The first query of a small catalog indexes only its own tokens, since a command line runs one
-    query and a full inverted index would cost more than the ranking.
+    The first query of a small catalog indexes only its own tokens: a command runs one query, and a
+    full inverted index would cost more than the ranking.
     """
 
     def __init__(self, scorer: Overlap, skills: tuple[Skill, ...]) -> None:
@@ -146,7 +146,7 @@ class ScoredOverlap(Scored):
 
     @property
     def blank(self) -> bool:
-        """True for a query without a token."""
+        """True for a query without tokens."""
         return not self._counts
 
     def scores(self) -> list[tuple[Skill, float]]:
@@ -166,7 +166,7 @@ class ScoredOverlap(Scored):
         ]
 
     def explain(self, skill: Skill) -> Explanation:
-        """Return one part for each field that matched, already divided."""
+        """Return one part for each matched field, already divided."""
         number = self._bound.position[skill]
         divisor = self._postings.divisor[number]
         held = _field_tokens(skill)
@@ -189,7 +189,7 @@ class ScoredOverlap(Scored):
         return Explanation("overlap", raw / divisor, tuple(parts), "sum", note)
 
     def _raw(self, number: int, body: frozenset[str]) -> float:
-        """Sum one skill's weights in the order of :meth:`scores`, so that the results are equal."""
+        """Sum one skill's weights in the order of :meth:`scores`, for identical results."""
         raw = 0.0
         for token, count in self._counts.items():
             if token in body:

@@ -1,4 +1,4 @@
-"""What was asked: everything that any scorer may look at."""
+"""The query: all input that a scorer may use."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ __all__ = ["Query", "invokes"]
 @check_arguments
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One request. A scorer ignores what it does not use. Raises InvalidInput for wrong types."""
+    """One request. Each scorer uses some of the fields. Raises InvalidInput for wrong types."""
 
     text: str = ""
     files: Texts = converted(())
-    """Paths in play, as the caller writes them; compared with ``triggers.files``, never opened."""
+    """Paths of the current files, as the caller writes them; compared with ``triggers.files``,
+    never opened."""
     recent_activity: Texts = converted(())
     include_tags: Texts = converted(())
-    """Keep only skills with at least one of these tags (whole tag, ASCII case ignored)."""
+    """Only skills with at least one of these tags are ranked (whole tag, ASCII case ignored)."""
     exclude_tags: Texts = converted(())
     include_references: bool = False
 
@@ -42,7 +43,7 @@ class Query:
 
     @property
     def empty(self) -> bool:
-        """True when there is neither text nor a file to look at."""
+        """True when there is neither text nor a file."""
         return not self.text.strip() and not self.files
 
 
@@ -51,9 +52,10 @@ _CALL = r"""(?:^|(?<=[\s(\[{"']))[@/](\S{1,300})"""
 
 
 def called_words(text: str) -> frozenset[str]:
-    """Return the first words of all that the text may call by ``@`` or ``/``, case folded.
+    """Return the first words of all names that the text may call by ``@`` or ``/``, case folded.
 
-    Each word stands whole and cut before each punctuation mark, since a name may hold some.
+    Each word is included whole and cut before each punctuation mark, because names may contain
+    some.
     """
     if "@" not in text and "/" not in text:
         return frozenset()
@@ -67,9 +69,9 @@ def called_words(text: str) -> frozenset[str]:
 def invokes(text: str, skill: Skill, called: frozenset[str] | None = None) -> bool:
     """True when the text calls the skill by ``@name`` or ``/name`` (name or slug, case ignored).
 
-    The sign must start the text or follow a blank or an opening bracket, and the name must end at
-    a blank, at punctuation or at the end, so that a path or a mail address calls nothing.
-    ``called`` is ``called_words(text)`` where many skills are asked about.
+    The sign must start the text or follow a blank or an opening bracket, and the name must end at a
+    blank, at punctuation or at the end, so that a path or a mail address calls nothing. ``called``
+    is ``called_words(text)``, computed once for many skills.
     """
     words = called_words(text) if called is None else called
     names = {skill.name.casefold(), skill.slug.casefold()}

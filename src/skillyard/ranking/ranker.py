@@ -1,8 +1,7 @@
-"""Custom rankers: Skyll's documented ``Ranker`` where a scorer is wanted.
+"""Custom rankers: an adapter from Skyll's documented ``Ranker`` to a scorer.
 
-Source: the Skyll ranking document, "Customizing Ranking": an object with
-``rank(skills, query="", include_references=False)`` that sets ``relevance_score`` on each skill
-and returns them best first.
+Source: the Skyll ranking document, "Customizing Ranking": an object with ``rank(skills, query="",
+include_references=False)`` that sets ``relevance_score`` on each skill and returns them best first.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ __all__ = ["RankedSkill", "RankerScorer"]
 
 
 class RankedSkill:
-    """A skill as a custom ranker sees it: Skyll's field names, and a score that it may set."""
+    """A skill as passed to a custom ranker: Skyll's field names, and a score that it may set."""
 
     def __init__(self, skill: Skill) -> None:
         self.skill = skill
@@ -38,7 +37,7 @@ class RankedSkill:
 
 
 class RankerScorer:
-    """A custom ranker where a scorer is wanted. Its order is kept, its scores are shown."""
+    """A scorer that calls a custom ranker. The result has the ranker's order and scores."""
 
     scale = "open"
     levels: tuple[Level, ...] = ()
@@ -49,14 +48,14 @@ class RankerScorer:
         self.name = str(getattr(ranker, "name", type(ranker).__name__))
 
     def __eq__(self, other: object) -> bool:
-        # One ranker is one scorer, so that asking it again does not bind the catalog again.
+        # One ranker gives one scorer, so that the catalog is bound only once.
         return isinstance(other, RankerScorer) and other._ranker is self._ranker
 
     def __hash__(self) -> int:
         return id(self._ranker)
 
     def bind(self, skills: Iterable[Skill]) -> _BoundRanker:
-        """Keep the skills; a ranker is given all of them with each query."""
+        """Store the skills; the ranker gets all of them with each query."""
         return _BoundRanker(self._ranker, tuple(skills))
 
 

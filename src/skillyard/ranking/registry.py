@@ -6,11 +6,13 @@ group ``skillyard.scorers``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from skillyard.errors import InvalidInput, UnknownName
+from skillyard.errors import EmbedderFailed, InvalidInput, UnknownName
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
 __all__ = [
     "BUILT_IN",
     "DEFAULT_SCORER",
+    "SCORER_VARIABLE",
     "bind",
     "check_scorer",
+    "default_scorer",
     "is_built_in",
     "resolve",
     "scorer_names",
@@ -39,7 +43,28 @@ BUILT_IN = tuple(_BUILT_IN)
 """The scorers of this package, in the order in which descriptions name them."""
 
 DEFAULT_SCORER = "hybrid"
-"""The scorer that is used when the caller names none."""
+"""The scorer of the Python API when the caller names none."""
+SCORER_VARIABLE = "SKILLYARD_SCORER"
+"""Names the default scorer of the command line, the hook and the services."""
+
+
+def default_scorer() -> str:
+    """Return the scorer that ``SKILLYARD_SCORER`` names, or ``hybrid``.
+
+    Raises InvalidInput, naming the variable, for a scorer that is unknown or not installed.
+    """
+    name = os.environ.get(SCORER_VARIABLE, "").strip()
+    if name and name not in _BUILT_IN:
+        _check_variable(name)
+    return name or DEFAULT_SCORER
+
+
+@cache
+def _check_variable(name: str) -> None:
+    try:
+        resolve(name)
+    except (UnknownName, InvalidInput, EmbedderFailed) as error:
+        raise InvalidInput(f"{SCORER_VARIABLE}={name}: {error}") from None
 
 
 def is_built_in(name: str) -> bool:
@@ -110,16 +135,29 @@ def _entry_points() -> dict[str, Callable[[], Any]]:
     return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}
 
 
-def bind(catalog: Iterable[Skill], scorer: Scorer) -> BoundScorer:
-    """Return the scorer bound to the catalog. The catalog caches it."""
+def bind(
+    catalog: Iterable[Skill],
+    scorer: Scorer,
+    progress: Callable[[int, int], object] | None = None,
+) -> BoundScorer:
+    """Return the scorer bound to the catalog. The catalog caches it.
+
+    ``progress`` is for ``hybrid`` with an embedder: it is called with the number of different texts
+    that have a vector and of all, before the first batch and after each. It may raise, to stop.
+    """
+    options: dict[str, Any] = {}
+    if progress is not None and getattr(scorer, "embedder", None) is not None:
+        from skillyard.ranking.hybrid.scorer import Hybrid
+
+        options = {"progress": progress} if isinstance(scorer, Hybrid) else {}
     # The cache belongs to the catalog: a table in this module would keep catalogs alive.
     cached: dict[Any, BoundScorer] | None = getattr(catalog, "bound", None)
     if cached is None:  # a list of skills
-        return scorer.bind(catalog)
+        return scorer.bind(catalog, **options)
     try:
         bound = cached.get(scorer)
     except TypeError:  # an unhashable scorer
-        return scorer.bind(catalog)
+        return scorer.bind(catalog, **options)
     if bound is None:
-        bound = cached[scorer] = scorer.bind(catalog)
+        bound = cached[scorer] = scorer.bind(catalog, **options)
     return bound

@@ -1,7 +1,7 @@
 """The ``relevance`` scorer: content, references, query match, popularity, curation (Skyll).
 
-Source: the Skyll ranking document; open points as spec/skyll.md §2.1 reads them. The sum is not
-capped; skills without content come in a second tier, whatever their points.
+Source: the Skyll ranking document; open points are read as in spec/skyll.md §2.1. The sum is not
+capped. Skills without content are in a second tier, regardless of their points.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ POPULARITY_DECADES = 4.0
 CURATED_POINTS = 8.0
 """The formula and both tables say 8; one heading says "up to 10"."""
 MAX_DIRECT_SKILLS = 128
-"""Skills up to which the words of each are asked one by one: what a search has found."""
+"""Up to this number of skills, the words of each are searched directly. It covers the results of a
+search."""
 
 EXACT_ID = 1.0
 ALL_IN_ID = 0.9
@@ -54,7 +55,7 @@ class Relevance:
     name = "relevance"
     scale = "points"
     levels = ()
-    # No floor in the document; 2 points are the margin of our own menu.
+    # The document has no floor. 2 points are the margin of the menu of ``select``.
     default_policy = DefaultPolicy(
         0.0, 10, 2.0, "content first, query match, installs, curated, source, id, name, path"
     )
@@ -70,7 +71,7 @@ class Relevance:
 
 
 class _StaticSignals(NamedTuple):
-    """What does not depend on the query, for one skill."""
+    """The signals of one skill that do not depend on the query."""
 
     content: float
     has_references: bool
@@ -119,12 +120,12 @@ class ScoredRelevance(Scored):
         self._explained: dict[int, Explanation] = {}
 
     def _best_matches(self) -> dict[int, float]:
-        """Return the best rule of every skill that holds a query term or is the query."""
+        """Return the best rule of each skill that contains a query term or equals the query."""
         best = {number: max(self._rules(number).values()) for number in self._hits.touched}
         return {number: value for number, value in best.items() if value}
 
     def _rules(self, number: int) -> dict[str, float]:
-        """Return each rule that applies to a skill, with its value in 0 to 1."""
+        """Return the value in 0..1 of each rule that applies to a skill."""
         n, hits, words = len(self._terms), self._hits, self._bound.words
         if not n:
             return {"no match": 0.0}
@@ -172,7 +173,7 @@ class ScoredRelevance(Scored):
         return not self._terms
 
     def scores(self) -> list[tuple[Skill, float]]:
-        """Return every skill with its points: the document drops none."""
+        """Return every skill with its points; the document drops none."""
         scorer, match = self._bound.scorer, self._match
         references = scorer.references_points if self._with_references else 0.0
         pairs = []
@@ -188,7 +189,7 @@ class ScoredRelevance(Scored):
         return pairs
 
     def tier(self, skill: Skill) -> int:
-        """Skills without content come last, never dropped."""
+        """1 for skills without content, which come last; 0 for others."""
         return 0 if self._bound.facts[self._bound.position[skill]].content else 1
 
     def tie_break(self, skill: Skill) -> tuple[Any, ...]:
@@ -203,10 +204,10 @@ class ScoredRelevance(Scored):
         )
 
     def explain(self, skill: Skill) -> Explanation:
-        """Return the five signals in points; the match holds the rules that apply."""
+        """Return the five signals in points; the match contains the rules that apply."""
         number = self._bound.position[skill]
         explained = self._explained.get(number)
-        if explained is None:  # reason, signals and tree of one skill are asked for in turn
+        if explained is None:  # Reason, signals and tree of one skill are requested in turn.
             explained = self._explained[number] = self._explanation(number, skill)
         return explained
 

@@ -32,9 +32,9 @@ class Index:
     @classmethod
     @check_arguments
     def build(cls, catalog: Iterable[Skill], path: str | os.PathLike[str]) -> Index:
-        """Make the index of the catalog in the folder ``path``, which is made where it is missing.
+        """Build the index of the catalog in the folder ``path``, which is created when missing.
 
-        An index that is there is replaced in one step; who has it open keeps what was there.
+        An existing index is replaced atomically; an index that is already open keeps its content.
         Raises SkillIoError when the folder cannot be written or another process writes it.
         """
         save_library(catalog, os.fspath(path))
@@ -50,7 +50,7 @@ class Index:
     def search(self, query: str | Query, limit: int | None = 10) -> list[Match]:
         """Return the best skills for the query, best first, without a floor; see ``rank``.
 
-        Raises InvalidInput for wrong types, IndexDamaged where damage is met.
+        Raises InvalidInput for wrong types, and IndexDamaged.
         """
         if limit is not None and limit < 0:
             raise InvalidInput("limit must be None or an integer of at least 0")

@@ -6,16 +6,14 @@ snapshot, returns a bound scorer. ``bound.prepare(query)``, once per query, retu
 is the score.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
+from skillyard import shapes
 from skillyard.arguments import check_arguments
-from skillyard.shapes import matches as shapes
 from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.skill import Skill
 
@@ -41,22 +39,22 @@ class Explanation(NamedTuple):
 
     label: str
     value: float
-    parts: tuple[Explanation, ...] = ()
+    parts: "tuple[Explanation, ...]" = ()
     op: str = "sum"
     note: str = ""
     """A short description of the match. It contains untrusted text: clean it before printing."""
 
-    def document(self) -> shapes.Explanation:
+    def document(self) -> "shapes.details.Explanation":
         """Return the tree as a document shows it."""
         parts = tuple(part.document() for part in self.parts)
-        return from_attributes(shapes.Explanation, self, parts=parts)
+        return from_attributes(shapes.details.Explanation, self, parts=parts)
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON shape, recursively."""
         node: dict[str, object] = encode(self.document())
         return node
 
-    def raw(self) -> Explanation:
+    def raw(self) -> "Explanation":
         """Return the node under a calibration, or the node itself."""
         return self.parts[0].raw() if self.op == "calibration" else self
 

@@ -1,7 +1,8 @@
-"""The ``triggers`` scorer: trigger phrases, name mentions and description words, as Oasis has it.
+"""The ``triggers`` scorer: trigger phrases, name mentions and description words, as in Oasis.
 
-Source: the Oasis document, "Skill Selection"; open points as spec/adk-and-agentskills.md §3 reads
-them: whole words, adjacent; each distinct phrase once; function words of the request left out.
+Source: the Oasis document, "Skill Selection"; open points are read as in
+spec/adk-and-agentskills.md §3: whole adjacent words; each distinct phrase once; function words of
+the request left out.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def normalise(text: str) -> list[str]:
 
 
 def _unspaced(text: str) -> bool:
-    """True when the text holds Chinese, Japanese or Korean characters."""
+    """True when the text contains Chinese, Japanese or Korean characters."""
     if text.isascii():
         return False
     return any(
@@ -69,7 +70,7 @@ def _unspaced(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TriggerPhrases:
-    """Oasis trigger scoring, in points without an upper end."""
+    """Oasis trigger scoring, in points without an upper bound."""
 
     phrase_points: float = PHRASE_POINTS
     name_points: float = NAME_POINTS
@@ -78,7 +79,7 @@ class TriggerPhrases:
     name = "triggers"
     scale = "points"
     levels = ()
-    # One point is the smallest difference there is; closer than that is a tie, decided by priority.
+    # One point is the smallest difference. Closer scores are ties, decided by priority.
     default_policy = DefaultPolicy(THRESHOLD, 1, 0.5, "priority (higher first), id, name, path")
 
     def bind(self, skills: Iterable[Skill]) -> BoundTriggers:
@@ -132,7 +133,7 @@ class ScoredTriggers(Scored):
 
     @property
     def blank(self) -> bool:
-        """True for a request without a word."""
+        """True for a request without words."""
         return not self._words
 
     def scores(self) -> list[tuple[Skill, float]]:
@@ -145,7 +146,7 @@ class ScoredTriggers(Scored):
         return (-skill.priority, (skill.slug or "").encode("utf-8", "surrogatepass"))
 
     def explain(self, skill: Skill) -> Explanation:
-        """Return one part for the phrases, one for the description words, one for the name."""
+        """Return one part each for the phrases, the description words and the name."""
         bound, scorer = self._bound, self._bound.scorer
         number = bound.position[skill]
         phrases = self._phrases.get(number, [])

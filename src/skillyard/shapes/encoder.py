@@ -56,7 +56,7 @@ def with_diagnostics(document: Any, diagnostics: str) -> str:
     return f'{dumps(encode(document))[:-1]}, "diagnostics": {diagnostics}}}'
 
 
-def from_attributes(kind: type[Shape], source: object, **members: Any) -> Shape:
+def from_attributes(kind: type[Shape], source: object, /, **members: Any) -> Shape:
     """Return a shape whose members are the attributes of ``source``, but for those given."""
-    names = (each.name for each in fields(kind) if each.name not in members)  # type: ignore[arg-type]
+    names = (each.name for each in fields(kind) if each.name not in {"schema", *members})  # type: ignore[arg-type]
     return kind(**members, **{name: attrgetter(name)(source) for name in names})

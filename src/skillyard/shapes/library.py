@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
+from skillyard.shapes import Schema
+from skillyard.shapes.counts import SkillCounts
+from skillyard.shapes.details import Diagnostic
 from skillyard.shapes.skills import Triggers
 
-__all__ = ["Card"]
+__all__ = ["Card", "Document", "File", "Heading", "Listing", "Shown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,3 +44,53 @@ class Card:
     last_modified: Annotated[int | None, "When its file was changed, in Unix seconds."]
     shadowed_by: Annotated[str | None, "Path of the skill of the same name that goes first."]
     remarks: Annotated[int, "How many diagnostics concern its file."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Every skill and convention document, and everything that was remarked."""
+
+    schema: Schema[Literal["skillyard.list/1"]] = "skillyard.list/1"
+    skills: Annotated[tuple[Mapping[str, Any], ...], "A card for each skill, by name."]
+    counts: Annotated[SkillCounts, "Of the whole catalog, whatever part of it is listed."]
+    diagnostics: Annotated[tuple[Diagnostic, ...], "What did not load, or loaded with a remark."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """One heading of the instructions."""
+
+    line: Annotated[int, "1-based line in the body."]
+    level: Annotated[int, "1 for # to 6 for ######."]
+    title: Annotated[str, "Its text."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """One file inside a skill's folder."""
+
+    path: Annotated[str, "Below the skill's folder."]
+    size: Annotated[int, "Its bytes."]
+    kind: Annotated[str, "reference, script, asset or other."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One reference document."""
+
+    path: Annotated[str, "Below the skill's folder."]
+    text: Annotated[str | None, "Its text; null where it cannot be read."]
+    error: Annotated[str, "Why it cannot be read."] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One skill."""
+
+    schema: Schema[Literal["skillyard.show/1"]] = "skillyard.show/1"
+    section: Annotated[str | None, "The part that was named; null is all of it."]
+    skill: Annotated[Mapping[str, Any], "Its card."]
+    outline: Annotated[tuple[Heading, ...], "Its headings."]
+    body: Annotated[str, "Its instructions, or the section of them."]
+    files: Annotated[tuple[File, ...], "The files beside it."]
+    references: Annotated[tuple[Document, ...], "Its reference documents, where requested."]

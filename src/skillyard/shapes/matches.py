@@ -1,4 +1,4 @@
-"""What several documents hold: a query, a match, an explanation, a diagnostic.
+"""What several documents hold: a query, a match, a policy.
 
 Every command that chooses loads these classes, so they have no methods that nothing calls: making
 ``__eq__`` and ``__repr__`` takes as long as the rest of a class.
@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-__all__ = ["Diagnostic", "Explanation", "Match", "Policy", "Query"]
+from skillyard import shapes
+
+__all__ = ["Match", "Policy", "Query"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -23,31 +25,6 @@ class Query:
     include_tags: Annotated[tuple[str, ...], "Only skills with one of these tags."]
     exclude_tags: Annotated[tuple[str, ...], "No skills with one of these tags."]
     include_references: Annotated[bool, "Whether reference files count."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Diagnostic:
-    """One finding about one file."""
-
-    code: Annotated[str, "Identifier of the rule."]
-    severity: Annotated[str, "error, warning or info."]
-    path: Annotated[str, "The file."]
-    line: Annotated[int | None, "1-based line."]
-    column: Annotated[int | None, "1-based column."]
-    message: Annotated[str, "What is wrong."]
-    found: Annotated[str, "What stood there, shortened."]
-    hint: Annotated[str, "What to do."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Explanation:
-    """One node of the tree behind a score."""
-
-    label: Annotated[str, "What this part is."]
-    value: Annotated[float, "Its value."]
-    op: Annotated[str, "How the value follows from the parts."]
-    note: Annotated[str, "What was matched."] = ""
-    parts: Annotated[tuple[Explanation, ...], "The parts."] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -65,7 +42,7 @@ class Match:
         hash=False
     )
     rejected_because: Annotated[str, "Why a selection left it out."] = ""
-    explanation: Annotated[Explanation | None, "The tree behind the score."] = None
+    explanation: Annotated[shapes.details.Explanation | None, "The tree behind the score."] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from skillyard.shapes.matches import Diagnostic, Match, Query
+from skillyard import shapes
+from skillyard.shapes.matches import Match, Query
 
 __all__ = ["Ranked"]
 
@@ -21,9 +22,13 @@ class Ranked:
     scorer: Annotated[str, "The scorer that ranked."]
     matches: Annotated[tuple[Match, ...], "Best first."]
     total: Annotated[int, "How many skills have a score at all."]
+    note: Annotated[
+        str | None,
+        "Why another scorer answered than the default one of the service; left out where none did.",
+    ] = None
     diagnostics_count: Annotated[
         int | None, "How many remarks there are on the files of the catalog."
     ] = None
     diagnostics: Annotated[
-        tuple[Diagnostic, ...] | None, "What did not load, or loaded with a remark."
+        tuple[shapes.details.Diagnostic, ...] | None, "What did not load, or loaded with a remark."
     ] = None

@@ -50,3 +50,7 @@ class Why:
     sentences: Annotated[
         tuple[str, ...], "What matched, what came close and what the floor did, for people."
     ]
+    note: Annotated[
+        str | None,
+        "Why another scorer answered than the default one of the service; left out where none did.",
+    ] = None

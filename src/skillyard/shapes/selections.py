@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from skillyard.shapes.matches import Diagnostic, Match, Policy, Query
+from skillyard import shapes
+from skillyard.shapes.matches import Match, Policy, Query
 
 __all__ = ["Selected"]
 
@@ -28,9 +29,13 @@ class Selected:
     fallback: Annotated[bool, "True when the generalist was taken."]
     menu: Annotated[tuple[str, ...], "Ids of skills too close to choose between."]
     question: Annotated[str, "What to ask the user then."]
+    note: Annotated[
+        str | None,
+        "Why another scorer answered than the default one of the service; left out where none did.",
+    ] = None
     diagnostics_count: Annotated[
         int | None, "How many remarks there are on the files of the catalog."
     ] = None
     diagnostics: Annotated[
-        tuple[Diagnostic, ...] | None, "What did not load, or loaded with a remark."
+        tuple[shapes.details.Diagnostic, ...] | None, "What did not load, or loaded with a remark."
     ] = None

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from skillyard.shapes import rankings, selections, skills
 from skillyard.shapes.counts import SkillCounts
-from skillyard.shapes.matches import Diagnostic
+from skillyard.shapes.details import Diagnostic
 
 __all__ = [
     "Building",
@@ -28,6 +28,7 @@ __all__ = [
     "Skill",
     "SourceState",
     "StoreState",
+    "VectorState",
 ]
 
 
@@ -130,6 +131,18 @@ class Requests:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VectorState:
+    """The vectors that the default scorer needs. Until all are there, `hybrid` ranks."""
+
+    scorer: Annotated[str, "The default scorer."]
+    done: Annotated[int, "Texts of skills that have a vector."]
+    total: Annotated[int, "Different texts of skills; 0 before they are counted."]
+    failure: Annotated[
+        str | None, "What kept the vectors from being computed; tried again with the next change."
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
     """The true state of the service."""
 
@@ -151,6 +164,10 @@ class Health:
     sources: Annotated[tuple[SourceState, ...], "What the sources last did."]
     sources_failure: Annotated[str | None, "What keeps the sources from being there at all."]
     requests: Annotated[Requests, "What is going on."]
+    vectors: Annotated[
+        VectorState | None,
+        "How far the vectors of the default scorer are; left out where it has no embedder.",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

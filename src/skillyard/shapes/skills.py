@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from skillyard.shapes.matches import Diagnostic, Explanation
+from skillyard.shapes.details import Diagnostic, Explanation
 
 __all__ = ["Addresses", "ReferenceFile", "SearchResult", "Skill", "SourceStatus", "Triggers"]
 
@@ -124,3 +124,7 @@ class SearchResult:
     considered: Annotated[int, "Different skills that the sources named."]
     partial: Annotated[bool, "True when a source failed: there may be more."]
     sources: Annotated[tuple[SourceStatus, ...], "Every source that was asked."]
+    note: Annotated[
+        str | None,
+        "Why another scorer answered than the default one of the service; left out where none did.",
+    ] = None

@@ -1,4 +1,4 @@
-"""The protocol of a database backend: everything that the store needs of one."""
+"""The protocol of a database backend."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ class Options:
     """The options of opening a store."""
 
     caller: str | None = None
-    """Whose view; None: everything, for the service that owns the store."""
+    """The caller whose view is read. None reads everything, for the service that owns the store."""
     migrate: bool = False
-    """Make the schema, or bring it up to date, first."""
+    """Create or migrate the schema first."""
     connections: int = 4
-    """Most of them at a time in this process."""
+    """Maximum number of connections in this process."""
     statement_timeout_s: float = 30.0
-    """Longest that one statement may take, waiting for another writer included."""
+    """Time limit of one statement, including waiting for another writer."""
     standby_wait_s: float = 10.0
-    """Longest that a synchronous publish waits for its standby."""
+    """Maximum wait of a synchronous publish for its standby."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statements:
     """The SQL of one database, with named parameters in its own style.
 
-    ``{entries}`` stands for what is read from: everything, or what a caller sees. A page's last
-    column is the weight of its row in bytes; it may end where the rows before weigh ``most_bytes``,
-    and not sooner.
+    ``{entries}`` is replaced by the relation to read: all entries, or what a caller sees. The last
+    column of a page is the weight of its row in bytes. A page may end once the preceding rows weigh
+    ``most_bytes``, and not earlier.
     """
 
     head: str
@@ -98,7 +98,7 @@ class Work(Session, Protocol):
         ...
 
     def lock(self, tenant: str) -> None:
-        """Store the staged contents, and wait until no other transaction can make a generation."""
+        """Store the staged contents, then wait for the lock that serialises generations."""
         ...
 
     def commit(self, generation: int) -> None:
@@ -112,11 +112,11 @@ class Condition(NamedTuple):
     schema: int
     """The schema version."""
     writable: bool
-    """False on a standby, or where the file may only be read."""
+    """False on a standby, and when the file is read-only."""
     notifies: bool
     """See ``Status``."""
     standbys: tuple[Standby, ...]
-    """The servers that follow this one."""
+    """The servers that replicate this one."""
 
 
 class Backend(Protocol):
@@ -124,7 +124,7 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
-        """``sqlite``, ``postgresql``: also the folder of its migrations."""
+        """``sqlite`` or ``postgresql``, which is also the folder of its migrations."""
         ...
 
     @property

@@ -113,12 +113,12 @@ def change_grants(backend: Backend, grant: Grant, *, add: bool) -> int:
         work.lock(grant.tenant)
         head, _ = head_of(work, backend)
         if add:
-            done = [work.execute(sql.add_grant, {**words, "place": p}) for p in places or ("",)]
+            results = [work.execute(sql.add_grant, {**words, "place": p}) for p in places or ("",)]
         elif places:
-            done = [work.execute(sql.drop_grant, {**words, "place": p}) for p in places]
+            results = [work.execute(sql.drop_grant, {**words, "place": p}) for p in places]
         else:
-            done = [work.execute(sql.drop_grants, words)]
-        if not any(rows.rowcount for rows in done):
+            results = [work.execute(sql.drop_grants, words)]
+        if not any(rows.rowcount for rows in results):
             return head
         generation, action = head + 1, "grant" if add else "revoke"
         _add_generation(backend, work, action, generation, grant.tenant, grant.caller, {})

@@ -23,10 +23,10 @@ _WORD = r"[a-z0-9][a-z0-9._-]{0,62}"
 _TENANT = re.compile(_WORD)
 _NAMESPACE = re.compile(rf"(?:{_WORD}(?:/{_WORD}){{0,7}})?")
 _NOT_PLAIN = re.compile("[\0\ud800-\udfff]")
-MOST_NAMESPACE = 256
-MOST_BYTES = 512
-"""Of a source, a place or an id. All parts of a key together stay below the 2,704 bytes that
-PostgreSQL can index, and above the longest real path below a source, 178 bytes."""
+MAX_NAMESPACE = 256
+MAX_BYTES = 512
+"""Maximum bytes of a source, a place or an id. All parts of a key together stay below the 2,704
+bytes that PostgreSQL can index, and above the longest real path below a source, 178 bytes."""
 
 
 def plain(text: str) -> bool:
@@ -58,13 +58,13 @@ def checked_tenant(tenant: str) -> str:
 
 
 def checked_namespace(namespace: str) -> str:
-    """Return the namespace; empty is the tenant's top. Raises InvalidInput."""
+    """Return the namespace; empty is the tenant's root. Raises InvalidInput."""
     if not isinstance(namespace, str) or (
-        len(namespace) > MOST_NAMESPACE or _NAMESPACE.fullmatch(namespace) is None
+        len(namespace) > MAX_NAMESPACE or _NAMESPACE.fullmatch(namespace) is None
     ):
         raise InvalidInput(
             "namespace must be up to 8 words like a tenant's name, joined by `/`,"
-            f" {MOST_NAMESPACE} characters in all"
+            f" {MAX_NAMESPACE} characters in all"
         )
     return namespace
 
@@ -76,7 +76,7 @@ def _words(what: str, text: str) -> str:
 
 
 def checked_publisher(publisher: str) -> str:
-    """Return who publishes, as generations note it. Raises InvalidInput."""
+    """Return the publisher, as recorded in generations. Raises InvalidInput."""
     return _words("publisher", publisher)
 
 
@@ -93,7 +93,7 @@ def checked_durability(durability: Durability) -> Durability:
 
 
 def checked_grant(grant: Grant) -> Grant:
-    """Return the grant with its places sorted, each once. Raises InvalidInput."""
+    """Return the grant with its distinct places, sorted. Raises InvalidInput."""
     if not isinstance(grant, Grant) or isinstance(grant.places, str):
         raise InvalidInput("a grant is a Grant, its places a list of text")
     checked_caller(grant.caller)
@@ -105,7 +105,7 @@ def checked_grant(grant: Grant) -> Grant:
 
 
 def checked_key(key: StoreKey, store: str) -> StoreKey:
-    """Return the key. Raises InvalidInput, and StoreRefused for parts that cannot be kept."""
+    """Return the key. Raises InvalidInput, and StoreRefused for parts that cannot be stored."""
     checked_tenant(key.tenant)
     checked_namespace(key.namespace)
     for what, part in (("source", key.source), ("place", key.place)):
@@ -121,7 +121,7 @@ def refuse_odd(store: str, key: StoreKey, what: str, text: str) -> None:
         raise StoreRefused(
             store, f"the {what} of {to_plain(str(key))!r} holds NUL or half a surrogate pair"
         )
-    if len(text.encode()) > MOST_BYTES:
+    if len(text.encode()) > MAX_BYTES:
         raise StoreRefused(
-            store, f"the {what} of {str(key)[:80]!r} is longer than {MOST_BYTES} bytes"
+            store, f"the {what} of {str(key)[:80]!r} is longer than {MAX_BYTES} bytes"
         )

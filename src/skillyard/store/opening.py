@@ -55,7 +55,7 @@ def open_store(
     )
     scheme, colon, _ = url.partition(":")
     if not colon:
-        # The address may hold a password: it is not repeated.
+        # The address may contain a password and is not quoted.
         raise InvalidInput("the address of a store begins with its kind, as in sqlite:///path")
     return cast(CatalogStore, _factory(scheme)(url, options))
 
@@ -72,7 +72,7 @@ def shown_address(url: str) -> str:
         from skillyard.store.backends.postgres_address import address_of, parsed
 
         return address_of(parsed(url))
-    # Of a kind that a package adds nobody knows where it keeps a password.
+    # The position of a password in an address of a plugin is unknown.
     return url if scheme == "sqlite" else f"{scheme}:{'//…' if rest else ''}"
 
 

@@ -12,12 +12,12 @@ from skillyard.store.values import Changes, Position, Snapshot, Version
 
 __all__ = ["changes_after", "head_of", "snapshot_of"]
 
-MOST_AT_ONCE = 10_000
+MAX_AT_ONCE = 10_000
 """Rows of one page: about 40 MB of skills of usual size."""
 STREAMED = 500
 """Rows of a snapshot that are in memory at a time."""
 PAGE_BYTES = 64 * 1024 * 1024
-"""A page ends with the row that reaches it: the largest takes one skill more."""
+"""A page ends with the row that reaches this size, so it may exceed it by one skill."""
 
 
 def head_of(session: Session, backend: Backend) -> tuple[int, str]:
@@ -33,8 +33,8 @@ def changes_after(
     position = Position(after) if type(after) is int else after
     if not isinstance(position, Position) or position.generation < 0:
         raise InvalidInput("after must be a generation (0 or more) or a Position")
-    if type(limit) is not int or not 1 <= limit <= MOST_AT_ONCE:
-        raise InvalidInput(f"limit must be a whole number from 1 to {MOST_AT_ONCE:,}")
+    if type(limit) is not int or not 1 <= limit <= MAX_AT_ONCE:
+        raise InvalidInput(f"limit must be a whole number from 1 to {MAX_AT_ONCE:,}")
     with backend.reading(caller) as session:
         position = _started(session, backend, caller, position)
         rows, cut = _rows(session, backend, caller, position, limit + 1)
@@ -57,10 +57,10 @@ def changes_after(
 def _started(
     session: Session, backend: Backend, caller: str | None, position: Position
 ) -> Position:
-    """Return where the page begins and how far its round leads.
+    """Return the start of the page, and the generation that its round of pages leads to.
 
-    A round starts anew, with everything, when the generation that it builds on is not the one
-    that the store has under that number, or when the caller's view changed since.
+    A round starts again with everything when the store has another generation under the number that
+    it builds on, or when the caller's view changed since.
     """
     generation, stamp = head_of(session, backend)
     known = position.until or position.generation
@@ -79,7 +79,7 @@ def _started(
 
 
 _AFTER_ALL = 2**62
-"""Above every number within a generation."""
+"""Larger than every number within a generation."""
 
 
 def _stamp_of(session: Session, backend: Backend, generation: int) -> str:
@@ -95,7 +95,7 @@ def _view_generation(session: Session, backend: Backend) -> int:
 def _rows(
     session: Session, backend: Backend, caller: str | None, position: Position, limit: int
 ) -> tuple[list[tuple[Any, ...]], bool]:
-    """Return the next rows, and True where they end because they weigh enough."""
+    """Return the next rows, and True when they end because of their size."""
     answer = session.execute(
         backend.sql.page if caller is None else backend.sql.page_of_view,
         {
@@ -133,7 +133,7 @@ def snapshot_of(backend: Backend, caller: str | None, generation: int | None) ->
 
 
 def _streamed(backend: Backend, caller: str | None, there: Position) -> Iterator[Version]:
-    """Yield the skills of a generation; each page is a transaction, and none stays open between."""
+    """Yield the skills of a generation. Each page is a transaction of its own."""
     position = Position(0, "", there.generation, there.stamp)
     while there.generation:
         with backend.reading(caller) as session:

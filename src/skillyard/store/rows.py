@@ -22,7 +22,7 @@ from skillyard.store.values import FileDigest, Standing, StoreKey, Submission, V
 
 __all__ = [
     "COLUMNS",
-    "MOST_LOOKED_AT",
+    "MAX_STATE_BYTES",
     "WEIGHED",
     "StoredRow",
     "key_of",
@@ -31,17 +31,19 @@ __all__ = [
     "version_of",
 ]
 
-MOST_BYTES = 16_777_216
-"""Of one skill. A file has at most 1 MiB (limits.skill_file_bytes); its references come on top."""
-MOST_INSTALLS = 2**63 - 1
-MOST_TAG_BYTES = 512
-"""Of a tag in the column for queries; PostgreSQL's index holds no more than 2,712."""
-MOST_LOOKED_AT = 32_768
-"""Bytes of document and list of files up to which a skill is looked at without reading it: some
-thousands of them are held in memory at a time. Real documents have about 1,500."""
+MAX_BYTES = 16_777_216
+"""Maximum bytes of one skill. A file has at most 1 MiB (limits.skill_file_bytes), plus its
+references."""
+MAX_INSTALLS = 2**63 - 1
+MAX_TAG_BYTES = 512
+"""Maximum bytes of a tag in the column for queries; PostgreSQL can index 2,712."""
+MAX_STATE_BYTES = 32_768
+"""Bytes of document and list of files up to which the state of a skill is read: thousands of them
+are in memory at a time. Real documents have about 1,500."""
 
 AROUND = tuple(each.name for each in SKILL_FIELDS.values() if each.around)
-"""Where a copy lay, not what it says: the same skill published from elsewhere is no change."""
+"""Fields about the location of a copy. They are not part of the content, so that publishing the
+same skill from elsewhere is no change."""
 _APART = {*AROUND, "body", "install_count"}
 _CONTENT = tuple(each for each in SKILL_FIELDS.values() if each.name not in _APART)
 COLUMNS = (
@@ -49,7 +51,7 @@ COLUMNS = (
     *("document", "body", "files", "around", "installs", "commit_id", "url"),
     *("publisher", "published_at"),
 )
-"""What is selected of an entry, in order. ``digest`` is None where the skill was withdrawn."""
+"""The selected columns of an entry, in order. ``digest`` is None for a withdrawn skill."""
 WEIGHED = ("document", "body", "files")
 """The columns that make an entry large."""
 
@@ -67,7 +69,7 @@ class StoredRow(NamedTuple):
     description: str
     tags: tuple[str, ...]
     frontmatter: str | None
-    """The parsed block as JSON; None where there is none, or none that can be read."""
+    """The parsed frontmatter as JSON; None without one, or when it cannot be parsed."""
     document: str
     body: str | None
     files: str
@@ -79,7 +81,7 @@ class StoredRow(NamedTuple):
 
 
 _HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-"""What JSON would give back as one character."""
+"""Two surrogates that form a pair, which JSON would decode to one character."""
 
 
 def row_of(
@@ -95,28 +97,28 @@ def row_of(
     Raises InvalidInput for an invalid skill, and StoreRefused, naming the skill and the field, for
     content that cannot be stored without loss.
     """
-    given = skill if isinstance(skill, Submission) else Submission(skill)
-    skill = given.skill
+    submission = skill if isinstance(skill, Submission) else Submission(skill)
+    skill = submission.skill
     if not isinstance(skill, Skill):
         raise InvalidInput(f"a store holds Skill values, not {type(skill).__name__}")
-    place = skill.slug if given.place is None else given.place
+    place = skill.slug if submission.place is None else submission.place
     key = checked_key(StoreKey(tenant, namespace, skill.source or "", place), store)
     refuse_odd(store, key, "id", skill.id)
-    for what, text in (("commit", given.commit), ("url", given.url)):
+    for what, text in (("commit", submission.commit), ("url", submission.url)):
         if text is not None:
             refuse_odd(store, key, what, text)
-    if abs(skill.install_count) > MOST_INSTALLS:
+    if abs(skill.install_count) > MAX_INSTALLS:
         raise StoreRefused(store, f"{key}: the install count does not fit 64 bits")
     body = skill.body
-    files = _json([list(file) for file in _files(given, key, store)])
+    files = _json([list(file) for file in _files(submission, key, store)])
     try:
         document = _document(skill, key, store)
         around = _json({name: getattr(skill, name) for name in AROUND})
     except ValueError:
         raise StoreRefused(store, f"{key}: a number is too long to be kept") from None
     size = len(document) + len(files) + (len(body.encode("utf-8", "surrogatepass")) if body else 0)
-    if size > MOST_BYTES:
-        raise StoreRefused(store, f"{key}: {size:,} bytes are more than {MOST_BYTES:,}")
+    if size > MAX_BYTES:
+        raise StoreRefused(store, f"{key}: {size:,} bytes are more than {MAX_BYTES:,}")
     return StoredRow(
         namespace,
         key.source,
@@ -133,9 +135,9 @@ def row_of(
         files,
         around,
         skill.install_count,
-        given.commit,
-        given.url,
-        expected if given.expected is None else given.expected,
+        submission.commit,
+        submission.url,
+        expected if submission.expected is None else submission.expected,
     )
 
 
@@ -170,7 +172,7 @@ def version_of(columns: Sequence[Any], store: str = "store") -> Version:
 def standing_of(columns: Sequence[Any], store: str = "store") -> Standing:
     """Return the current state from key, version, digest, installs, document and files of a row.
 
-    Raises StoreSchema for a row that is damaged, or that a newer skillyard wrote.
+    Raises StoreSchema for a row that is damaged, or was written by a newer skillyard.
     """
     key, (version, digest, installs, document, files) = key_of(columns), columns[4:]
     if document is None:
@@ -210,7 +212,7 @@ def _json(value: object) -> str:
 
 
 def _document(skill: Skill, key: StoreKey, store: str) -> str:
-    """Return the skill's content as JSON, fields with their default value left out."""
+    """Return the skill's content as JSON, without fields that have their default value."""
     fields: dict[str, Any] = {
         each.name: each.encode(value)
         for each in _CONTENT
@@ -231,7 +233,7 @@ def _document(skill: Skill, key: StoreKey, store: str) -> str:
 
 
 def _metadata(metadata: Mapping[str, Any], key: StoreKey, store: str) -> dict[str, Any]:
-    """Return the metadata as JSON has it. Raises StoreRefused where JSON would change it."""
+    """Return the metadata as JSON. Raises StoreRefused when JSON would change it."""
     known = dict(metadata)
     try:
         same = _same(json.loads(_json(known)), known)
@@ -246,27 +248,27 @@ def _metadata(metadata: Mapping[str, Any], key: StoreKey, store: str) -> dict[st
     return known
 
 
-def _same(read: Any, given: Any) -> bool:
-    """True when both are equal down to the types: 1 is not True, and a tuple is no list."""
+def _same(read: Any, original: Any) -> bool:
+    """True when both are equal including their types: 1 is not True, and a tuple is not a list."""
     if isinstance(read, dict):
         return (
-            isinstance(given, Mapping)
-            and list(read) == list(given)
-            and all(_same(read[name], given[name]) for name in read)
+            isinstance(original, Mapping)
+            and list(read) == list(original)
+            and all(_same(read[name], original[name]) for name in read)
         )
     if isinstance(read, list):
-        return isinstance(given, list) and (
-            len(read) == len(given) and all(map(_same, read, given))
+        return isinstance(original, list) and (
+            len(read) == len(original) and all(map(_same, read, original))
         )
-    return type(read) is type(given) and bool(read == given)
+    return type(read) is type(original) and bool(read == original)
 
 
 def _fields(document: dict[str, Any]) -> dict[str, Any]:
     return {name: SKILL_FIELDS[name].decode(value) for name, value in document.items()}
 
 
-def _files(given: Submission, key: StoreKey, store: str) -> tuple[FileDigest, ...]:
-    files = tuple(given.files)
+def _files(submission: Submission, key: StoreKey, store: str) -> tuple[FileDigest, ...]:
+    files = tuple(submission.files)
     for file in files:
         if not isinstance(file, FileDigest):
             raise InvalidInput("the files of a submission must be FileDigest values")
@@ -276,15 +278,15 @@ def _files(given: Submission, key: StoreKey, store: str) -> tuple[FileDigest, ..
 
 
 def _digest(document: str, body: str | None, files: str) -> str:
-    """SHA-256 over document, body and files, each closed by what cannot stand in it."""
+    """SHA-256 over document, body and files, with unambiguous separators."""
     text = b"" if body is None else b"+" + body.encode("utf-8", "surrogatepass")
-    # The document and the list of files are JSON in ASCII without a NUL; the body comes last.
+    # The document and the list of files are ASCII JSON without NUL; the body comes last.
     return sha256(b"\0".join([document.encode(), files.encode(), text])).hexdigest()
 
 
 def _tags(skill: Skill) -> tuple[str, ...]:
-    """Return the tags for queries, without those that no index can hold."""
-    return tuple(tag for tag in map(to_plain, skill.tags) if len(tag.encode()) <= MOST_TAG_BYTES)
+    """Return the tags for queries, without those that cannot be indexed."""
+    return tuple(tag for tag in map(to_plain, skill.tags) if len(tag.encode()) <= MAX_TAG_BYTES)
 
 
 def _frontmatter(skill: Skill) -> str | None:

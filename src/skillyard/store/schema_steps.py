@@ -1,4 +1,4 @@
-"""The numbered migrations of a store's schema, forward only. A released one never changes.
+"""The numbered migrations of a store's schema, forward only. Released migrations never change.
 
 A migration is ``migrations/<backend>/<number>_<name>.sql``, without gaps from 1. Each runs in one
 transaction with its row of ``schema_versions``.

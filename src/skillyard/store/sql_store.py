@@ -40,10 +40,10 @@ from skillyard.store.values import (
 
 __all__ = ["SqlStore", "open_sql_store"]
 
-MOST_LISTED = 100_000
-"""Places or generations that one call returns at most."""
+MAX_LISTED = 100_000
+"""Maximum number of places or generations that one call returns."""
 _KEY_ONLY = (None,) * 15
-"""A staged row names a skill first; the rest of it is not looked at in a withdrawal."""
+"""A staged row starts with the key of a skill; a withdrawal ignores the other columns."""
 
 
 class SqlStore(Closeable):
@@ -205,7 +205,7 @@ class SqlStore(Closeable):
     def _versions(self, sql: str, parameters: dict[str, str | None]) -> tuple[Version, ...]:
         for part in parameters.values():
             if part is not None and (not isinstance(part, str) or part != to_plain(part)):
-                return ()  # no database holds such a text
+                return ()  # no database can store such a text
         with self._backend.reading(self._caller) as session:
             statement = sql.format(entries=self._backend.relation(self._caller))
             rows = session.execute(statement, parameters).fetchall()
@@ -306,7 +306,7 @@ class SqlStore(Closeable):
         self._refuse_caller("list grants")
         with self._backend.reading(None) as session:
             rows = session.execute(self._backend.sql.granted, {"caller": caller}).fetchall()
-        # A grant of all places stands apart from the list of places beside it.
+        # A grant of all places is independent of the list of places.
         grouped = groupby(rows, lambda row: (row[0], row[1], row[2], row[3] == ""))
         return tuple(
             Grant(*words[:3], tuple(row[3] for row in some if row[3])) for words, some in grouped
@@ -326,7 +326,7 @@ class SqlStore(Closeable):
 
 
 def open_sql_store(backend: Backend, options: Options) -> SqlStore:
-    """Return the store over a backend, its schema checked, or made where ``options`` allow it.
+    """Return the store over a backend, after checking or creating its schema.
 
     A backend that cannot be used is closed. Raises StoreFailed.
     """
@@ -339,5 +339,5 @@ def open_sql_store(backend: Backend, options: Options) -> SqlStore:
 
 
 def _refuse_limit(limit: int) -> None:
-    if type(limit) is not int or not 1 <= limit <= MOST_LISTED:
-        raise InvalidInput(f"limit must be a whole number from 1 to {MOST_LISTED:,}")
+    if type(limit) is not int or not 1 <= limit <= MAX_LISTED:
+        raise InvalidInput(f"limit must be a whole number from 1 to {MAX_LISTED:,}")

@@ -33,16 +33,16 @@ Durability = Literal["local", "synchronous"]
 class StoreKey(NamedTuple):
     """The identity of a skill across its versions.
 
-    The source is part of it: a skill from elsewhere never becomes a version of yours.
+    It includes the source, so a skill from another source never becomes a version of this one.
     """
 
     tenant: str
     namespace: str
-    """Parts joined by ``/``; empty for the tenant's own top."""
+    """Parts joined by ``/``; empty for the tenant's root."""
     source: str
     """``Skill.source``; empty for a skill without one."""
     place: str
-    """What tells it from the others of its source: its slug, where nothing else was said."""
+    """Distinguishes the skills of a source; the slug, unless another place was given."""
 
     def __str__(self) -> str:
         place = f"{self.source}#{self.place}" if self.source else self.place
@@ -53,26 +53,26 @@ class FileDigest(NamedTuple):
     """One file of a skill."""
 
     path: str
-    """Below the skill's folder, with ``/``."""
+    """Relative to the skill's folder, with ``/``."""
     sha256: str
     """64 hexadecimal digits."""
     size: int
-    """Bytes."""
+    """Size in bytes."""
 
 
 class Submission(NamedTuple):
-    """A skill to publish, with what a :class:`~skillyard.skill.Skill` does not hold."""
+    """A skill to publish, with data that a :class:`~skillyard.skill.Skill` does not contain."""
 
     skill: Skill
     place: str | None = None
     """See :class:`StoreKey`; None for the skill's slug."""
     files: tuple[FileDigest, ...] = ()
     commit: str | None = None
-    """The commit of its source that it was read from."""
+    """The commit of its source from which it was read."""
     url: str | None = None
-    """Where a person finds it."""
+    """The address at which a person can read it."""
     expected: int | None = None
-    """The version that the store must hold now; 0: none."""
+    """The version that the store must have now; 0: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +81,18 @@ class Version:
 
     key: StoreKey
     version: int
-    """1 for the first; one more whenever the content differs from what stood there."""
+    """1 for the first version; increased by one with each change of the content."""
     generation: int
-    """The generation that brought it."""
+    """The generation that added it."""
     skill: Skill
     digest: str
-    """SHA-256 of all that makes the content: 64 digits."""
+    """SHA-256 of the content: 64 digits."""
     files: tuple[FileDigest, ...]
     commit: str | None
     url: str | None
     publisher: str
     published_at: int
-    """Unix seconds, by the clock of the store. Nothing is ordered by it."""
+    """Unix seconds, by the clock of the store. It is not used for ordering."""
 
 
 class Standing(NamedTuple):
@@ -104,8 +104,8 @@ class Standing(NamedTuple):
     """See :class:`Version`."""
     installs: int
     hash: str | None
-    """``Skill.hash``: SHA-256 of the file. None where the skill is too large to be looked at
-    like this; the four below are then empty."""
+    """``Skill.hash``: SHA-256 of the file. None for a skill that is too large to be read here; the
+    four fields below are then empty."""
     slug: str = ""
     origin: str | None = None
     references: tuple[Reference, ...] = ()
@@ -113,7 +113,7 @@ class Standing(NamedTuple):
 
 
 class Generation(NamedTuple):
-    """One entry of the log of a store: what changed, when, for whom and by whom."""
+    """One entry of the log of a store: what changed, when, and by whom."""
 
     generation: int
     published_at: int
@@ -149,17 +149,17 @@ class Position(NamedTuple):
     """
 
     generation: int
-    """The last one that the follower holds whole."""
+    """The last generation that the follower has completely."""
     stamp: str = ""
-    """Of that generation; empty: unknown, so only its number is looked at."""
+    """The stamp of that generation; empty: unknown, so only the number is compared."""
     until: int = 0
     """The generation that the pages lead to; 0 between two rounds of pages."""
     until_stamp: str = ""
     at_generation: int = 0
-    """Generation and number of the last change that the follower was given."""
+    """Generation and number of the last change that the follower received."""
     at_ordinal: int = 0
     whole: bool = False
-    """The pages hold everything, not only what is new."""
+    """True when the pages contain everything, not only changes."""
 
     def __str__(self) -> str:
         if not self.until:
@@ -183,21 +183,21 @@ class Position(NamedTuple):
 
 
 START = Position(0)
-"""The position of a follower that holds nothing."""
+"""The position of a follower without any data."""
 
 
 class Changes(NamedTuple):
     """One page of changes."""
 
     generation: int
-    """Where the pages lead. The follower holds it once ``complete`` is True, and not before."""
+    """The generation that the pages lead to. The follower has it only after ``complete``."""
     upserts: tuple[Version, ...]
     withdrawals: tuple[StoreKey, ...]
     position: Position
-    """What to ask for the next page with."""
+    """The position of the next page."""
     complete: bool
     whole: bool
-    """The pages hold everything: what they do not name, the follower drops."""
+    """True when the pages contain everything: the follower drops all other skills."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +210,9 @@ class Snapshot:
 
     generation: int
     position: Position
-    """What to follow the changes from."""
+    """The position from which to follow the changes."""
     pages: Callable[[], Iterator[Version]]
-    """What starts the stream."""
+    """Starts the stream."""
 
     def __iter__(self) -> Iterator[Version]:
         return self.pages()
@@ -224,17 +224,17 @@ class Grant(NamedTuple):
     caller: str
     tenant: str
     namespace: str = ""
-    """This one and all below it; empty: all."""
+    """The namespace with all namespaces below it; empty: all."""
     places: tuple[str, ...] = ()
-    """The allow-list, by ``StoreKey.place``; empty: all."""
+    """Allowed values of ``StoreKey.place``; empty: all."""
 
 
 class Standby(NamedTuple):
-    """One server that replays what this one writes."""
+    """One server that replicates this one."""
 
     name: str
     state: str
-    """``sync`` and ``quorum`` are waited for; ``async`` and ``potential`` are not."""
+    """Commits wait for ``sync`` and ``quorum``, not for ``async`` and ``potential``."""
     lag_s: float | None
     """Seconds between a write here and its replay there, as last measured; None: idle."""
 
@@ -248,8 +248,8 @@ class Status(NamedTuple):
     schema: int
     generation: int
     skills: int
-    """How many of them the asking caller sees."""
+    """Number of skills that the caller can see."""
     writable: bool
     notifies: bool
-    """It tells of new generations by itself; otherwise it is asked."""
+    """True when it notifies of new generations; otherwise it is polled."""
     standbys: tuple[Standby, ...]

@@ -8,17 +8,23 @@ from typing import Any, NamedTuple
 from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
 from skillyard.evals.retrieval.comparison import (
+    BETTER,
+    CANNOT_TELL,
+    MARGIN,
     MEASURES,
+    NO_DIFFERENCE,
+    WORSE,
     MeasureComparison,
     compare,
     interval,
-    per_query,
+    queries_needed,
 )
 from skillyard.evals.retrieval.measures import (
     BenchQuery,
     Progress,
     Run,
     measures,
+    per_query,
     read_queries,
     read_run,
     read_skills,
@@ -29,13 +35,11 @@ from skillyard.evals.retrieval.measures import (
 )
 from skillyard.index.indexed_catalog import load_catalog
 from skillyard.ranking.registry import DEFAULT_SCORER, resolve
+from skillyard.shapes.benchmarks import BenchReport, BenchRun, BenchScore, Replay
 from skillyard.skill import Skill
 
 __all__ = [
     "BenchCompare",
-    "BenchReplay",
-    "BenchRun",
-    "BenchScore",
     "bench_compare",
     "bench_replay",
     "bench_report",
@@ -44,23 +48,6 @@ __all__ = [
 ]
 
 RUN_FORMATS = ("json", "trec")
-
-
-class BenchRun(NamedTuple):
-    """The settings and the output of a run."""
-
-    scorer: str
-    skills: int
-    queries: int
-    answered: int
-    """Queries with at least one skill."""
-    out: str
-    complete: bool = True
-    """False when it was interrupted: then ``out`` holds the queries that were done."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.bench-run/1``."""
-        return {"schema": "skillyard.bench-run/1", **self._asdict()}
 
 
 def bench_run(
@@ -98,7 +85,14 @@ def bench_run(
         write_json(out, run)
     answered = sum(bool(entry["results"]) for entry in run.values())
     count = listed.counts.skills if isinstance(listed, Catalog) else len(listed)
-    return BenchRun(name, count, len(run), answered, out, complete)
+    return BenchRun(
+        scorer=name,
+        skills=count,
+        queries=len(run),
+        answered=answered,
+        out=out,
+        complete=complete,
+    )
 
 
 def _skills_of(path: str) -> Catalog | list[Skill]:
@@ -109,20 +103,6 @@ def _skills_of(path: str) -> Catalog | list[Skill]:
     if not len(catalog):
         raise InvalidInput(f"no skills below {path}: `skillyard list {path}` shows what it reads")
     return catalog
-
-
-class BenchScore(NamedTuple):
-    """The measures of a run: over all queries, and for each kind of query."""
-
-    run: str
-    all: dict[str, float]
-    by_kind: dict[str, dict[str, float]]
-    intervals: dict[str, list[float]]
-    """The 95 % bootstrap interval of each mean over all queries."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.bench-score/1``."""
-        return {"schema": "skillyard.bench-score/1", **self._asdict()}
 
 
 def bench_score(
@@ -148,11 +128,11 @@ def bench_score(
 
     by_kind = {kind: measured([query for query in judged if query.kind == kind]) for kind in kinds}
     intervals = {
-        name.lower(): list(interval(values))
+        name.lower(): interval(values)
         for name in dict.fromkeys((*MEASURES, *names))
         if (values := list(per_query(judged, answers, name).values()))
     }
-    return BenchScore(run, measured(judged), by_kind, intervals)
+    return BenchScore(run=run, all=measured(judged), by_kind=by_kind, intervals=intervals)
 
 
 def _read_queries(paths: list[str], qrels: str | None = None) -> list[BenchQuery]:
@@ -177,6 +157,7 @@ class BenchCompare(NamedTuple):
     second: str
     measures: tuple[MeasureComparison, ...]
     tolerance: float
+    margin: float
 
     @property
     def regressed(self) -> bool:
@@ -185,6 +166,29 @@ class BenchCompare(NamedTuple):
             one.regressed or one.difference < -self.tolerance - 1e-12 for one in self.measures
         )
 
+    @property
+    def verdict(self) -> str:
+        """The verdict over all measures; ``worse`` also for a drop beyond the tolerance."""
+        verdicts = {one.verdict for one in self.measures}
+        if self.regressed:
+            return WORSE
+        return next(word for word in (BETTER, CANNOT_TELL, NO_DIFFERENCE) if word in verdicts)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why some measures have no verdict."""
+        unclear = [one for one in self.measures if one.verdict == CANNOT_TELL]
+        if not unclear:
+            return ()
+        queries = unclear[0].better + unclear[0].worse + unclear[0].same
+        least = queries_needed(len(self.measures))
+        names = ", ".join(one.measure for one in unclear)
+        if queries < least:
+            why = f"too few judged queries: {queries:,}, at least {least} are needed"
+        else:
+            why = f"with {queries:,} queries the interval reaches beyond ±{self.margin:g}"
+        return (f"cannot tell whether {self.second} is worse in {names}: {why}",)
+
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.bench-compare/1``."""
         return {
@@ -192,7 +196,10 @@ class BenchCompare(NamedTuple):
             "first": self.first,
             "second": self.second,
             "tolerance": self.tolerance,
+            "margin": self.margin,
             "regressed": self.regressed,
+            "verdict": self.verdict,
+            "warnings": list(self.warnings),
             "measures": [{**one._asdict(), "regressed": one.regressed} for one in self.measures],
         }
 
@@ -204,18 +211,25 @@ def bench_compare(
     *,
     names: tuple[str, ...] = (),
     tolerance: float = 1.0,
+    margin: float = MARGIN,
 ) -> BenchCompare:
-    """Compare two runs, query by query; ``tolerance`` is the largest accepted drop of a mean.
+    """Compare two runs, query by query.
 
-    Raises SkillIoError, InvalidInput.
+    ``tolerance`` is the largest accepted drop of a mean, whatever the test says; ``margin`` the
+    difference of a mean that does not matter. Raises SkillIoError, InvalidInput.
     """
+    if not margin >= 0:
+        raise InvalidInput(f"the margin must be 0 or more, not {margin}")
     judged = _read_queries(queries)
-    comparisons = compare(judged, read_run(first), read_run(second), names or MEASURES)
-    return BenchCompare(first, second, tuple(comparisons), tolerance)
+    before, after = read_run(first), read_run(second)
+    comparisons = compare(judged, before, after, names or MEASURES, margin=margin)
+    return BenchCompare(first, second, tuple(comparisons), tolerance, margin)
 
 
-def bench_report(run: str, queries: list[str], out: str, *, against: str | None = None) -> str:
-    """Write the HTML report of a run, compared with an earlier one if given; return ``out``.
+def bench_report(
+    run: str, queries: list[str], out: str, *, against: str | None = None
+) -> BenchReport:
+    """Write the HTML report of a run, compared with an earlier one if given.
 
     Raises SkillIoError, InvalidInput.
     """
@@ -224,31 +238,10 @@ def bench_report(run: str, queries: list[str], out: str, *, against: str | None 
     judged, answers = _read_queries(queries), read_run(run)
     compared = compare(judged, read_run(against), answers) if against is not None else ()
     write_text(out, render(f"Retrieval: {run}", judged, answers, compared, against or ""))
-    return out
+    return BenchReport(out=out)
 
 
-class BenchReplay(NamedTuple):
-    """The results of logged queries, run again."""
-
-    log: str
-    queries: int
-    moved: tuple[Any, ...]
-    """:class:`skillyard.evals.retrieval.replay.Moved`, in the order of the log."""
-    skipped: int = 0
-    """Entries of a decision log that hold only a digest of the query."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.bench-replay/1``."""
-        return {
-            "schema": "skillyard.bench-replay/1",
-            "log": self.log,
-            "queries": self.queries,
-            "skipped": self.skipped,
-            "moved": [one._asdict() for one in self.moved],
-        }
-
-
-def bench_replay(catalog: Catalog, log: str) -> BenchReplay:
+def bench_replay(catalog: Catalog, log: str) -> Replay:
     """Run the queries of a decision log again on the catalog.
 
     Raises SkillIoError, and InvalidInput for an invalid line and for a log without query texts.
@@ -262,5 +255,9 @@ def bench_replay(catalog: Catalog, log: str) -> BenchReplay:
             f"{log}: only digests of what was asked were logged; set SKILLYARD_LOG_TEXT=1 to log"
             " the text"
         )
-    skipped = len(logged) - len(replayable)
-    return BenchReplay(log, len(replayable), tuple(replay(catalog, replayable)), skipped)
+    return Replay(
+        log=log,
+        queries=len(replayable),
+        skipped=len(logged) - len(replayable),
+        moved=tuple(replay(catalog, replayable)),
+    )

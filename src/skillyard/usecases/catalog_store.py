@@ -7,32 +7,33 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput, SkillNotFound, StoreSchema
+from skillyard.shapes import store as shapes
+from skillyard.shapes.encoder import from_attributes
+from skillyard.shapes.store import (
+    StoreChanged,
+    StoreGranted,
+    StoreGrants,
+    StoreHistory,
+    StoreLog,
+    StoreMigrated,
+    StorePublished,
+    StoreStatus,
+)
 from skillyard.store.ingest.ingest_run import Tell, ingest
-from skillyard.store.ingest.work_items import Ingested, Options
+from skillyard.store.ingest.work_items import Options
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import (
     Durability,
-    Generation,
     Grant,
     Published,
-    Status,
     StoreKey,
     Version,
 )
 
 __all__ = [
-    "StoreChanged",
-    "StoreGranted",
-    "StoreGrants",
-    "StoreHistory",
-    "StoreLog",
-    "StoreMigrated",
-    "StorePublished",
-    "StoreStatus",
     "store_grant",
     "store_grants",
     "store_history",
@@ -51,153 +52,6 @@ WAIT_S = 120.0
 WHOLE_S = 600.0
 """Longest that one may take which changes all of a tenant's skills, or the tables."""
 READER_ROLE = "skillyard_reader"
-
-
-class StoreMigrated(NamedTuple):
-    """The schema version of a store, before and after."""
-
-    store: str
-    before: int | None
-    """The schema version that was there; None: there was no store."""
-    now: int
-    reader_role: str | None
-    """The database role that callers' views are read as; None where the kind has no roles."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.store-schema/1``."""
-        return {"schema": "skillyard.store-schema/1", **self._asdict()}
-
-
-class StorePublished(NamedTuple):
-    """The result of a publish, or of its dry run."""
-
-    store: str
-    tenant: str
-    dry_run: bool
-    partition: str | None
-    done: Ingested
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.store-publish/1``."""
-        counts = self.done._asdict()
-        counts["seconds"] = round(self.done.seconds, 3)
-        counts["diagnostics"] = [each.to_dict() for each in self.done.diagnostics]
-        head = self._asdict()
-        del head["done"]
-        return {"schema": "skillyard.store-publish/1", **head, **counts}
-
-
-class StoreChanged(NamedTuple):
-    """The result of a withdrawal or a rollback."""
-
-    store: str
-    tenant: str
-    done: Published
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.store-changed/1``."""
-        head = {"store": self.store, "tenant": self.tenant}
-        return {"schema": "skillyard.store-changed/1", **head, **self.done._asdict()}
-
-
-class StoreLog(NamedTuple):
-    """The last generations, newest first."""
-
-    store: str
-    generations: tuple[Generation, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.store-log/1``."""
-        generations = [each._asdict() for each in self.generations]
-        return {"schema": "skillyard.store-log/1", "store": self.store, "generations": generations}
-
-
-class StoreHistory(NamedTuple):
-    """Every version of one skill, oldest first."""
-
-    store: str
-    key: StoreKey
-    versions: tuple[Version, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.store-history/1``."""
-        return {
-            "schema": "skillyard.store-history/1",
-            "store": self.store,
-            **self.key._asdict(),
-            "versions": [_version(version) for version in self.versions],
-        }
-
-
-def _version(version: Version) -> dict[str, Any]:
-    return {
-        "version": version.version,
-        "generation": version.generation,
-        "published_at": version.published_at,
-        "publisher": version.publisher,
-        "name": version.skill.name,
-        "id": version.skill.id,
-        "hash": version.skill.hash,
-        "digest": version.digest,
-        "install_count": version.skill.install_count,
-        "files": [file._asdict() for file in version.files],
-        "commit": version.commit,
-        "url": version.url,
-    }
-
-
-class StoreStatus(NamedTuple):
-    """The status of a store."""
-
-    status: Status
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.store-status/1``."""
-        status = self.status
-        return {
-            "schema": "skillyard.store-status/1",
-            "store": status.address,
-            "backend": status.backend,
-            "schema_version": status.schema,
-            "generation": status.generation,
-            "skills": status.skills,
-            "writable": status.writable,
-            "notifies": status.notifies,
-            "standbys": [standby._asdict() for standby in status.standbys],
-        }
-
-
-class StoreGrants(NamedTuple):
-    """The grants of a store, sorted."""
-
-    store: str
-    grants: tuple[Grant, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.store-grants/1``."""
-        return {
-            "schema": "skillyard.store-grants/1",
-            "store": self.store,
-            "grants": [_grant(grant) for grant in self.grants],
-        }
-
-
-class StoreGranted(NamedTuple):
-    """A grant that was added or removed."""
-
-    store: str
-    generation: int
-    """From which the caller's view is what it is now."""
-    grant: Grant
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.store-granted/1``."""
-        head = {"store": self.store, "generation": self.generation}
-        return {"schema": "skillyard.store-granted/1", **head, **_grant(self.grant)}
-
-
-def _grant(grant: Grant) -> dict[str, Any]:
-    return {**grant._asdict(), "places": list(grant.places)}
 
 
 def store_init(url: str) -> StoreMigrated:
@@ -235,7 +89,7 @@ def _with_schema(url: str, before: int | None) -> StoreMigrated:
 def _migrated(store: CatalogStore, before: int | None) -> StoreMigrated:
     status = store.status()
     role = READER_ROLE if status.backend == "postgresql" else None
-    return StoreMigrated(store.address, before, status.schema, role)
+    return StoreMigrated(store=store.address, before=before, now=status.schema, reader_role=role)
 
 
 def store_publish(
@@ -250,8 +104,16 @@ def store_publish(
     """Publish skill folders and JSON lines. See ``skillyard.store.ingest.ingest_run``."""
     with open_store(url, statement_timeout_s=WAIT_S) as store:
         done = ingest(store, options, roots=roots, lines=lines, stop=stop, tell=tell)
-        partition = None if options.partition is None else str(options.partition)
-        return StorePublished(store.address, options.tenant, options.dry_run, partition, done)
+        return from_attributes(
+            StorePublished,
+            done,
+            store=store.address,
+            tenant=options.tenant,
+            dry_run=options.dry_run,
+            partition=None if options.partition is None else str(options.partition),
+            diagnostics=tuple(each.document() for each in done.diagnostics),
+            seconds=round(done.seconds, 3),
+        )
 
 
 def store_withdraw(
@@ -295,13 +157,17 @@ def store_rollback(
 
 def _changed(url: str, tenant: str, change: Callable[[CatalogStore], Published]) -> StoreChanged:
     with open_store(url, statement_timeout_s=WHOLE_S) as store:
-        return StoreChanged(store.address, tenant, change(store))
+        return from_attributes(StoreChanged, change(store), store=store.address, tenant=tenant)
 
 
 def store_log(url: str, limit: int = 20) -> StoreLog:
     """Return the last generations, newest first. Raises InvalidInput, StoreFailed."""
     with open_store(url) as store:
-        return StoreLog(store.address, store.generations(limit=limit))
+        generations = store.generations(limit=limit)
+        return StoreLog(
+            store=store.address,
+            generations=tuple(from_attributes(shapes.Generation, each) for each in generations),
+        )
 
 
 def store_history(
@@ -313,28 +179,55 @@ def store_history(
         versions = store.history(key)
         if not versions:
             raise SkillNotFound(str(key))
-        return StoreHistory(store.address, key, versions)
+        return StoreHistory(
+            store=store.address, **key._asdict(), versions=tuple(map(_version, versions))
+        )
+
+
+def _version(version: Version) -> shapes.SkillVersion:
+    skill = version.skill
+    return from_attributes(
+        shapes.SkillVersion,
+        version,
+        name=skill.name,
+        id=skill.id,
+        hash=skill.hash,
+        install_count=skill.install_count,
+        files=tuple(from_attributes(shapes.FileDigest, file) for file in version.files),
+    )
 
 
 def store_status(url: str) -> StoreStatus:
     """Return the status of a store. Raises InvalidInput, StoreFailed."""
     with open_store(url) as store:
-        return StoreStatus(store.status())
+        status = store.status()
+    return from_attributes(
+        StoreStatus,
+        status,
+        store=status.address,
+        schema_version=status.schema,
+        standbys=tuple(from_attributes(shapes.Standby, each) for each in status.standbys),
+    )
 
 
 def store_grant(url: str, grant: Grant) -> StoreGranted:
     """Grant a caller a tenant's skills, or some of them. Raises InvalidInput, StoreFailed."""
     with open_store(url) as store:
-        return StoreGranted(store.address, store.grant(grant), grant)
+        return _granted(store, store.grant(grant), grant)
 
 
 def store_revoke(url: str, grant: Grant) -> StoreGranted:
     """Revoke a grant, or some places of its list. Raises InvalidInput, StoreFailed."""
     with open_store(url) as store:
-        return StoreGranted(store.address, store.revoke(grant), grant)
+        return _granted(store, store.revoke(grant), grant)
+
+
+def _granted(store: CatalogStore, generation: int, grant: Grant) -> StoreGranted:
+    return from_attributes(StoreGranted, grant, store=store.address, generation=generation)
 
 
 def store_grants(url: str, caller: str | None = None) -> StoreGrants:
     """Return the grants of one caller or of all. Raises InvalidInput, StoreFailed."""
     with open_store(url) as store:
-        return StoreGrants(store.address, store.grants(caller))
+        grants = tuple(from_attributes(shapes.Grant, each) for each in store.grants(caller))
+        return StoreGrants(store=store.address, grants=grants)

@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
 from skillyard.catalog import Catalog
-from skillyard.errors import Diagnostic, InvalidInput, SkillIoError
+from skillyard.errors import Diagnostic, InvalidInput
 from skillyard.evals.config_values import Config
+from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.regression.baselines import BASELINE, read_baseline, save_baseline
 from skillyard.evals.regression.comparison import (
     BaselineComparison,
     compare_folders,
-    compare_results,
+    compare_with_baseline,
 )
+from skillyard.evals.storage.case_shapes import check_cases
 from skillyard.evals.storage.entries import Entries
-from skillyard.evals.storage.results import EVAL_TYPES, latest, read_results
+from skillyard.evals.storage.files import write_file
+from skillyard.evals.storage.results import latest_of_each, read_results
 from skillyard.io.atomic_write import write_output
 from skillyard.usecases.eval_runs import eval_config
+
+if TYPE_CHECKING:
+    from skillyard.evals.report.report import Report
 
 __all__ = [
     "REPORTS",
     "EvalBaselines",
     "EvalCompared",
+    "ReportSource",
     "RubricsChecked",
+    "cases_page",
     "check_rubrics",
     "eval_compare",
-    "eval_report",
-    "github_warnings",
-    "report_text",
+    "read_report",
     "save_baselines",
     "stored_baselines",
+    "write_report",
 ]
 
 REPORTS = {"html": ".html", "md": ".md", "junit": ".junit.xml", "github": ".github.txt"}
@@ -63,6 +71,8 @@ class EvalBaselines(NamedTuple):
     folder: str
     baselines: tuple[dict[str, Any], ...]
     """``path``, and the run that it comes from."""
+    notes: tuple[str, ...] = ()
+    """Sentences on newer results that were passed over when these were saved."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.eval-baselines/1``."""
@@ -70,6 +80,7 @@ class EvalBaselines(NamedTuple):
             "schema": "skillyard.eval-baselines/1",
             "folder": self.folder,
             "baselines": list(self.baselines),
+            "notes": list(self.notes),
         }
 
 
@@ -101,9 +112,17 @@ def eval_compare(
     results: str | None = None,
     baselines: str | None = None,
     eval_type: str | None = None,
+    path: str | None = None,
 ) -> EvalCompared:
-    """Compare the latest results with their baselines. Raises InvalidInput, SkillIoError."""
+    """Compare the latest results, or those in the file ``path``, with their baselines.
+
+    Raises InvalidInput, SkillIoError.
+    """
     config = eval_config(evals_dir)
+    if path is not None:
+        folder = baselines or config.paths.baselines
+        compared = compare_with_baseline(path, read_results(path), folder, config.regression)
+        return EvalCompared((compared,))
     return EvalCompared(
         compare_folders(
             results or config.paths.results,
@@ -124,8 +143,12 @@ def save_baselines(
     """Save the latest results as baselines. Raises InvalidInput for unsuitable results."""
     config = eval_config(evals_dir)
     folder = baselines or config.paths.baselines
-    written = save_baseline(results or config.paths.results, folder, eval_type)
-    return EvalBaselines(folder, tuple(map(_baseline, written)))
+    saved = save_baseline(results or config.paths.results, folder, eval_type)
+    return EvalBaselines(
+        folder,
+        tuple(_baseline(each.path) for each in saved),
+        tuple(each.note for each in saved if each.note),
+    )
 
 
 def stored_baselines(
@@ -133,7 +156,7 @@ def stored_baselines(
 ) -> EvalBaselines:
     """Return the baselines of a folder, in the order of the layers."""
     folder = baselines or eval_config(evals_dir).paths.baselines
-    types = EVAL_TYPES if eval_type is None else (eval_type,)
+    types = tuple(LAYERS) if eval_type is None else (eval_type,)
     places = [os.path.join(folder, f"{each}{BASELINE}") for each in types]
     return EvalBaselines(folder, tuple(_baseline(path) for path in places if os.path.lexists(path)))
 
@@ -151,101 +174,155 @@ def _baseline(path: str) -> dict[str, Any]:
 
 def check_rubrics(evals_dir: str, rubrics: str | None, catalog: Catalog) -> RubricsChecked:
     """Return the diagnostics of the rubrics of a folder. Raises InvalidInput without any."""
-    from skillyard.evals.cases.rubrics import read_rubrics
+    from skillyard.evals.cases.case_files import RUBRIC, read_files
 
     folder = rubrics or eval_config(evals_dir).paths.rubrics
-    data = read_rubrics(folder, catalog)
-    if not data.files:
-        raise InvalidInput(f"there are no rubrics in {folder}; `skillyard eval init` writes one")
+    data = read_files(folder, RUBRIC, catalog)
+    if not data.files and not data.diagnostics:
+        raise InvalidInput(
+            f"there are no rubrics in {folder}; `skillyard eval effectiveness --dry-run` checks the"
+            " case files of skills"
+        )
     return RubricsChecked(len(data.cases), data.diagnostics)
 
 
-def eval_report(
+class ReportSource(NamedTuple):
+    """A report, and the results that it is made from."""
+
+    report: Report
+    results: tuple[tuple[dict[str, Any], str], ...]
+    """Envelopes, each with the folder of its stored answers."""
+    side_by_side: bool
+    reports: str
+    """The folder of reports."""
+    notes: tuple[str, ...] = ()
+    """Sentences on newer results that are not in the report."""
+
+
+def read_report(
     evals_dir: str,
     paths: Sequence[str],
-    format: str,
     *,
     results: str | None = None,
     baselines: str | None = None,
-    out: str | None = None,
-) -> tuple[str, str]:
-    """Render results as a report; return its text, and the path of its file.
+    side_by_side: bool = False,
+    compared: Sequence[BaselineComparison] | None = None,
+) -> ReportSource:
+    """Return the report on results files, by default on the latest real results of each type.
 
-    ``paths`` are results files, by default the latest of each type. ``out`` is the file, by default
-    one in the reports folder; ``-`` writes none, and the path is empty. The report includes the
-    changes against a baseline if there is one. Raises InvalidInput without results.
+    It includes the changes against a baseline: those in ``compared``, by default against the
+    baselines that there are. ``side_by_side`` compares two results files of one type instead.
+    Raises InvalidInput without results.
     """
+    from skillyard.evals.report.report import build_report
+
     config = eval_config(evals_dir)
     folder = results or config.paths.results
-    envelopes = [read_results(path) for path in paths] or _latest(folder)
-    if not envelopes:
+    read = [(path, read_results(path)) for path in paths]
+    newest = [] if read else list(latest_of_each(folder))
+    read = read or [(each.path, each.envelope) for each in newest]
+    envelopes = [envelope for _, envelope in read]
+    if side_by_side:
+        for path, envelope in read:
+            check_cases(path, envelope)
+        report = _side_by_side(envelopes, config)
+    elif not read:
         raise InvalidInput(f"no results in {folder}; run `skillyard eval` first")
-    results_folder = os.path.dirname(paths[0]) or "." if paths else folder
-    text = report_text(
-        envelopes, format, results_folder, baselines or config.paths.baselines, config
-    )
+    else:
+        if compared is None:
+            compared = _comparisons(read, baselines or config.paths.baselines, config)
+        changes = [line for each in compared for line in each.lines()]
+        report = build_report(envelopes, changes=changes)
+    sources = tuple((envelope, os.path.dirname(path) or ".") for path, envelope in read)
+    notes = tuple(each.note for each in newest if each.note)
+    return ReportSource(report, sources, side_by_side, config.paths.reports, notes)
+
+
+def _side_by_side(envelopes: Sequence[dict[str, Any]], config: Config) -> Report:
+    from skillyard.evals.regression.changes import changes_of_measures
+    from skillyard.evals.report.side_by_side import build_side_by_side
+
+    types = [envelope["meta"]["eval_type"] for envelope in envelopes]
+    if len(types) != 2 or types[0] != types[1]:
+        raise InvalidInput("--compare takes two results files of the same type of evaluation")
+    first, second = envelopes
+    layer = LAYERS[types[0]].load()
+    before, after = (tuple(layer.measures(each["cases"], config.regression)) for each in envelopes)
+    changes = changes_of_measures(types[0], before, after)
+    return build_side_by_side(first, second, [change.to_dict() for change in changes])
+
+
+def write_report(source: ReportSource, format: str, *, out: str | None = None) -> tuple[str, str]:
+    """Write a report in one of the formats of :data:`REPORTS`; return its text and its path.
+
+    ``out`` is the file, by default one in the reports folder; ``-`` writes none, and the path is
+    empty. Beside an HTML report stands a page of all cases with their answers.
+    """
     if out == "-":
-        return text, ""
-    name = "_".join(dict.fromkeys(str(each["meta"].get("run_id", "report")) for each in envelopes))
-    path = out or os.path.join(config.paths.reports, f"{_file_name(name)}{REPORTS[format]}")
+        return _report_text(source.report, format, ""), ""
+    runs = dict.fromkeys(str(each["meta"].get("run_id", "report")) for each, _ in source.results)
+    name = f"{_file_name('_'.join(runs))}{REPORTS[format]}"
+    path = out or os.path.join(source.reports, name)
+    cases_path = cases_page(path)
+    text = _report_text(source.report, format, quote(os.path.basename(cases_path)))
     _write(path, text)
+    if format == "html":
+        _write(cases_path, _cases_text(source, quote(os.path.basename(path))))
     return text, path
 
 
-def report_text(
-    envelopes: Sequence[Mapping[str, Any]],
-    format: str,
-    results: str,
-    baselines: str,
-    config: Config,
-) -> str:
-    """Return a report in one of the formats of :data:`REPORTS`; texts come from ``results``."""
-    changes = _changes(envelopes, baselines, config)
+def cases_page(path: str) -> str:
+    """Return the path of the page of cases that stands beside an HTML report."""
+    return f"{path.removesuffix('.html')}.cases.html"
+
+
+def _report_text(report: Report, format: str, cases_link: str) -> str:
     if format == "html":
         from skillyard.evals.report.html import render
 
-        title = "Skill evaluation"
-        return render(envelopes, text_of=_texts(results), title=title, changes=changes)
+        return render(report, cases_link=cases_link)
     if format == "md":
         from skillyard.evals.report.markdown import render as markdown
 
-        return markdown(envelopes, changes=changes)
+        return markdown(report)
     if format == "junit":
         from skillyard.evals.report.junit import render as junit
 
-        return junit(envelopes, changes=changes)
+        return junit(report)
     from skillyard.evals.report.github import render as github
 
-    return github(envelopes, changes=changes)
+    return github(report)
 
 
-def github_warnings(evals_dir: str, paths: Sequence[str], *, baselines: str | None = None) -> str:
-    """Return GitHub workflow commands, one ``::warning`` a line; empty without problems."""
-    from skillyard.evals.report.github import workflow_warnings
+def _cases_text(source: ReportSource, report_link: str) -> str:
+    """Return the page of all cases; the answers come from the folders of the results."""
+    from skillyard.evals.report.cases import Texts, case_groups
+    from skillyard.evals.report.html import CasePart, render_cases
+    from skillyard.evals.report.side_by_side import cases_side_by_side
 
-    config = eval_config(evals_dir)
-    envelopes = [read_results(path) for path in paths]
-    changes = _changes(envelopes, baselines or config.paths.baselines, config)
-    return workflow_warnings(envelopes, changes=changes)
+    cases = sum(len(envelope["cases"]) for envelope, _ in source.results)
+    results = [(each, Texts(_texts(folder), 2 * cases)) for each, folder in source.results]
+    if source.side_by_side:
+        (first, second), texts = zip(*results, strict=True)
+        parts = [CasePart("A and B", cases_side_by_side(first, second, texts))]
+    else:
+        parts = [
+            CasePart(f"{layer.code} {layer.title}", case_groups(envelope, texts))
+            for envelope, texts in results
+            for layer in [LAYERS[envelope["meta"]["eval_type"]]]
+        ]
+    return render_cases(source.report, parts, report_link=report_link)
 
 
-def _latest(folder: str) -> list[dict[str, Any]]:
-    results = [latest(folder, eval_type) for eval_type in EVAL_TYPES]
-    return [each[1] for each in results if each is not None]
-
-
-def _changes(
-    envelopes: Sequence[Mapping[str, Any]], baselines: str, config: Config
-) -> list[dict[str, Any]]:
-    """Return the changes of results against their baselines, where they can be compared."""
-    changes: list[dict[str, Any]] = []
-    for envelope in envelopes:
-        path = os.path.join(baselines, f"{envelope['meta']['eval_type']}{BASELINE}")
-        if os.path.lexists(path):
-            compared = compare_results(read_baseline(path), envelope, config.regression)
-            if not isinstance(compared, str):
-                changes += [change.to_dict() for change in compared]
-    return changes
+def _comparisons(
+    read: Sequence[tuple[str, Mapping[str, Any]]], baselines: str, config: Config
+) -> list[BaselineComparison]:
+    """Return the results against their baselines; those of a type without one are left out."""
+    compared = (
+        compare_with_baseline(path, envelope, baselines, config.regression)
+        for path, envelope in read
+    )
+    return [each for each in compared if os.path.lexists(each.baseline)]
 
 
 def _texts(results: str) -> Callable[[str], str | None]:
@@ -253,11 +330,8 @@ def _texts(results: str) -> Callable[[str], str | None]:
     entries = Entries(results)
 
     def text_of(path: str) -> str | None:
-        parts = path.split("/")
-        if len(parts) != 3 or any(part in ("", ".", "..") or "\\" in part for part in parts):
-            return None  # a path of a results file may come from anywhere
-        entry = entries.read(path)
-        text = (entry or {}).get("text", (entry or {}).get("raw_judge_text"))
+        entry = entries.read_named(path) or {}
+        text = entry.get("text", entry.get("raw_judge_text"))
         return text if isinstance(text, str) else None
 
     return text_of
@@ -269,10 +343,4 @@ def _file_name(name: str) -> str:
 
 
 def _write(path: str, text: str) -> None:
-    try:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        write_output(path, text.encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise SkillIoError(
-            f"cannot write the report: {error.strerror}", path=path, hint="--out names another file"
-        ) from None
+    write_file(path, text, "report", hint="--out names another file", write=write_output)

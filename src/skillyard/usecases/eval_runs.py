@@ -6,30 +6,42 @@ import os
 import re
 import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from math import fsum
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
-from skillyard.evals.config import Config, read_config
-from skillyard.evals.layers.datasets import BadCases, Pairs, Places, Routes, prepare
+from skillyard.evals.cases.layer_cases import CasePlaces
+from skillyard.evals.checks.outcome import require_libraries
+from skillyard.evals.config import read_config
+from skillyard.evals.config_values import Config
+from skillyard.evals.layers.datasets import BadCases, diagnostic_line
 from skillyard.evals.layers.plan import Plan, plan
+from skillyard.evals.layers.protocol import Work
+from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.runner import EvaluationResult, Step, execute, moment
 from skillyard.evals.layers.session import Session
-from skillyard.evals.models.parameters import OfflineModel
+from skillyard.evals.models.calls import Calls, Retry
+from skillyard.evals.models.factory import offline_model, open_model
+from skillyard.evals.models.ledger import Ledger, Spending, require_prices
 from skillyard.evals.models.prices import Price, price
 from skillyard.evals.models.protocol import ChatModel, ModelFailed
-from skillyard.evals.settings import ROUTED, RunSettings
+from skillyard.evals.settings import RunSettings
+from skillyard.evals.storage.account import RunAccount
 from skillyard.evals.storage.entries import Entries
-from skillyard.evals.storage.events import START, read_events, settings_of_run
-from skillyard.text import clean_line, shorten
+from skillyard.evals.storage.events import (
+    dataset_of_run,
+    settings_of_latest_run,
+    settings_of_run,
+)
+from skillyard.text import clean_line, plural, shorten
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.labels import Label
-    from skillyard.evals.models.calls import Calls
     from skillyard.usecases.suggestions import Suggestions
 
 __all__ = ["EvalOptions", "eval_config", "eval_plan", "eval_run", "eval_suggest"]
@@ -37,13 +49,8 @@ __all__ = ["EvalOptions", "eval_config", "eval_plan", "eval_run", "eval_suggest"
 CONFIG = "config.yaml"
 _RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
 """It becomes a part of a file's name."""
-_PATHS = {
-    "activation": "activation",
-    "confusion": "confusion",
-    "effectiveness": "rubrics",
-    "size_impact": "candidates",
-}
-"""Which of the configured places holds the cases of a layer."""
+_NAMED = 12
+"""Skills that a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +71,38 @@ class EvalOptions:
     replay: bool = False
     regenerate: bool = False
     rejudge: bool = False
+    allow_scripts: bool = False
+    """Run the scripts of checks."""
     labels: tuple[str, ...] = ()
     """Files of pairs that people have judged."""
+    anyway: bool = False
+    """Pay for a run although its prompts are too few for any verdict."""
 
 
-def eval_plan(catalog: Catalog, eval_type: str, options: EvalOptions) -> Plan:
-    """Return the work and the cost of a run, without calling a model. Needs no key.
+def eval_plan(
+    catalog: Catalog,
+    eval_type: str,
+    options: EvalOptions,
+    *,
+    warn: Callable[[str], None] = lambda text: None,
+) -> Plan:
+    """Return the work and the cost of a run, without calling a model.
 
-    Raises the errors that :func:`eval_run` raises before its first call.
+    ``warn`` gets what is left out of the cases. Needs no key, and no name of a model: the cost is
+    then unknown. Otherwise raises the errors that :func:`eval_run` raises before its first call.
     """
-    ready = _ready(catalog, eval_type, options, lambda text: None)
-    settings = ready.settings
+    return _plan(prepare_run(catalog, eval_type, options, warn, plans=True), catalog)
+
+
+def _plan(ready: ReadyRun, catalog: Catalog) -> Plan:
+    options = ready.options
     return plan(
         ready.work,
-        settings,
+        ready.settings,
         catalog,
-        _described(settings),
+        ready.offline_model(),
         Entries(ready.results),
-        _known_prices(settings).get,
+        ready.known_prices().get,
         fresh_generations=options.regenerate,
         fresh_judgements=options.regenerate or options.rejudge,
         keep_failures=options.resume is not None or options.replay,
@@ -103,34 +124,66 @@ def eval_run(
     Raises BadCases and InvalidInput for invalid cases, configuration or settings; ModelFailed for a
     missing key or library; SkillError for files.
     """
-    ready = _ready(catalog, eval_type, options, warn)
+    ready = prepare_run(catalog, eval_type, options, warn)
     settings = ready.settings
+    if LAYERS[eval_type].decides and not options.replay:
+        _check_decidable(_plan(ready, catalog), options, warn)
     halt = stop or threading.Event()
-    calls, session, source = None, None, ""
+    run_id = new_run_id(options)
     with ExitStack() as at_end:
-        if settings.asks_models:
-            prices = {} if options.replay else _prices(settings)  # nothing is paid for
-            source = next((price.source for price in prices.values() if price is not None), "")
-            model: ChatModel
-            if options.replay:
-                model = _described(settings)
-            else:
-                model = calls = _calls(ready, prices, halt, at_end)
-            session = _session(ready, options, model, calls, prices, warn)
-        return execute(
-            ready.work,
-            settings,
-            catalog,
-            results=ready.results,
-            run_id=_run_id(options),
-            session=session,
-            calls=calls,
-            stop=halt,
-            on_step=on_step,
-            price_source=source,
-            engine_version=engine_version,
-            labels=_labels(options.labels),
+        asked = open_models(ready, run_id, halt, warn, at_end) if settings.asks_models else None
+        calls = asked.calls if asked is not None else None
+        try:
+            return execute(
+                ready.work,
+                settings,
+                catalog,
+                results=ready.results,
+                run_id=run_id,
+                session=asked.session if asked is not None else None,
+                calls=calls,
+                stop=halt,
+                on_step=on_step,
+                price_source=asked.price_source if asked is not None else "",
+                engine_version=engine_version,
+                labels=_labels(options.labels),
+            )
+        except KeyboardInterrupt:
+            if calls is not None:
+                _warn_of_lost_calls(calls.spending(), run_id, warn)
+            raise
+
+
+def _warn_of_lost_calls(spending: Spending, run_id: str, warn: Callable[[str], None]) -> None:
+    """Say what a second interrupt, which waits for nothing, left without a result."""
+    if spending.lost_calls:
+        warn(
+            f"{plural(spending.lost_calls, 'request')} gave no result and may have been billed, at"
+            f" most ${spending.lost_cost:.4f}; a resume of {run_id} counts this as spent"
         )
+
+
+def _check_decidable(planned: Plan, options: EvalOptions, warn: Callable[[str], None]) -> None:
+    """Say what the prompts can show. Raises InvalidInput where they can decide nothing."""
+    for message, skills in sorted(planned.messages.items()):
+        warn(f"{_first(skills)}: {message}")
+    if not planned.undecidable or not planned.pays or options.anyway:
+        return
+    costs = [planned.cost_of_more(each) for each in planned.undecidable]
+    price = "" if None in costs else f", about ${fsum(filter(None, costs)):.2f}"
+    missing = sum(each.least - each.prompts for each in planned.undecidable)
+    kind = " that are judged (`expected`, `assertions`)" if planned.checks_only else ""
+    raise InvalidInput(
+        "nothing is paid for, since no outcome could count for"
+        f" {_first([each.skill for each in planned.undecidable])};"
+        f" write {plural(missing, 'more prompt')}{kind}{price}, or give --anyway"
+    )
+
+
+def _first(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    left = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {left:,} more" if left > 0 else "")
 
 
 def _labels(paths: tuple[str, ...]) -> tuple[Label, ...]:
@@ -145,40 +198,88 @@ def _labels(paths: tuple[str, ...]) -> tuple[Label, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ready:
+class ReadyRun:
     """A run that only has to begin."""
 
+    options: EvalOptions
     config: Config
     settings: RunSettings
-    work: Pairs | Routes
+    work: Work
     results: str
-    calls_capped: bool
-    """``--max-calls`` was given for this run: it replaces an unknown price."""
+
+    def offline_model(self) -> ChatModel:
+        """Return the models of the run, which are not asked."""
+        settings = self.settings
+        return offline_model(settings.provider, settings.host, settings.profiles)
+
+    def prices(self) -> dict[str, Price | None]:
+        """Return the price of each model. Raises ModelFailed without the library of prices."""
+        models = dict.fromkeys((self.settings.model, *self.settings.judge_models))
+        return {name: price(self.settings.provider, name) for name in models if name}
+
+    def known_prices(self) -> dict[str, Price | None]:
+        """Return the prices for a plan, which does without the library of prices."""
+        try:
+            return self.prices()
+        except ModelFailed:
+            return {}
 
 
-def _ready(
-    catalog: Catalog, eval_type: str, options: EvalOptions, warn: Callable[[str], None]
-) -> _Ready:
+def prepare_run(
+    catalog: Catalog,
+    eval_type: str,
+    options: EvalOptions,
+    warn: Callable[[str], None],
+    *,
+    plans: bool = False,
+) -> ReadyRun:
     config = eval_config(options.evals_dir)
     results = options.results or config.paths.results
     if options.resume is not None or options.replay:
-        before = _before(results, eval_type, options.resume)
+        before = _stored_settings(results, eval_type, options.resume)
+        if before.eval_type != eval_type:
+            raise InvalidInput(
+                f"run {options.resume} was one of {before.eval_type}, not of {eval_type}; to start"
+                " a new run, leave out --resume"
+            )
         overrides = {name: value for name, value in options.given.items() if value is not None}
-        settings = RunSettings.from_dict({**before, **overrides})
+        settings = RunSettings.from_dict({**before.to_dict(), **overrides})
         if not options.replay:
             _check_address(settings, config, options)
+            settings = settings.with_server()
+            _check_unchanged(before, settings, options)
     else:
         settings = RunSettings.of(eval_type, config, options.given)
-    if settings.eval_type != eval_type:
-        raise InvalidInput(f"run {options.resume} was one of {settings.eval_type}")
-    settings.require_models()
-    paths = options.paths or (getattr(config.paths, _PATHS[eval_type]),)
-    work = prepare(settings, Places(tuple(paths), options.in_skills), catalog)
+    if not plans:
+        settings.require_models()
+    layer = LAYERS[eval_type]
+    paths = options.paths or _default_paths(config, eval_type)
+    places = CasePlaces(paths, options.in_skills, settings.skill)
+    work = layer.load().read(settings, places, catalog)
+    if options.resume is not None and not options.replay:
+        _check_same_cases(results, options.resume, work)
     for diagnostic in work.diagnostics:
-        line = f":{diagnostic.line}" if diagnostic.line else ""
-        warn(f"{diagnostic.path}{line}: {diagnostic.message}; {diagnostic.hint}")
-    capped = options.resume is not None or options.given.get("max_calls") is not None
-    return _Ready(config, settings, work, results, capped)
+        warn(diagnostic_line(diagnostic))
+    if work.tested:
+        _check_checks(work, options, warn)
+    return ReadyRun(options, config, settings, work, results)
+
+
+def _check_checks(work: Work, options: EvalOptions, warn: Callable[[str], None]) -> None:
+    """Warn of scripts that will not run. Raises InvalidInput where a library is missing."""
+    checks = [check for unit in work.cases for check in unit.case.checks]
+    require_libraries(checks)
+    scripts = len({check.value for check in checks if check.kind == "script"})
+    if scripts and not options.allow_scripts:
+        what = "1 script" if scripts == 1 else f"{scripts} scripts"
+        warn(f"{what} of checks will not run; --allow-scripts runs them")
+
+
+def _default_paths(config: Config, eval_type: str) -> tuple[str, ...]:
+    """Return the case files of the skills, and the place of cases for this layer alone."""
+    own: str = getattr(config.paths, LAYERS[eval_type].cases)
+    paths = tuple(path for path in (own, config.paths.cases) if os.path.lexists(path))
+    return paths or (own,)
 
 
 def eval_config(evals_dir: str) -> Config:
@@ -195,20 +296,13 @@ def eval_config(evals_dir: str) -> Config:
     return config
 
 
-def _before(results: str, eval_type: str, run_id: str | None) -> Mapping[str, Any]:
+def _stored_settings(results: str, eval_type: str, run_id: str | None) -> RunSettings:
     """Return the settings of an earlier run: of that one, else of the latest of the type."""
-    if run_id is not None:
-        if not _RUN_ID.fullmatch(run_id):
-            raise InvalidInput(f"--resume {run_id!r}: no run has such a name")
-        return settings_of_run(results, run_id)
-    latest: Mapping[str, Any] | None = None
-    for record in read_events(results, only=START):
-        settings = record.get("settings")
-        if isinstance(settings, dict) and settings.get("eval_type") == eval_type:
-            latest = settings
-    if latest is None:
-        raise InvalidInput(f"nothing to replay: no run of {eval_type} was begun in {results}")
-    return latest
+    if run_id is None:
+        return RunSettings.from_dict(settings_of_latest_run(results, eval_type))
+    if not _RUN_ID.fullmatch(run_id):
+        raise InvalidInput(f"--resume {run_id!r}: no run has such a name")
+    return RunSettings.from_dict(settings_of_run(results, run_id))
 
 
 def _check_address(settings: RunSettings, config: Config, options: EvalOptions) -> None:
@@ -223,70 +317,73 @@ def _check_address(settings: RunSettings, config: Config, options: EvalOptions) 
     )
 
 
-def _described(settings: RunSettings) -> ChatModel:
-    return OfflineModel(settings.provider, settings.host, settings.profiles)
+def _check_unchanged(before: RunSettings, settings: RunSettings, options: EvalOptions) -> None:
+    """Raise InvalidInput where a resume would replace the results by those of other settings.
+
+    Only limits and concurrency may differ. A base URL is compared by the server that it names.
+    """
+    free = {"max_cost", "max_calls", "concurrency", "base_url"}
+    free |= set() if settings.asks_models else {"host"}
+    changes = [
+        f"{_option(field_.name)} is {_shown(new)}, and the run has {_shown(old)}"
+        for field_ in fields(RunSettings)
+        if field_.name not in free
+        and (new := getattr(settings, field_.name)) != (old := getattr(before, field_.name))
+    ]
+    if changes:
+        raise InvalidInput(
+            f"run {options.resume} can only be resumed with its own settings: {'; '.join(changes)};"
+            " to start a new run, leave out --resume"
+        )
 
 
-def _prices(settings: RunSettings) -> dict[str, Price | None]:
-    models = dict.fromkeys((settings.model, *settings.judge_models))
-    return {name: price(settings.provider, name) for name in models}
+def _check_same_cases(results: str, run_id: str, work: Work) -> None:
+    """Raise InvalidInput where a resume would replace the results by those of other cases."""
+    if dataset_of_run(results, run_id) not in (None, work.dataset_sha256):
+        raise InvalidInput(
+            f"the cases are not those that run {run_id} began with; to start a new run, leave out"
+            " --resume: what is the same in both is not paid for again"
+        )
 
 
-def _known_prices(settings: RunSettings) -> dict[str, Price | None]:
-    """Return the prices for a plan, which does without the library that knows them."""
-    try:
-        return _prices(settings)
-    except ModelFailed:
-        return {}
+def _option(name: str) -> str:
+    if name == "host":
+        return "the server (--base-url)"
+    return f"--{name.replace('_', '-')}"
 
 
-def _calls(
-    ready: _Ready,
-    prices: Mapping[str, Price | None],
+def _shown(value: object) -> str:
+    return "none" if value in (None, "") else shorten(clean_line(str(value)), 200)
+
+
+class RunModels(NamedTuple):
+    """The models of a run, behind its budget and its cache."""
+
+    session: Session
+    calls: Calls | None
+    """None for a replay."""
+    price_source: str
+    """Empty where no price is known."""
+
+
+def open_models(
+    ready: ReadyRun,
+    run_id: str,
     stop: threading.Event,
-    at_end: ExitStack,
-) -> Calls:
-    """Open the models; ``at_end`` closes their connections."""
-    from skillyard.evals.models.calls import Calls, Retry
-    from skillyard.evals.models.factory import open_model
-    from skillyard.evals.models.ledger import Ledger, require_prices
-
-    settings, config = ready.settings, ready.config
-    require_prices(settings.max_cost, settings.max_calls if ready.calls_capped else None, prices)
-    model = open_model(
-        settings.provider, base_url=settings.base_url, profiles=settings.profiles or None
-    )
-    at_end.callback(getattr(model, "close", _nothing))
-    times = config.retry
-    routed = settings.eval_type in ROUTED
-    return Calls(
-        model,
-        retry=Retry(times.max_retries, times.base_s, times.jitter, seed=settings.seed),
-        ledger=Ledger(settings.max_cost, settings.max_calls),
-        prices=prices.get,
-        stop=stop,
-        limit_s=config.timeouts.routing_case_s if routed else config.timeouts.case_s,
-        consecutive=config.fail_fast.consecutive if config.fail_fast.enabled else None,
-    )
-
-
-def _session(
-    ready: _Ready,
-    options: EvalOptions,
-    model: ChatModel,
-    calls: Calls | None,
-    prices: Mapping[str, Price | None],
     warn: Callable[[str], None],
-) -> Session:
-    settings, timeouts = ready.settings, ready.config.timeouts
-    routed = settings.eval_type in ROUTED
-    return Session(
-        model,
+    at_end: ExitStack,
+) -> RunModels:
+    """Open the models and the account of a run; ``at_end`` closes both."""
+    settings, options, timeouts = ready.settings, ready.options, ready.config.timeouts
+    prices = {} if options.replay else ready.prices()  # nothing is paid for
+    calls = None if options.replay else _open_calls(ready, prices, stop, run_id, at_end)
+    session = Session(
+        ready.offline_model() if calls is None else calls,
         Entries(ready.results, warn),
         now=moment,
         price_of=prices.get,
         case=calls.case if calls is not None else None,
-        timeout_s=timeouts.routing_s if routed else timeouts.generation_s,
+        timeout_s=timeouts.routing_s if _routes(settings) else timeouts.generation_s,
         judge_timeout_s=timeouts.judge_s,
         judge_retries=settings.judge_retries,
         judge_tokens=settings.judge_tokens,
@@ -295,10 +392,45 @@ def _session(
         fresh_generations=options.regenerate,
         fresh_judgements=options.regenerate or options.rejudge,
         keep_failures=options.resume is not None,
+        allow_scripts=options.allow_scripts,
+    )
+    sources = (each.source for each in prices.values() if each is not None)
+    return RunModels(session, calls, next(sources, ""))
+
+
+def _open_calls(
+    ready: ReadyRun,
+    prices: Mapping[str, Price | None],
+    stop: threading.Event,
+    run_id: str,
+    at_end: ExitStack,
+) -> Calls:
+    settings, config, options = ready.settings, ready.config, ready.options
+    caps_calls = options.resume is not None or options.given.get("max_calls") is not None
+    require_prices(settings.max_cost, settings.max_calls if caps_calls else None, prices)
+    model = open_model(
+        settings.provider, base_url=settings.base_url, profiles=settings.profiles or None
+    )
+    at_end.callback(model.close)
+    account = RunAccount(ready.results, run_id)
+    at_end.callback(account.close)
+    times, timeouts = config.retry, config.timeouts
+    return Calls(
+        model,
+        retry=Retry(times.max_retries, times.base_s, times.jitter, seed=settings.seed),
+        ledger=Ledger(settings.max_cost, settings.max_calls, account),
+        prices=prices.get,
+        stop=stop,
+        limit_s=timeouts.routing_case_s if _routes(settings) else timeouts.case_s,
+        consecutive=config.fail_fast.consecutive if config.fail_fast.enabled else None,
     )
 
 
-def _run_id(options: EvalOptions) -> str:
+def _routes(settings: RunSettings) -> bool:
+    return LAYERS[settings.eval_type].routes
+
+
+def new_run_id(options: EvalOptions) -> str:
     """Return the name of a run; a resumed run keeps its own.
 
     It is the time to the second, the microsecond in hexadecimal, and random digits: of two runs
@@ -317,15 +449,11 @@ def eval_suggest(
 
     Raises BadCases for errors in case files, SkillNotFound, AmbiguousName.
     """
-    from skillyard.evals.cases.activation import read_activation
+    from skillyard.evals.cases.layer_cases import read_activation_cases
     from skillyard.usecases.suggestions import suggest
 
-    places = paths or (eval_config(evals_dir).paths.activation,)
-    data = read_activation(*places, catalog=catalog)
+    places = paths or _default_paths(eval_config(evals_dir), "activation")
+    data = read_activation_cases(CasePlaces(places), catalog)
     if data.errors:
         raise BadCases(data.diagnostics)
     return suggest(catalog, skill, data.cases)
-
-
-def _nothing() -> None:
-    """What closes a model that needs no closing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
 
 from skillyard.catalog.entries import Progress
 from skillyard.catalog.snapshot import parse_roots
@@ -16,11 +16,10 @@ from skillyard.index.indexed_catalog import open_current as current_catalog
 from skillyard.index.integrity import verify
 from skillyard.index.library_spec import LibrarySpec, index_folder, is_fresh
 from skillyard.limits import DEFAULT_LIMITS
+from skillyard.shapes.encoder import from_attributes
+from skillyard.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
 
 __all__ = [
-    "IndexBuilt",
-    "IndexStatus",
-    "IndexVerified",
     "index_build",
     "index_follow",
     "index_status",
@@ -30,70 +29,6 @@ __all__ = [
 
 EVERY_S = 1.0
 """Seconds between two looks at the files while they are followed."""
-
-
-class IndexBuilt(NamedTuple):
-    """The result of building or updating an index."""
-
-    folder: str
-    generation: int
-    skills: int
-    added: int
-    changed: int
-    removed: int
-    diagnostics: tuple[Diagnostic, ...]
-    """What there is to say of the library's files."""
-    hook_folders: tuple[str, ...] = ()
-    """The indexes of the same library for prompt hooks, which are up to date as well."""
-    hook_problem: str = ""
-    """Why a hook has to make its index itself; empty where it has one."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.index-build/1``."""
-        fields = self._asdict()
-        fields["diagnostics"] = [each.to_dict() for each in self.diagnostics]
-        fields["hook_folders"] = list(self.hook_folders)
-        return {"schema": "skillyard.index-build/1", **fields}
-
-
-class IndexStatus(NamedTuple):
-    """The state of an index. Without one all but ``folder`` and ``state`` are empty."""
-
-    folder: str
-    state: str
-    """``current``, ``stale`` (files changed: the next question mends it), ``missing``,
-    ``damaged`` or ``foreign`` (made by another version or with another table)."""
-    generation: int
-    skills: int
-    segments: int
-    bytes: int
-    settings: dict[str, str]
-    problem: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.index-status/1``."""
-        return {"schema": "skillyard.index-status/1", **self._asdict()}
-
-
-class IndexVerified(NamedTuple):
-    """The result of verifying an index."""
-
-    folder: str
-    findings: tuple[Diagnostic, ...]
-
-    @property
-    def sound(self) -> bool:
-        """True without faults; a stray file is not a fault."""
-        return all(finding.severity != "error" for finding in self.findings)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.index-verify/1``."""
-        return {
-            "schema": "skillyard.index-verify/1",
-            "folder": self.folder,
-            "sound": self.sound,
-            "findings": [finding.to_dict() for finding in self.findings],
-        }
 
 
 def _place(roots: Sequence[str], scopes: Sequence[str]) -> LibrarySpec:
@@ -119,22 +54,21 @@ def index_build(
     folder = index_folder(place)
     built = _built(place, folder, build_index(place, folder, adapt=adapt, progress=progress))
     try:
-        return built._replace(hook_folders=prepare_hooks(place, os.getcwd()))
+        return replace(built, hook_folders=prepare_hooks(place, os.getcwd()))
     except (SkillyardError, OSError) as error:
-        return built._replace(hook_problem=str(error))
+        return replace(built, hook_problem=str(error))
 
 
 def _built(place: LibrarySpec, folder: str, changes: IndexChanges) -> IndexBuilt:
     catalog = current_catalog(place, folder, trusted=True)
     diagnostics = () if catalog is None else catalog.diagnostics
-    return IndexBuilt(
-        folder,
-        changes.generation,
-        changes.skills,
-        changes.added,
-        changes.changed,
-        changes.removed,
-        diagnostics,
+    return from_attributes(
+        IndexBuilt,
+        changes,
+        folder=folder,
+        diagnostics=tuple(each.document() for each in diagnostics),
+        hook_folders=(),
+        hook_problem="",
     )
 
 
@@ -175,7 +109,16 @@ def index_status(roots: Sequence[str], scopes: Sequence[str] = ()) -> IndexStatu
 def status_of(place: LibrarySpec) -> IndexStatus:
     """Return the state of the index of a library. Raises SkillIoError, InvalidSkillsRoot."""
     folder = index_folder(place)
-    none = IndexStatus(folder, "missing", 0, 0, 0, 0, {}, "")
+    none = IndexStatus(
+        folder=folder,
+        state="missing",
+        generation=0,
+        skills=0,
+        segments=0,
+        bytes=0,
+        settings={},
+        problem="",
+    )
     try:
         searcher = open_index(folder)
         if searcher is None:
@@ -188,16 +131,15 @@ def status_of(place: LibrarySpec) -> IndexStatus:
         ):
             state = "current"
     except IndexDamaged as error:
-        return none._replace(state="damaged", problem=str(error), bytes=_bytes(folder))
-    return IndexStatus(
-        folder,
-        state,
-        searcher.generation,
-        0 if catalog is None else catalog.counts.skills,
-        len(searcher.segments),
-        _bytes(folder),
-        dict(searcher.settings),
-        "",
+        return replace(none, state="damaged", problem=str(error), bytes=_bytes(folder))
+    return replace(
+        none,
+        state=state,
+        generation=searcher.generation,
+        skills=0 if catalog is None else catalog.counts.skills,
+        segments=len(searcher.segments),
+        bytes=_bytes(folder),
+        settings=dict(searcher.settings),
     )
 
 
@@ -213,9 +155,12 @@ def index_verify(roots: Sequence[str], scopes: Sequence[str] = ()) -> IndexVerif
     """Verify every byte of the index of the roots. Raises SkillIoError, InvalidInput."""
     folder = index_folder(_place(roots, scopes))
     try:
-        return IndexVerified(folder, tuple(verify(folder)))
-    except SkillyardError as error:
-        if isinstance(error, IndexDamaged):
-            wrong = Diagnostic("index_damaged", "error", error.path or folder, error.message)
-            return IndexVerified(folder, (wrong,))
-        raise
+        findings = tuple(verify(folder))
+    except IndexDamaged as error:
+        damage = Diagnostic("index_damaged", "error", error.path or folder, error.message)
+        findings = (damage,)
+    return IndexVerified(
+        folder=folder,
+        sound=all(finding.severity != "error" for finding in findings),
+        findings=tuple(finding.document() for finding in findings),
+    )

@@ -7,39 +7,18 @@ import queue
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import Any, NamedTuple
 
+from skillyard.shapes.store import StoreSynced
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.follower import Follower
 from skillyard.store.node.state import state_folder
 from skillyard.store.node.syncing import sync
 from skillyard.store.opening import open_store, shown_address
 
-__all__ = ["StoreSynced", "store_follow", "store_sync"]
+__all__ = ["store_follow", "store_sync"]
 
 LOOK_S = 0.5
 """How often an interruption is looked for while nothing happens."""
-
-
-class StoreSynced(NamedTuple):
-    """The state of a node's folder."""
-
-    store: str
-    """Its address, without credentials."""
-    folder: str
-    caller: str | None
-    generation: int
-    skills: int
-    segments: int
-    bytes: int
-    """Of the folder."""
-    seconds: float
-    """Since the step began."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.store-sync/1``."""
-        fields = self._asdict() | {"seconds": round(self.seconds, 3)}
-        return {"schema": "skillyard.store-sync/1", **fields}
 
 
 def _folder(url: str, caller: str | None, folder: str) -> str:
@@ -50,14 +29,14 @@ def _synced(
     url: str, folder: str, caller: str | None, catalog: NodeCatalog, began: float
 ) -> StoreSynced:
     return StoreSynced(
-        shown_address(url),
-        folder,
-        caller,
-        catalog.position.generation,
-        catalog.counts.skills,
-        len(catalog.library.searcher.segments),
-        _bytes(folder),
-        time.monotonic() - began,
+        store=shown_address(url),
+        folder=folder,
+        caller=caller,
+        generation=catalog.position.generation,
+        skills=catalog.counts.skills,
+        segments=len(catalog.library.searcher.segments),
+        bytes=_bytes(folder),
+        seconds=round(time.monotonic() - began, 3),
     )
 
 

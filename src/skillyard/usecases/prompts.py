@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from skillyard.catalog import Catalog
 from skillyard.context.budget import estimate_tokens
@@ -34,12 +34,13 @@ from skillyard.ranking.match import Match
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.selection import SelectionPolicy, select
+from skillyard.shapes import prompts as shapes
+from skillyard.shapes.encoder import from_attributes
+from skillyard.shapes.prompts import Injected, Summarised
 
 __all__ = [
     "MAX_INJECTED_CHARS",
     "HostSummary",
-    "Injected",
-    "Summarised",
     "host_summary_of",
     "inject_prompt",
     "summary_of",
@@ -48,28 +49,6 @@ __all__ = [
 
 MOST_LOG_BYTES = 64 * 1024 * 1024
 """Bytes of a log of uses that are looked at: the last ones."""
-
-
-class Summarised(NamedTuple):
-    """The tier-1 catalogue as text."""
-
-    format: str
-    text: str
-    budget_tokens: int | None
-    tokens: int
-    """Estimated tokens of the text."""
-    diagnostics: tuple[Diagnostic, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.summary/1``."""
-        return {
-            "schema": "skillyard.summary/1",
-            "format": self.format,
-            "text": self.text,
-            "budget_tokens": self.budget_tokens,
-            "tokens": self.tokens,
-            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
-        }
 
 
 def summary_of(
@@ -86,7 +65,13 @@ def summary_of(
     InvalidInput.
     """
     text = summary(catalog, format, budget_tokens, query, scorer=scorer)
-    return Summarised(format, text, budget_tokens, estimate_tokens(text), catalog.diagnostics)
+    return Summarised(
+        format=format,
+        text=text,
+        budget_tokens=budget_tokens,
+        tokens=estimate_tokens(text),
+        diagnostics=tuple(each.document() for each in catalog.diagnostics),
+    )
 
 
 class HostSummary(NamedTuple):
@@ -100,38 +85,33 @@ class HostSummary(NamedTuple):
     """Lines of the log of uses that name no skill of the catalog."""
     diagnostics: tuple[Diagnostic, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def document(self) -> shapes.Summarised:
         """Return ``skillyard.summary/1`` with the listing."""
-        listing = self.listing
-        rule = listing.rule
-        return {
-            "schema": "skillyard.summary/1",
-            "format": rule.form,
-            "text": listing.text,
-            "budget_tokens": None,
-            "tokens": estimate_tokens(listing.text),
-            "listing": {
-                "host": rule.name,
-                "window": listing.window,
-                "unit": rule.unit,
-                "budget": listing.budget,
-                "own": listing.own,
-                "needed": listing.needed,
-                "used": listing.used,
-                "fit": self.fit,
-                "by": self.by,
-                "unknown_uses": self.unknown_uses,
-                "whole": listing.count(WHOLE),
-                "cut": listing.count(CUT),
-                "name_only": listing.count(NAME_ONLY),
-                "left_out": listing.count(LEFT_OUT),
-                "not_read": listing.count(NOT_READ),
-                "skills": [entry.to_dict() for entry in listing.entries],
-                "remedy": rule.remedy,
-                "source": rule.source,
-            },
-            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
-        }
+        rule, listing = self.listing.rule, self.listing
+        return shapes.Summarised(
+            format=rule.form,
+            text=listing.text,
+            budget_tokens=None,
+            tokens=estimate_tokens(listing.text),
+            listing=from_attributes(
+                shapes.HostListing,
+                listing,
+                host=rule.name,
+                unit=rule.unit,
+                fit=self.fit,
+                by=self.by,
+                unknown_uses=self.unknown_uses,
+                whole=listing.count(WHOLE),
+                cut=listing.count(CUT),
+                name_only=listing.count(NAME_ONLY),
+                left_out=listing.count(LEFT_OUT),
+                not_read=listing.count(NOT_READ),
+                skills=tuple(entry.document() for entry in listing.entries),
+                remedy=rule.remedy,
+                source=rule.source,
+            ),
+            diagnostics=tuple(each.document() for each in self.diagnostics),
+        )
 
 
 def host_summary_of(
@@ -215,27 +195,6 @@ def _named(line: bytes) -> tuple[str, ...] | None:
     return tuple(name for name in names if isinstance(name, str)) or None
 
 
-class Injected(NamedTuple):
-    """A prompt with the block of the best skill before it, or the prompt unchanged."""
-
-    prompt: str
-    match: Match | None
-    """The skill whose block it is; None when none fits and the prompt is unchanged."""
-    scorer: str
-    diagnostics: tuple[Diagnostic, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.inject/1``."""
-        return {
-            "schema": "skillyard.inject/1",
-            "scorer": self.scorer,
-            "injected": self.match is not None,
-            "match": None if self.match is None else self.match.to_dict(),
-            "prompt": self.prompt,
-            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
-        }
-
-
 def inject_prompt(
     catalog: Catalog,
     prompt: str,
@@ -254,14 +213,21 @@ def inject_prompt(
     """
     if is_enabled():
         _log(catalog, Query(_own_words(prompt)) if query is None else query, policy, scorer)
+    match: Match | None = None
     if query is None:
-        done = inject(prompt, catalog, policy, max_chars, scorer, fence=fence)
-        return Injected(done.prompt, done.match, scorer, catalog.diagnostics)
-    selected = select_prompt_block(catalog, query, policy, scorer, max_chars, fence=fence)
-    if selected is None:
-        return Injected(prompt, None, scorer, catalog.diagnostics)
-    block, match = selected
-    return Injected(f"{block}\n\n{prompt}", match, scorer, catalog.diagnostics)
+        prompt, match = inject(prompt, catalog, policy, max_chars, scorer, fence=fence)
+    else:
+        selected = select_prompt_block(catalog, query, policy, scorer, max_chars, fence=fence)
+        if selected is not None:
+            block, match = selected
+            prompt = f"{block}\n\n{prompt}"
+    return Injected(
+        scorer=scorer,
+        injected=match is not None,
+        match=None if match is None else match.document(),
+        prompt=prompt,
+        diagnostics=tuple(each.document() for each in catalog.diagnostics),
+    )
 
 
 def _log(catalog: Catalog, query: Query, policy: SelectionPolicy | None, scorer: str) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillyard.remote.search import SearchResult, SearchService
 from skillyard.remote.sources.registry import response_cache
 from skillyard.remote.sources.settings import Settings, load_settings
+from skillyard.shapes.remote import CacheCleared, CacheState
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog
 
-__all__ = ["CacheCleared", "CacheState", "cache_clear", "cache_stats", "search_skills"]
+__all__ = ["cache_clear", "cache_stats", "search_skills"]
 
 
 def search_skills(
@@ -35,36 +36,13 @@ def search_skills(
     return asyncio.run(run())
 
 
-class CacheState(NamedTuple):
-    """The size of the cache of remote responses."""
-
-    path: str
-    entries: int
-    bytes: int
-    oldest: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.cache-stats/1``."""
-        return {"schema": "skillyard.cache-stats/1", **self._asdict()}
-
-
-class CacheCleared(NamedTuple):
-    """The result of clearing the cache."""
-
-    path: str
-    removed: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``skillyard.cache-clear/1``."""
-        return {"schema": "skillyard.cache-clear/1", **self._asdict()}
-
-
 def cache_stats(settings: Settings | None = None) -> CacheState:
     """Return the size of the response cache. Raises SkillIoError, InvalidInput for settings."""
-    return CacheState(*response_cache(settings or load_settings()).stats())
+    path, entries, size, oldest = response_cache(settings or load_settings()).stats()
+    return CacheState(path=path, entries=entries, bytes=size, oldest=oldest)
 
 
 def cache_clear(settings: Settings | None = None) -> CacheCleared:
     """Remove every cached response. Raises SkillIoError, InvalidInput for settings."""
     cache = response_cache(settings or load_settings())
-    return CacheCleared(cache.folder, cache.clear())
+    return CacheCleared(path=cache.folder, removed=cache.clear())

@@ -13,7 +13,7 @@ from skillyard.text import clean_line, plural, shorten
 
 if TYPE_CHECKING:
     from skillyard.ranking.match import Match
-    from skillyard.usecases.reasons import Why
+    from skillyard.usecases.skill_explanation import Why
 
 __all__ = ["shown_score", "why_sentences"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from skillyard.discovery.layout import user_roots
@@ -34,6 +34,8 @@ from skillyard.remote.sources.github import is_repository
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.settings import Settings, load_settings
 from skillyard.remote.sources.transport import Host
+from skillyard.shapes import remote as shapes
+from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.skill import Skill
 from skillyard.text import clean_line, shorten
 
@@ -63,21 +65,11 @@ class InstalledForUser(NamedTuple):
         when = f", {_shown(skill.updated_at or skill.installed_at or '')[:10]}".rstrip(", ")
         return f"installed by {INSTALLER} from {_shown(skill.source)}{at} at {_pinned(skill)}{when}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the part of ``skillyard.add/1``."""
-        skill = self.skill
-        if skill is None:
-            return {"tool": INSTALLER, "lock": self.lock, "problem": self.problem}
-        return {
-            "tool": INSTALLER,
-            "lock": self.lock,
-            "source": skill.source,
-            "ref": skill.ref,
-            "commit": skill.commit,
-            "folder_hash": skill.folder_hash,
-            "installed_at": skill.installed_at,
-            "updated_at": skill.updated_at,
-        }
+    def document(self) -> shapes.InstalledForUser | shapes.UnreadableLock:
+        """Return the entry as a document shows it."""
+        if self.skill is None:
+            return shapes.UnreadableLock(tool=INSTALLER, lock=self.lock, problem=self.problem)
+        return from_attributes(shapes.InstalledForUser, self.skill, tool=INSTALLER, lock=self.lock)
 
 
 def _shown(text: str) -> str:
@@ -95,7 +87,7 @@ def _pinned(skill: LockedSkill) -> str:
 class Added(NamedTuple):
     """One fetched skill, and where it was written."""
 
-    found: FoundSkill
+    fetched: FoundSkill
     package: Package
     placed: Placed | None
     """None when it was only fetched."""
@@ -106,21 +98,20 @@ class Added(NamedTuple):
     installed: InstalledForUser | None = None
     """What the common installer has of that name for this user."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def document(self) -> shapes.Added:
         """Return ``skillyard.add/1``."""
         placed = self.placed
-        return {
-            "schema": "skillyard.add/1",
-            "skill": self.found.to_dict(include_raw=True),
-            "files": sorted(self.package.files),
-            "skipped": list(self.package.skipped),
-            "look_alikes": list(self.look_alikes),
-            "folder": None if placed is None else placed.folder,
-            "state": "fetched" if placed is None else placed.state,
-            "digest": None if placed is None else placed.digest,
-            "lock": self.lock or None,
-            "installed": None if self.installed is None else self.installed.to_dict(),
-        }
+        return shapes.Added(
+            skill=self.fetched.to_dict(include_raw=True),
+            files=tuple(sorted(self.package.files)),
+            skipped=tuple(self.package.skipped),
+            look_alikes=self.look_alikes,
+            folder=None if placed is None else placed.folder,
+            state="fetched" if placed is None else placed.state,
+            digest=None if placed is None else placed.digest,
+            lock=self.lock or None,
+            installed=None if self.installed is None else encode(self.installed),
+        )
 
 
 class _Target(NamedTuple):

@@ -17,7 +17,7 @@ from skillyard.ranking.hybrid.query_analysis import written_forms
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, resolve
 from skillyard.ranking.scorer import Explanation
-from skillyard.usecases.reasons import Why, why_skill
+from skillyard.usecases.skill_explanation import Why, why_skill
 
 __all__ = ["CaseAdvice", "Suggestions", "TermLead", "WordAdvice", "suggest"]
 

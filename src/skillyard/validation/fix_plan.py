@@ -25,7 +25,7 @@ from skillyard.validation.profiles import OFF, RENAMED, graded
 from skillyard.validation.target import Target, target_of
 from skillyard.validation.view import Kind, kind_of
 
-__all__ = ["FixPlan", "plan_fixes", "write_plan"]
+__all__ = ["FixPlan", "plan_fixes", "read_real_file", "write_plan"]
 
 
 class FixPlan(NamedTuple):
@@ -121,7 +121,7 @@ _CODES = {
 
 def _plan(file: _File, ignored: Container[str]) -> FixPlan | None:
     try:
-        before = _read(file.real)
+        before = read_real_file(file.real)
     except OSError:
         return None  # the diagnostics report it already
     if len(before) > DEFAULT_LIMITS.skill_file_bytes:
@@ -132,7 +132,7 @@ def _plan(file: _File, ignored: Container[str]) -> FixPlan | None:
     return FixPlan(file.path, file.real, before, fixed.data, fixed.fixes)
 
 
-def _read(real: str) -> bytes:
+def read_real_file(real: str) -> bytes:
     """Return the bytes of a file by a path without links. Raises OSError."""
     with open(open_real_file(real), "rb") as file:
         return file.read(DEFAULT_LIMITS.skill_file_bytes + 1)
@@ -144,7 +144,7 @@ def write_plan(plan: FixPlan) -> None:
     Raises SkillIoError when the file has changed since planning, or cannot be written.
     """
     try:
-        if _read(plan.real) != plan.before:
+        if read_real_file(plan.real) != plan.before:
             raise SkillIoError(
                 "the file changed while it was being checked",
                 path=plan.path,

@@ -22,7 +22,7 @@ from skillyard.text import find_hidden
 from skillyard.validation.text_form import trailing_blanks
 from skillyard.validation.view import read_fields
 
-__all__ = ["FIXABLE", "Fix", "Fixed", "fix_document"]
+__all__ = ["FIXABLE", "Fix", "Fixed", "Place", "fix_document", "keeps_meaning", "parse_text"]
 
 _BOM = "\ufeff"
 _MAX_ROUNDS = 64
@@ -62,10 +62,6 @@ class Fix(NamedTuple):
     """1-based line at which the repair begins."""
     message: str
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the JSON shape."""
-        return dict(self._asdict())
-
 
 class Fixed(NamedTuple):
     """A repaired document."""
@@ -102,7 +98,7 @@ def fix_document(data: bytes, place: Place, ignored: Container[str] = ()) -> Fix
             if code in ignored:
                 continue
             for repair in repairs(text, place):
-                if repair.text != text and _keeps_meaning(text, repair.text, code, place):
+                if repair.text != text and keeps_meaning(text, repair.text, code, place):
                     text = repair.text
                     fixes.append(Fix(code, place.path, repair.line, repair.message))
                     break
@@ -122,14 +118,17 @@ def _with_crlf(text: str, place: Place, ignored: Container[str]) -> Fixed:
     )
 
 
-def _keeps_meaning(before: str, after: str, code: str, place: Place) -> bool:
-    """True when both documents have the same meaning, except for the repaired fault."""
+def keeps_meaning(before: str, after: str, code: str, place: Place) -> bool:
+    """True when both documents have the same meaning, except for the repaired fault.
+
+    The code ``description`` stands for another description.
+    """
     if unify_lines(before).strip() == unify_lines(after).strip():
         return True
-    new = _parsed(after, place)
+    new = parse_text(after, place)
     if new is None:
         return False
-    old = _parsed(before, place)
+    old = parse_text(before, place)
     if old is None:
         return code in _LET_PARSE
     old_codes = {each.code for each in old.diagnostics}
@@ -138,7 +137,8 @@ def _keeps_meaning(before: str, after: str, code: str, place: Place) -> bool:
     )
 
 
-def _parsed(text: str, place: Place) -> Parsed | None:
+def parse_text(text: str, place: Place) -> Parsed | None:
+    """Return the parsed document, or None when it does not parse."""
     try:
         document = Document(place.path, place.folder, place.origin)
         return parse_document(document, text, strict=False)
@@ -177,7 +177,7 @@ def _fields(skill: object) -> Iterator[tuple[str, object]]:
             yield name, getattr(skill, name)
 
 
-_CHANGES = {"name_dir_mismatch": ("name", "slug")}
+_CHANGES = {"name_dir_mismatch": ("name", "slug"), "description": ("description",)}
 _LET_PARSE = frozenset(["yaml_invalid", "hidden_character"])
 """Codes whose repair may make an invalid document parse."""
 
@@ -246,7 +246,7 @@ def _without_hidden(line: str) -> str:
 def _tabs(text: str, place: Place) -> Iterator[_Repair]:
     """Indent the frontmatter by two spaces for each tab, if only tabs are used."""
     fenced = _fenced(text, place)
-    if fenced is None or "\n\t" not in f"\n{fenced.block}" or _parsed(text, place) is not None:
+    if fenced is None or "\n\t" not in f"\n{fenced.block}" or parse_text(text, place) is not None:
         return
     lines = fenced.block.split("\n")
     starts = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines]
@@ -312,7 +312,7 @@ def _name_of_folder(text: str, place: Place) -> Iterator[_Repair]:
     name, fenced = place.folder, _fenced(text, place)
     if name is None or fenced is None or not _NAME.fullmatch(name) or len(name) > _MAX_NAME:
         return
-    parsed = _parsed(text, place)
+    parsed = parse_text(text, place)
     if parsed is None or parsed.skill.name == name or name in place.other_names:
         return
     if _SIGNS.sub("-", parsed.skill.name.lower()).strip("-") != name:

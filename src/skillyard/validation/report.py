@@ -15,6 +15,8 @@ from typing import Any
 
 from skillyard.errors import Diagnostic, UnknownName
 from skillyard.io.paths import file_uri
+from skillyard.shapes.checks import Report
+from skillyard.shapes.encoder import encode
 from skillyard.text import clean_line, plural
 from skillyard.validation.codes import RULES
 
@@ -81,13 +83,8 @@ def _summary(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _as_json(diagnostics: Sequence[Diagnostic], color: bool) -> str:
-    return _json(
-        {
-            "schema": "skillyard.check/1",
-            "diagnostics": [each.to_dict() for each in diagnostics],
-            "counts": counts(diagnostics),
-        }
-    )
+    listed = tuple(each.document() for each in diagnostics)
+    return _json(encode(Report(diagnostics=listed, counts=counts(diagnostics))))
 
 
 def _json(document: object) -> str:

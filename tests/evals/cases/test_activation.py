@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.cases.activation import ActivationCase, read_activation
+from skillyard.catalog import Catalog
+from skillyard.evals.cases.activation import ActivationCase
+from skillyard.evals.cases.dataset import Dataset
+from skillyard.evals.cases.layer_cases import (
+    CasePlaces,
+    read_activation_cases,
+    read_confusion_cases,
+)
 from tests.evals.cases.making import library, one, written
 from tests.tables import for_each
 
@@ -29,9 +36,13 @@ def line(base: dict[str, Any] = GOOD, /, **changes: Any) -> str:
     return json.dumps({**base, **changes})
 
 
+def read(*paths: Path, catalog: Catalog | None = None) -> Dataset[ActivationCase]:
+    return read_activation_cases(CasePlaces(tuple(map(str, paths))), catalog or library())
+
+
 def test_cases_are_read_past_comments_and_blank_lines(tmp_path: Path) -> None:
     text = f"# what people ask\n\n{line()}\n   \n  # more\r\n{line(FAR)}\r\n"
-    found = read_activation(written(tmp_path, "x.jsonl", text), catalog=library())
+    found = read(written(tmp_path, "x.jsonl", text))
     assert found.diagnostics == ()
     path = str(tmp_path / "x.jsonl")
     assert found.cases == (
@@ -89,7 +100,7 @@ def test_a_bad_line_is_told_with_its_line_and_the_others_are_read(
     path = written(
         tmp_path, "x.jsonl", f"{line(FAR, id='first')}\n{bad}\n{line(FAR, user_prompt='bye')}\n"
     )
-    found = read_activation(path, catalog=library())
+    found = read(path)
     assert [case.id for case in found.cases] == ["first", "f-1"]
     one(found.errors, path, 2, says)
 
@@ -97,21 +108,21 @@ def test_a_bad_line_is_told_with_its_line_and_the_others_are_read(
 def test_an_id_is_taken_once_over_all_files(tmp_path: Path) -> None:
     written(tmp_path, "a.jsonl", line(FAR) + "\n")
     second = written(tmp_path, "b.jsonl", "\n" + line(FAR, user_prompt="other") + "\n")
-    found = read_activation(tmp_path)
+    found = read(tmp_path)
     assert len(found.cases) == 1
     one(found.errors, second, 2, f"the id is taken (first at {tmp_path / 'a.jsonl'}:1)")
 
 
 def test_a_prompt_that_occurs_twice_is_a_remark(tmp_path: Path) -> None:
     text = f"{line(FAR)}\n{line(FAR, id='2', user_prompt=' HELLO')}\n"
-    found = read_activation(written(tmp_path, "x.jsonl", text))
+    found = read(written(tmp_path, "x.jsonl", text))
     assert len(found.cases) == 2
     assert [(each.severity, each.line) for each in found.diagnostics] == [("warning", 2)]
 
 
 def test_a_file_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
     path = written(tmp_path, "x.jsonl", line(FAR))
-    found = read_activation(tmp_path, path)
+    found = read(tmp_path, path)
     assert (len(found.cases), found.errors, found.files) == (1, (), (str(path),))
 
 
@@ -119,12 +130,7 @@ def test_an_id_of_a_skill_stands_for_its_name(tmp_path: Path) -> None:
     catalog = library()
     key = catalog.get("letter").id
     path = written(tmp_path, "x.jsonl", line(expected_skills=[key]))
-    assert read_activation(path, catalog=catalog).cases[0].expected_skills == ("letter",)
-
-
-def test_without_a_catalog_names_are_taken_as_they_are(tmp_path: Path) -> None:
-    path = written(tmp_path, "x.jsonl", line(expected_skills=["nobody"]))
-    assert read_activation(path).cases[0].expected_skills == ("nobody",)
+    assert read(path, catalog=catalog).cases[0].expected_skills == ("letter",)
 
 
 JSON = st.recursive(
@@ -143,11 +149,11 @@ def test_every_line_gives_a_case_or_an_error(
 ) -> None:
     path = tmp_path_factory.mktemp("cases") / "x.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    found = read_activation(path, catalog=library())
-    read = {case.line for case in found.cases}
+    found = read(path)
+    valid = {case.line for case in found.cases}
     wrong = {each.line for each in found.errors}
-    assert read.isdisjoint(wrong)
-    assert read | wrong == set(range(1, len(records) + 1))
+    assert valid.isdisjoint(wrong)
+    assert valid | wrong == set(range(1, len(records) + 1))
 
 
 @given(st.binary(max_size=120))
@@ -156,4 +162,27 @@ def test_no_bytes_whatever_make_reading_raise(
 ) -> None:
     path = tmp_path_factory.mktemp("cases") / "x.jsonl"
     path.write_bytes(data)
-    assert read_activation(path, catalog=library()).cases == ()
+    assert read(path).cases == ()
+
+
+BROKEN = {
+    "quote": ('skill: table-repair\nprompts:\n  - "my list\n', "yaml_invalid"),
+    "anchor": ("skill: &a table-repair\nprompts: [*a]\n", "yaml_anchor"),
+    "tag": ("skill: !!python/name:os.system x\nprompts: [b]\n", "yaml_tag"),
+    "depth": (f"skill: table-repair\nprompts: {'[' * 200}{']' * 200}\n", "yaml_too_deep"),
+    "nodes": (f"skill: table-repair\nprompts: [{'a,' * 60_000}a]\n", "yaml_too_large"),
+}
+
+
+@for_each("name", BROKEN)
+def test_a_yaml_file_that_cannot_be_read_is_an_error_with_its_line(
+    name: str, tmp_path: Path
+) -> None:
+    """As for the layers that compare answers; it is not called a file without cases."""
+    text, code = BROKEN[name]
+    path = written(tmp_path, f"{name}.yaml", text)
+    for reader in (read_activation_cases, read_confusion_cases):
+        (error,) = reader(CasePlaces((str(path),)), library()).errors
+        assert (error.code, error.path) == (code, str(path))
+        assert error.line is not None
+        assert error.hint

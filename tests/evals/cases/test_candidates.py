@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skillyard.evals.cases.candidates import Candidate, read_candidates
+from skillyard.evals.cases.case_files import CANDIDATES, read_files
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 from tests.evals.cases.making import library, one, written
 from tests.tables import for_each
@@ -25,19 +25,20 @@ candidates:
 
 def test_candidates_are_read_as_they_stand(tmp_path: Path) -> None:
     path = written(tmp_path, "candidates.yaml", GOOD)
-    found = read_candidates(path, library())
+    found = read_files(path, CANDIDATES, library())
     assert found.errors == ()
     assert sorted(each.code for each in found.diagnostics) == [
         "candidate_sibling_twice",
         "rubric_criteria_count",
     ]
     first, second = found.cases
-    assert (first.test_prompts, first.expected_tier) == (("one thing", "another thing"), "small")
+    assert [each.prompt for each in first.prompts] == ["one thing", "another thing"]
+    assert (first.expected_tier, second.expected_tier) == ("small", None)
     assert (first.siblings, first.max_sibling_bytes) == (("b.md", "references/a.md"), 500)
     assert [each.name for each in first.criteria] == ["right"]
-    assert second == Candidate(
-        "letter", ("write to her",), None, (), 10_000, DEFAULT_CRITERIA, str(path), 9
-    )
+    assert [each.prompt for each in second.prompts] == ["write to her"]
+    assert (second.siblings, second.max_sibling_bytes) == ((), 10_000)
+    assert (second.criteria, second.path, second.line) == (DEFAULT_CRITERIA, str(path), 9)
 
 
 @for_each(
@@ -90,7 +91,7 @@ def test_a_fault_is_told_with_its_line(
 ) -> None:
     assert old in GOOD
     path = written(tmp_path, "candidates.yaml", GOOD.replace(old, new, 1))
-    found = read_candidates(path, library())
+    found = read_files(path, CANDIDATES, library())
     assert len(found.cases) == 1
     one(found.errors, path, line, says)
 
@@ -105,7 +106,7 @@ def test_a_fault_is_told_with_its_line(
 )
 def test_a_file_of_another_shape_is_told(tmp_path: Path, text: str, line: int, says: str) -> None:
     path = written(tmp_path, "candidates.yaml", text)
-    found = read_candidates(path)
+    found = read_files(path, CANDIDATES, library())
     assert found.cases == ()
     one(found.errors, path, line, says)
 
@@ -113,4 +114,4 @@ def test_a_file_of_another_shape_is_told(tmp_path: Path, text: str, line: int, s
 def test_paths_of_siblings_are_not_judged_here(tmp_path: Path) -> None:
     """What may be read is decided where it is read (``conditions/siblings.py``)."""
     path = written(tmp_path, "c.yaml", GOOD.replace("b.md", "../../etc/passwd"))
-    assert read_candidates(path).cases[0].siblings[0] == "../../etc/passwd"
+    assert read_files(path, CANDIDATES, library()).cases[0].siblings[0] == "../../etc/passwd"

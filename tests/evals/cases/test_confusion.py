@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from skillyard.evals.cases.confusion import ConfusionCase, groups_of, read_confusion
+from skillyard.evals.cases.confusion import ConfusionCase, groups_of
+from skillyard.evals.cases.dataset import Dataset
+from skillyard.evals.cases.layer_cases import CasePlaces, read_confusion_cases
 from tests.evals.cases.making import library, one, written
 from tests.tables import for_each
 
@@ -19,6 +21,10 @@ def line(key: str, group: str | None, expected: str | None, **changes: Any) -> s
 PAIR = f"{line('1', 'g', 'letter')}\n{line('2', 'g', 'table-repair')}\n"
 
 
+def read(path: Path) -> Dataset[ConfusionCase]:
+    return read_confusion_cases(CasePlaces((str(path),)), library())
+
+
 def test_groups_come_from_what_the_cases_expect(tmp_path: Path) -> None:
     written(
         tmp_path,
@@ -27,7 +33,7 @@ def test_groups_come_from_what_the_cases_expect(tmp_path: Path) -> None:
     )
     negatives = f"{line('n1', 'g', None)}\n{line('n2', None, None)}\n"
     path = written(tmp_path, "negatives.jsonl", negatives)
-    found = read_confusion(tmp_path, catalog=library())
+    found = read(tmp_path)
     assert found.diagnostics == ()
     assert groups_of(found.cases) == {"g": ("letter", "table-repair")}
     assert found.cases[2].acceptable_skills == ("graph-drawing",)
@@ -63,7 +69,7 @@ def test_groups_come_from_what_the_cases_expect(tmp_path: Path) -> None:
 )
 def test_a_bad_line_is_told_with_its_line(tmp_path: Path, bad: str, says: str) -> None:
     path = written(tmp_path, "x.jsonl", PAIR + bad)
-    found = read_confusion(path, catalog=library())
+    found = read(path)
     assert [case.id for case in found.cases] == ["1", "2"]
     one(found.errors, path, 3, says)
 
@@ -71,7 +77,7 @@ def test_a_bad_line_is_told_with_its_line(tmp_path: Path, bad: str, says: str) -
 def test_a_group_of_one_skill_is_an_error_and_its_cases_are_left_out(tmp_path: Path) -> None:
     alone = [line("3", "alone", "letter"), line("4", "alone", "letter"), line("5", "typo", None)]
     path = written(tmp_path, "x.jsonl", PAIR + "\n".join(alone))
-    found = read_confusion(path)
+    found = read(path)
     assert [case.id for case in found.cases] == ["1", "2"]
     one(found.errors, path, 3, "the group 'alone' has 1 expected skills")
     one(found.errors, path, 5, "the group 'typo' has 0 expected skills")

@@ -9,14 +9,18 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.catalog import read_catalog
-from skillyard.evals.cases.open_formats import (
-    read_open_evals,
-    read_skill_evals,
-    read_trigger_set,
-    rubrics_of,
+from skillyard.catalog import Catalog, read_catalog
+from skillyard.evals.cases.case_files import find_sources, read_case_files
+from skillyard.evals.cases.dataset import Dataset, build_dataset
+from skillyard.evals.cases.layer_cases import (
+    CasePlaces,
+    read_activation_cases,
+    read_answer_cases,
 )
 from skillyard.evals.cases.parser import json_items
+from skillyard.evals.cases.records import Notes
+from skillyard.evals.cases.skill_cases import SkillCases, SkillPrompt
+from skillyard.evals.checks.check import Check
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 from tests.evals.cases.making import library, one, written
 from tests.tables import for_each
@@ -49,77 +53,101 @@ def skill(folder: Path, name: str = "table-repair") -> Path:
     return folder / name
 
 
+def read(path: Path, catalog: Catalog, skill: str | None = None) -> Dataset[SkillCases]:
+    notes = Notes()
+    files = find_sources([path], catalog, notes)
+    return build_dataset(read_case_files(files, catalog, notes, skill), notes, files)
+
+
+def entry_of(folder: Path, entry: dict[str, Any]) -> SkillPrompt:
+    """The one entry of a file, as it is read."""
+    text = json.dumps({"skill_name": "table-repair", "evals": [entry]})
+    found = read(written(folder, "evals.json", text), library())
+    assert found.diagnostics == ()
+    return found.cases[0].prompts[0]
+
+
 def test_evals_are_read_as_they_are(tmp_path: Path) -> None:
     path = written(tmp_path, "evals.json", EVALS)
-    found = read_open_evals(path, catalog=library())
+    found = read(path, library())
     assert found.diagnostics == ()
-    assert [(case.id, case.prompt, case.line) for case in found.cases] == [
+    (cases,) = found.cases
+    assert cases.skill == "table-repair"
+    assert [(each.id, each.prompt, each.line) for each in cases.prompts] == [
         ("1", "sum up", 5),
         ("second", "what is missing?", 7),
         ("3", "hello?", 8),
     ]
-    first = found.cases[0]
-    assert (first.skill_name, first.expected_output) == ("table-repair", "three")
+    first, second, _ = cases.prompts
+    assert first.expected == "three"
     assert first.files == ("evals/files/x.csv",)
     assert first.assertions == ("names three", "shows how")
-    assert found.cases[1].assertions == ("says that b is missing",)
+    assert second.assertions == ("says that b is missing",)
 
 
 def test_each_prompt_is_judged_by_what_its_entry_says(tmp_path: Path) -> None:
     folder = skill(tmp_path)
     written(folder, "evals/files/x.csv", "a,b\n```\n")
     written(folder, "evals/evals.json", EVALS)
-    catalog = read_catalog(tmp_path)
-    (rubric,), left_out = rubrics_of(read_skill_evals(catalog).evals.cases, catalog)
-    assert left_out == ()
-    assert (
-        rubric.test_prompts[0] == "sum up\n\nThe file evals/files/x.csv:\n\n````\na,b\n```\n\n````"
-    )
+    found = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
+    assert found.diagnostics == ()
+    ((first, second, third),) = (each.prompts for each in found.cases)
+    assert first.prompt == "sum up\n\nThe file evals/files/x.csv:\n\n````\na,b\n```\n\n````"
     assert [
         (criterion.name, round(criterion.weight, 3), criterion.description)
-        for criterion in rubric.criteria_of(0)
+        for criterion in first.criteria
     ] == [
         ("assertion 1", 0.333, "names three"),
         ("assertion 2", 0.333, "shows how"),
         ("expected output", 0.333, "The answer amounts to this: three"),
     ]
-    assert [criterion.name for criterion in rubric.criteria_of(1)] == ["assertion 1"]
-    assert rubric.criteria_of(2) == DEFAULT_CRITERIA
+    assert [criterion.name for criterion in second.criteria] == ["assertion 1"]
+    assert third.criteria == DEFAULT_CRITERIA
 
 
-@for_each(
-    ("name", "content"),
-    [("../secret.txt", None), ("/etc/passwd", None), ("gone.csv", None), ("x.png", b"\x89PNG\x00")],
-)
-def test_an_entry_whose_files_may_not_be_read_is_left_out(
-    tmp_path: Path, name: str, content: bytes | None
-) -> None:
+@for_each("name", ["../secret.txt", "/etc/passwd", "gone.csv"])
+def test_an_entry_whose_files_may_not_be_read_is_left_out(tmp_path: Path, name: str) -> None:
     written(tmp_path, "secret.txt", "secret")
     folder = skill(tmp_path)
-    if content is not None:
-        (folder / name).write_bytes(content)
-    entry = {"id": 1, "prompt": "look", "files": [name]}
-    path = written(folder, "evals/evals.json", json.dumps({"skill_name": "x", "evals": [entry]}))
-    catalog = read_catalog(tmp_path)
-    found = read_skill_evals(catalog).evals
-    rubrics, left_out = rubrics_of(found.cases, catalog)
-    assert rubrics == ()
-    one(left_out, path, 1, "the eval 1 is left out")
-    assert "secret" not in left_out[0].message.replace(name, "")
+    entries = [{"id": 1, "prompt": "look", "files": [name]}, {"id": 2, "prompt": "go"}]
+    path = written(folder, "evals/evals.json", json.dumps({"evals": entries}))
+    found = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
+    assert [prompt.prompt for prompt in found.cases[0].prompts] == ["go"]
+    one(found.diagnostics, path, 1, "the eval 1 is left out")
+    assert "secret" not in found.diagnostics[0].message.replace(name, "")
+
+
+def test_pictures_and_documents_travel_beside_the_prompt(tmp_path: Path) -> None:
+    folder = skill(tmp_path)
+    for name in ("claim.pdf", "sheet.xlsx"):
+        (folder / name).write_bytes(b"\x00\xff" + name.encode())
+    entry = {"id": 1, "prompt": "look", "files": ["claim.pdf", "sheet.xlsx", "SKILL.md"]}
+    path = written(folder, "evals/evals.json", json.dumps({"evals": [entry]}))
+    found = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
+    (prompt,) = found.cases[0].prompts
+    assert [(each.name, each.media_type) for each in prompt.attachments] == [
+        ("claim.pdf", "application/pdf")
+    ]
+    assert [each.name for each in prompt.files] == ["claim.pdf", "sheet.xlsx"]
+    assert prompt.prompt == (
+        "look\n\nThe file claim.pdf is attached."
+        "\n\nThe file sheet.xlsx (12 bytes) cannot be shown here; it is no text."
+    )
+    one(found.diagnostics, path, 1, "no model can read the file sheet.xlsx")
+    one(found.diagnostics, path, 1, "SKILL.md is an input file of an eval")
 
 
 @for_each(
     ("entry", "line", "says"),
     [
-        ({"id": 1}, 4, "[0].prompt is missing"),
-        ({"id": 1, "prompt": " "}, 4, "[0].prompt is empty"),
+        ({"id": 1}, 4, "prompt is missing"),
+        ({"id": 1, "prompt": " "}, 4, "prompt is empty"),
         ({"id": 1, "prompt": "use table-repair"}, 4, "names the skill under test"),
-        ({"id": 1, "prompt": "x", "files": "a"}, 4, "[0].files is not a list"),
-        ({"id": 1, "prompt": "x", "assertions": [{"kind": 1}]}, 4, "assertions[0] is not text"),
-        (5, 4, "[0] is not an object"),
+        ({"id": 1, "prompt": "x", "files": 3}, 4, "files is not a list"),
+        (5, 4, "evals[0] is not an object"),
     ],
 )
-def test_a_bad_entry_is_told_with_its_line_and_the_others_are_read(
+def test_a_bad_entry_is_left_out_with_its_line_and_the_others_are_read(
     tmp_path: Path, entry: Any, line: int, says: str
 ) -> None:
     text = (
@@ -127,124 +155,248 @@ def test_a_bad_entry_is_told_with_its_line_and_the_others_are_read(
         f'  {json.dumps(entry)},\n  {{"id": 2, "prompt": "fine"}}\n]}}'
     )
     path = written(tmp_path, "evals.json", text)
-    found = read_open_evals(path, catalog=library())
-    assert [(case.id, case.line) for case in found.cases] == [("2", 5)]
-    one(found.errors, path, line, says)
+    found = read(path, library())
+    assert [(each.id, each.line) for each in found.cases[0].prompts] == [("2", 5)]
+    one(found.diagnostics, path, line, says)
 
 
 @for_each(
     ("text", "line", "says"),
     [
         ('{"skill_name": "table-repair",\n "evals": [}', 2, "not JSON"),
-        ('["a"]', 1, "the file is not an object with evals"),
-        ('{"skill_name": "table-repair"}', 1, "there is no list of entries"),
-        ('{"evals": []}', 1, "skill_name is missing"),
-        ('{"skill_name": "nobody", "evals": []}', 1, "skill_name names a skill that is not there"),
+        ('{"evals": [{"prompt": "x"}]}', 1, "skill_name is missing"),
+        (
+            '{"skill_name": "nobody", "evals": [{"prompt": "x"}]}',
+            1,
+            "the skill is not there",
+        ),
     ],
 )
-def test_a_file_of_another_shape_is_told(tmp_path: Path, text: str, line: int, says: str) -> None:
+def test_a_file_that_cannot_be_used_is_an_error(
+    tmp_path: Path, text: str, line: int, says: str
+) -> None:
     path = written(tmp_path, "evals.json", text)
-    one(read_open_evals(path, catalog=library()).errors, path, line, says)
+    found = read(path, library())
+    errors = [each for each in found.diagnostics if each.severity == "error"]
+    one(errors, path, line, says)
 
 
-def test_a_trigger_set_is_about_one_skill(tmp_path: Path) -> None:
-    path = written(tmp_path, "triggers.json", TRIGGERS)
-    found = read_trigger_set(path, "table-repair", library())
-    assert found.diagnostics == ()
-    positive, negative = found.cases
-    assert (positive.about, positive.expected_skills, positive.line) == (
-        "table-repair",
-        ("table-repair",),
-        2,
+def test_nothing_that_a_file_says_is_dropped_silently(tmp_path: Path) -> None:
+    entries = [
+        {"prompt": "x", "assertions": [{"text": "t", "cmd": ["a"]}], "turns": 3},
+        {"prompt": "y", "assertions": [7], "turns": 3},
+    ]
+    text = json.dumps({"skill_name": "letter", "harness": "h", "notes": "n", "evals": entries})
+    path = written(tmp_path, "evals.json", text)
+    found = read(path, library())
+    one(
+        found.diagnostics,
+        path,
+        1,
+        "not read: assertions.cmd, turns (2 times), assertions, harness",
     )
-    assert (negative.about, negative.expected_skills, negative.line) == ("table-repair", (), 3)
-    assert (positive.should_activate, negative.should_activate) == (True, False)
-    assert positive.id != negative.id
 
 
-def test_the_other_spelling_of_a_trigger_set_is_read_too(tmp_path: Path) -> None:
-    text = '{"evals": [{"prompt": "do it", "should_trigger": true}]}'
-    found = read_trigger_set(written(tmp_path, "t.json", text), "letter", library())
-    assert [case.user_prompt for case in found.cases] == ["do it"]
+# The shapes that public repositories have, in words of our own.
 
 
-def test_a_bad_trigger_is_told_and_one_that_names_the_skill_is_a_remark(tmp_path: Path) -> None:
+@for_each(
+    ("entry", "expected", "assertions", "checks"),
+    [
+        # skill-creator, as it documents the file
+        (
+            {"id": 1, "prompt": "p", "expected_output": "e", "files": [], "expectations": ["a"]},
+            "e",
+            ("a",),
+            (),
+        ),
+        # assertions as objects, with ids or without
+        (
+            {"id": 1, "name": "n", "prompt": "p", "assertions": [{"id": "x", "text": "a"}]},
+            "",
+            ("a",),
+            (),
+        ),
+        # patterns that must and must not occur
+        (
+            {"prompt": "p", "must_have": [r"module\s+x"], "must_not_have": ["latch", "a(b"]},
+            "",
+            (),
+            (
+                Check("regex", r"module\s+x"),
+                Check("not_regex", "latch"),
+                Check("not_contains", "a(b"),
+            ),
+        ),
+        # the form of the authoring guide for skills: skills, query, expected_behavior
+        (
+            {"skills": ["x"], "query": "p", "files": [], "expected_behavior": ["a", "b"]},
+            "",
+            ("a", "b"),
+            (),
+        ),
+        # rubric lines with a condition
+        (
+            {"id": "r", "input": "p", "rubric": [{"dimension": "d", "pass_if": "a"}]},
+            "",
+            ("a",),
+            (),
+        ),
+        # typed assertions
+        (
+            {"prompt": "p", "assertions": [{"type": "not-contains", "value": "v"}, "a"]},
+            "",
+            ("a",),
+            (Check("not_contains", "v"),),
+        ),
+        # one expectation as a text, and an expected list
+        ({"question": "p", "criteria": "a", "expected": ["b"]}, "", ("a", "b"), ()),
+    ],
+)
+def test_entries_of_public_files_are_read(
+    tmp_path: Path,
+    entry: dict[str, Any],
+    expected: str,
+    assertions: tuple[str, ...],
+    checks: tuple[Check, ...],
+) -> None:
+    prompt = entry_of(tmp_path, entry)
+    assert prompt.prompt == "p"
+    assert (prompt.expected, prompt.assertions) == (expected, assertions)
+    assert sorted(map(str, prompt.checks)) == sorted(map(str, checks))
+
+
+@for_each(
+    "document",
+    [
+        [{"query": "p", "should_trigger": True}, {"query": "q", "should_trigger": False}],
+        {
+            "skill_name": "letter",
+            "evals": [
+                {"prompt": "p", "should_trigger": True},
+                {"prompt": "q", "should_trigger": False},
+            ],
+        },
+        {
+            "version": 1,
+            "cases": [
+                {"id": "a", "query": "p", "should_trigger": True, "target": "letter"},
+                {"id": "b", "query": "q", "should_trigger": False, "target": "letter"},
+            ],
+        },
+        {"skill": "letter", "should_trigger": ["p"], "should_not_trigger": ["q"]},
+        {"skill": "letter", "positive": [{"prompt": "p"}], "negative": [{"prompt": "q"}]},
+        {
+            "skill": "letter",
+            "queries": [
+                {"query": "p", "should_activate": True},
+                {"query": "q", "should_activate": False, "reason": "r"},
+            ],
+        },
+    ],
+)
+def test_trigger_sets_of_public_files_are_read(tmp_path: Path, document: Any) -> None:
+    path = written(tmp_path, "triggers.json", json.dumps(document))
+    found = read_activation_cases(CasePlaces((str(path),), skill="letter"), library())
+    assert found.diagnostics == ()
+    assert [
+        (case.user_prompt, case.should_activate, case.about, case.expected_skills)
+        for case in found.cases
+    ] == [("p", True, "letter", ("letter",)), ("q", False, "letter", ())]
+    assert read_answer_cases(CasePlaces((str(path),), skill="letter"), library()).cases == ()
+
+
+def test_one_file_can_say_what_fires_and_what_a_good_answer_has(tmp_path: Path) -> None:
+    entries = [
+        {"id": "positive-1", "should_trigger": True, "prompt": "p", "expectations": ["a"]},
+        {"id": "negative-1", "should_trigger": False, "prompt": "q", "expectations": ["b"]},
+    ]
+    text = json.dumps({"skill_name": "letter", "evals": entries})
+    places = CasePlaces((str(written(tmp_path, "evals.json", text)),))
+    assert len(read_activation_cases(places, library()).cases) == 2
+    (answers,) = read_answer_cases(places, library()).cases
+    assert [prompt.prompt for prompt in answers.prompts] == ["p"]
+
+
+def test_trigger_entries_have_their_lines_and_ids_of_their_own(tmp_path: Path) -> None:
+    path = written(tmp_path, "triggers.json", TRIGGERS)
+    found = read_activation_cases(CasePlaces((str(path),), skill="table-repair"), library())
+    assert [(case.id, case.line) for case in found.cases] == [
+        ("table-repair/triggers/1", 2),
+        ("table-repair/triggers/2", 3),
+    ]
+
+
+def test_a_bad_trigger_is_left_out_and_one_that_names_the_skill_is_a_remark(tmp_path: Path) -> None:
     text = (
         '[{"query": "x"},\n {"query": "y", "should_trigger": "true"},\n'
         ' {"query": "@letter z", "should_trigger": true}]'
     )
     path = written(tmp_path, "t.json", text)
-    found = read_trigger_set(path, "letter", library())
+    found = read_activation_cases(CasePlaces((str(path),), skill="letter"), library())
     assert [case.user_prompt for case in found.cases] == ["@letter z"]
-    one(found.errors, path, 1, "[0].should_trigger is missing")
-    one(found.errors, path, 2, "[1].should_trigger is neither true nor false")
+    one(found.diagnostics, path, 1, "should_trigger is missing")
+    one(found.diagnostics, path, 2, "should_trigger is neither true nor false")
     one(found.diagnostics, path, 3, "the prompt names the skill under test")
 
 
-def test_a_trigger_set_of_a_hidden_skill_is_refused(tmp_path: Path) -> None:
+def test_the_triggers_of_a_hidden_skill_are_left_out(tmp_path: Path) -> None:
     path = written(tmp_path, "t.json", TRIGGERS)
-    found = read_trigger_set(path, "wipe-out", library())
+    found = read_activation_cases(CasePlaces((str(path),), skill="wipe-out"), library())
     assert found.cases == ()
-    one(found.errors, path, 1, "names a hidden skill")
+    one(found.diagnostics, path, 1, "wipe-out is hidden")
 
 
-def test_skill_folders_are_looked_into_and_other_files_passed_over(tmp_path: Path) -> None:
+def test_skill_folders_are_looked_into_and_other_files_named(tmp_path: Path) -> None:
     folder = skill(tmp_path)
     written(folder, "evals/evals.json", EVALS.replace('"skill_name": "table-repair",', ""))
+    written(folder, "evals/files/x.csv", "a\n")
     written(folder, "evals/trigger-eval.json", TRIGGERS)
-    written(folder, "evals/benchmark.json", '{"runs": [1, 2]}')
+    other = written(folder, "evals/benchmark.json", '{"runs": [1, 2]}')
     written(folder, "evals/deep/more.json", TRIGGERS)
     written(folder, "other.json", TRIGGERS)
-    found = read_skill_evals(read_catalog(tmp_path))
-    assert [case.skill_name for case in found.evals.cases] == ["table-repair"] * 3
-    assert [case.about for case in found.triggers.cases] == ["table-repair"] * 2
-    assert [*found.evals.diagnostics, *found.triggers.diagnostics] == []
-    assert [Path(path).name for path in found.evals.files] == [
-        "benchmark.json",
-        "evals.json",
-        "trigger-eval.json",
-    ]
-
-
-def test_each_kind_of_file_tells_its_own_faults_and_an_unreadable_one_is_told_twice(
-    tmp_path: Path,
-) -> None:
-    """Who runs only one of the two kinds still hears of every file that could be of it."""
-    folder = skill(tmp_path)
-    evals = written(folder, "evals/evals.json", EVALS.replace("sum up", ""))
-    triggers = written(folder, "evals/triggers.json", TRIGGERS.replace("true", "1"))
-    broken = written(folder, "evals/what.json", "[\n{")
-    found = read_skill_evals(read_catalog(tmp_path))
-    assert [(each.path, each.line) for each in found.evals.errors] == [
-        (str(evals), 5),
-        (str(broken), 2),
-    ]
-    assert [(each.path, each.line) for each in found.triggers.errors] == [
-        (str(triggers), 2),
-        (str(broken), 2),
-    ]
+    catalog = read_catalog(tmp_path)
+    answers = read_answer_cases(CasePlaces(in_skills=True), catalog)
+    triggers = read_activation_cases(CasePlaces(in_skills=True), catalog)
+    assert [len(each.prompts) for each in answers.cases] == [3]
+    assert [case.about for case in triggers.cases] == ["table-repair"] * 2
+    for found in (answers.diagnostics, triggers.diagnostics):
+        one(found, other, None, "the file holds no cases")
+        assert len(found) == 1
+    assert [Path(path).name for path in answers.files] == ["evals.json", "trigger-eval.json"]
 
 
 def test_a_skill_cannot_bring_evals_for_another_one(tmp_path: Path) -> None:
     skill(tmp_path, "other")
     folder = skill(tmp_path)
     path = written(folder, "evals/evals.json", EVALS.replace("table-repair", "other"))
-    found = read_skill_evals(read_catalog(tmp_path)).evals
-    assert {case.skill_name for case in found.cases} == {"table-repair"}
+    found = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
+    assert [each.skill for each in found.cases] == ["table-repair"]
     one(found.diagnostics, path, 1, "skill_name is not that of the skill it lies in")
+
+
+def test_a_skill_cannot_have_files_outside_of_it_read(tmp_path: Path) -> None:
+    written(tmp_path, "secret.txt", "secret")
+    folder = skill(tmp_path)
+    path = written(
+        folder, "t.json", json.dumps({"evals": [{"prompt": "p", "files": ["secret.txt"]}]})
+    )
+    found = read_answer_cases(CasePlaces((str(path),)), read_catalog(tmp_path))
+    assert found.cases == ()
+    one(found.diagnostics, path, 1, "there is no file 'secret.txt'")
 
 
 def test_a_link_out_of_the_skill_is_not_followed(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     written(outside, "t.json", TRIGGERS)
-    written(outside, "evals.json", EVALS)
     folder = skill(tmp_path / "root")
     (folder / "evals").symlink_to(outside)
-    assert read_skill_evals(read_catalog(tmp_path / "root")).triggers.cases == ()
+    places = CasePlaces(in_skills=True)
+    assert read_activation_cases(places, read_catalog(tmp_path / "root")).cases == ()
     (folder / "evals").unlink()
     (folder / "evals").mkdir()
     (folder / "evals" / "t.json").symlink_to(outside / "t.json")
-    assert read_skill_evals(read_catalog(tmp_path / "root")).triggers.cases == ()
+    assert read_activation_cases(places, read_catalog(tmp_path / "root")).cases == ()
 
 
 PLAIN = st.recursive(
@@ -269,3 +421,30 @@ def test_items_of_a_list_are_found_on_their_lines(
         start = json.dumps(item, indent=indent).split("\n")[0]
         assert start in rows[line - 1]
     assert json_items(json.dumps(items, indent=indent), None) or not items
+
+
+def test_an_entry_that_names_an_unknown_skill_is_left_out(tmp_path: Path) -> None:
+    text = '[{"query": "p", "skill": "letter"},\n {"query": "q", "skill": "lettre"}]'
+    found = read(written(tmp_path, "t.json", text), library())
+    assert [each.skill for each in found.cases] == ["letter"]
+    assert found.errors == ()
+    one(found.diagnostics, tmp_path / "t.json", 2, "the skill is not there: lettre")
+
+
+@for_each(
+    ("field", "fault"),
+    [
+        ('"prompt": "how deep\\ud800"', "prompt holds half of a character"),
+        ('"prompt": "p", "assertions": ["\\ud800"]', "assertions holds half of a character"),
+        ('"prompt": "p", "must_include": ["\\ud800"]', "half of a character"),
+        ('"prompt": "p", "id": "\\ud800"', "id holds half of a character"),
+    ],
+)
+def test_an_entry_with_half_of_a_character_is_left_out(
+    tmp_path: Path, field: str, fault: str
+) -> None:
+    text = f'{{"skill_name": "letter", "evals": [{{"prompt": "q"}},\n {{{field}}}]}}'
+    path = written(tmp_path, "evals.json", text)
+    found = read(path, library())
+    assert [prompt.prompt for prompt in found.cases[0].prompts] == ["q"]
+    one(found.diagnostics, path, 2, fault)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.evals.cases.case_files import RUBRIC, read_files
 from skillyard.evals.cases.dataset import Dataset
-from skillyard.evals.cases.rubrics import Rubric, read_rubrics
+from skillyard.evals.cases.skill_cases import SkillCases
 from skillyard.evals.criteria import Criterion
 from tests.evals.cases.making import library, one, told, written
 from tests.tables import for_each
@@ -30,22 +31,22 @@ criteria:
 """
 
 
-def read(folder: Path, text: str, name: str = "table-repair.yaml") -> Dataset[Rubric]:
-    return read_rubrics(written(folder, name, text).parent, library())
+def read(folder: Path, text: str, name: str = "table-repair.yaml") -> Dataset[SkillCases]:
+    return read_files(written(folder, name, text).parent, RUBRIC, library())
 
 
 def test_a_rubric_is_read_as_it_stands(tmp_path: Path) -> None:
     found = read(tmp_path, GOOD)
     assert found.diagnostics == ()
     (rubric,) = found.cases
-    assert rubric.skill_name == "table-repair"
-    assert rubric.test_prompts == ("My list does not load, what now?", "id;name\n1;Ann")
+    assert rubric.skill == "table-repair"
+    prompts = [each.prompt for each in rubric.prompts]
+    assert prompts == ["My list does not load, what now?", "id;name\n1;Ann"]
     assert rubric.criteria == (
         Criterion("right", 0.5, "It is right."),
         Criterion("whole", 0.3, "Nothing is missing."),
         Criterion("short", 0.2, "No padding."),
     )
-    assert rubric.criteria_of(1) == rubric.criteria
     assert (rubric.path, rubric.line) == (str(tmp_path / "table-repair.yaml"), 1)
 
 
@@ -70,7 +71,7 @@ extra: 1
         ("error", 3, "test_prompts[0] is empty"),
         ("error", 4, "test_prompts[1] is not text"),
         ("error", 5, "the prompt names the skill under test, table-repair"),
-        ("error", 7, "test_prompts holds a prompt twice"),
+        ("error", 7, "test_prompts[4] occurs twice (first on line 6)"),
         ("error", 9, "criteria[0].weight is not a number"),
         ("error", 10, "criteria[1].description is empty"),
         ("error", 10, "criteria[1].name is that of criteria[0] too"),
@@ -170,7 +171,7 @@ def test_one_bad_file_does_not_hide_the_others(tmp_path: Path) -> None:
     written(tmp_path, ".hidden.yaml", "nonsense")
     written(tmp_path, "notes.txt", "nonsense")
     found = read(tmp_path, GOOD)
-    assert [each.skill_name for each in found.cases] == ["table-repair"]
+    assert [each.skill for each in found.cases] == ["table-repair"]
     assert [(Path(each.path).name, each.code) for each in found.errors] == [
         ("gone.yaml", "io_error"),
         ("graph-drawing.yaml", "yaml_not_mapping"),
@@ -185,14 +186,14 @@ def test_the_digest_is_of_the_bytes_and_not_of_the_place(tmp_path: Path) -> None
     assert read(there, GOOD + "\n").sha256 != first.sha256
     written(there, "table-repair.yaml", GOOD[:40])
     written(there, "zz.yaml", GOOD[40:])
-    assert read_rubrics(there).sha256 != first.sha256
+    assert read_files(there, RUBRIC, library()).sha256 != first.sha256
 
 
 def test_a_folder_that_is_not_there_has_no_rubrics_and_a_file_that_is_not_is_an_error(
     tmp_path: Path,
 ) -> None:
-    assert read_rubrics(tmp_path / "none").diagnostics == ()
-    (error,) = read_rubrics(tmp_path / "none.yaml").errors
+    assert read_files(tmp_path / "none", RUBRIC, library()).diagnostics == ()
+    (error,) = read_files(tmp_path / "none.yaml", RUBRIC, library()).errors
     assert error.code == "io_error"
 
 
@@ -202,6 +203,6 @@ def test_no_text_whatever_makes_reading_raise(
 ) -> None:
     folder = tmp_path_factory.mktemp("rubrics")
     (folder / "x.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
-    found = read_rubrics(folder, library())
+    found = read_files(folder, RUBRIC, library())
     assert found.cases == ()
     assert found.errors

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.errors import InvalidInput
 from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.cases.sampling import sample, sample_activation
-from tests.tables import for_each
+from skillyard.evals.cases.sampling import sample
 
 KEYS = [f"case-{number}" for number in range(30)]
 
@@ -25,12 +22,6 @@ def test_the_choice_is_what_it_always_was() -> None:
 
 def test_seed_and_layer_change_the_choice() -> None:
     assert len({chosen(KEYS, 5, seed, layer) for seed in (1, 2) for layer in ("a", "b")}) == 4
-
-
-@for_each("limit", [0, -1, True, 1.5, "3"])
-def test_a_limit_that_is_none_is_refused(limit: object) -> None:
-    with pytest.raises(InvalidInput, match="limit"):
-        chosen(KEYS, limit)  # type: ignore[arg-type]
 
 
 @given(st.permutations(KEYS), st.integers(1, 40), st.integers())
@@ -54,7 +45,14 @@ def test_one_more_case_displaces_at_most_one(limit: int, seed: int) -> None:
 )
 def test_both_kinds_are_kept_where_there_is_room(kinds: list[bool], limit: int, seed: int) -> None:
     cases = [ActivationCase(f"c{n}", "p", should_activate=kind) for n, kind in enumerate(kinds)]
-    found = sample_activation(cases, limit, seed=seed)
+    found = sample(
+        cases,
+        limit,
+        seed=seed,
+        layer="activation",
+        key=lambda case: case.id,
+        is_positive=lambda case: case.should_activate,
+    )
     assert len(found) == min(limit, len(cases))
     assert [case.id for case in cases if case in found] == [case.id for case in found]
     if limit > 1:

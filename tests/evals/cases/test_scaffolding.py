@@ -1,7 +1,9 @@
-"""``eval init``: what it writes is valid, is marked as proposed, and touches nobody's work."""
+"""``eval init``: enough lines for a verdict, refused until they are written, and no lost work."""
 
 from __future__ import annotations
 
+import json
+import shlex
 import string
 from pathlib import Path
 
@@ -11,118 +13,162 @@ from hypothesis import strategies as st
 
 from skillyard.catalog import Catalog, read_catalog
 from skillyard.errors import InvalidInput
-from skillyard.evals.cases.activation import read_activation
-from skillyard.evals.cases.candidates import read_candidates
-from skillyard.evals.cases.rubrics import read_rubrics
-from skillyard.evals.cases.scaffolding import scaffold
-from skillyard.evals.cases.skill_names import find_name
-from skillyard.evals.config import read_config
+from skillyard.evals.cases.layer_cases import (
+    CasePlaces,
+    read_activation_cases,
+    read_answer_cases,
+)
+from skillyard.evals.cases.scaffolding import (
+    PROMPTS_THAT_DO_NOT_FIRE,
+    PROMPTS_THAT_FIRE,
+    init_skills,
+    write_case_file,
+)
 from skillyard.skill import Skill, Triggers
-from tests.evals.cases.making import library, written
+from tests.evals.cases.making import library, one, told, written
 from tests.shared_data import REPOSITORY
 from tests.tables import for_each
 
-CANDIDATES = "datasets/size_impact/candidates.yaml"
 
-
-def names(paths: tuple[str, ...], folder: Path) -> list[str]:
-    return [Path(path).relative_to(folder).as_posix() for path in paths]
-
-
-def valid(folder: Path, catalog: Catalog) -> None:
-    """Everything below the folder reads without an error."""
-    assert read_rubrics(folder / "rubrics", catalog).errors == ()
-    assert read_activation(folder / "datasets/activation", catalog=catalog).errors == ()
-    assert read_candidates(folder / CANDIDATES, catalog).errors == ()
-    assert read_config(folder / "config.yaml")[0] is not None
-
-
-def test_the_files_of_a_skill_are_valid_and_marked(tmp_path: Path) -> None:
-    catalog = library()
-    found = scaffold(catalog.get("table-repair"), catalog, tmp_path)
-    assert names(found.written, tmp_path) == [
-        "config.yaml",
-        "rubrics/table-repair.yaml",
-        "datasets/activation/table-repair.jsonl",
-        "datasets/activation/nothing-fits.jsonl",
-        CANDIDATES,
+def fill(path: Path) -> None:
+    """Write every prompt that is still to be written."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    filled = [
+        f"  - prompt: request number {number}" if '- prompt: "TODO' in line else line
+        for number, line in enumerate(lines)
     ]
-    assert found.existing == ()
-    valid(tmp_path, catalog)
-    for path in found.written:
-        assert "EDIT" in Path(path).read_text(encoding="utf-8")
-    (candidate,) = read_candidates(tmp_path / CANDIDATES, catalog).cases
-    assert (candidate.skill, candidate.expected_tier) == ("table-repair", "small")
+    path.write_text("\n".join(filled), encoding="utf-8")
 
 
-def test_near_misses_belong_to_the_nearest_skills(tmp_path: Path) -> None:
-    catalog = read_catalog(REPOSITORY / "examples/skills")
-    scaffold(catalog.get("csv-cleaning"), catalog, tmp_path)
-    cases = read_activation(tmp_path / "datasets/activation", catalog=catalog).cases
-    own = [case for case in cases if case.expected_skills == ("csv-cleaning",)]
-    near = [case for case in cases if case.category == "near miss"]
-    assert len(own) >= 4
-    assert 1 <= len(near) <= 3
-    assert "spreadsheet-formulas" in {case.expected_skills[0] for case in near}
-    assert any(not case.should_activate for case in cases)
-
-
-def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
+def test_a_new_file_has_enough_prompts_and_is_refused_until_they_are_written(
+    tmp_path: Path,
+) -> None:
     catalog = library()
-    skill = catalog.get("letter")
-    first = scaffold(skill, catalog, tmp_path)
-    before = {path: Path(path).read_bytes() for path in first.written}
-    again = scaffold(skill, catalog, tmp_path)
-    assert (again.written, sorted(again.existing)) == ((), sorted(first.written))
-    assert {path: Path(path).read_bytes() for path in first.written} == before
+    file = write_case_file(catalog.get("table-repair"), catalog, tmp_path)
+    assert (file.path, file.is_new) == (str(tmp_path / "table-repair.yaml"), True)
+    assert file.placeholders == PROMPTS_THAT_FIRE + PROMPTS_THAT_DO_NOT_FIRE == 15
+    places = CasePlaces((str(tmp_path),))
+    for found in (read_activation_cases(places, catalog), read_answer_cases(places, catalog)):
+        assert found.cases == ()
+        one(found.errors, Path(file.path), 6, "15 prompts are still to be written")
+    fill(Path(file.path))
+    activation = read_activation_cases(places, catalog)
+    assert activation.diagnostics == ()
+    assert [case.should_activate for case in activation.cases] == [True] * 10 + [False] * 5
+    (answers,) = read_answer_cases(places, catalog).cases
+    assert len(answers.prompts) == PROMPTS_THAT_FIRE
+
+
+def test_the_last_prompt_to_write_is_named_with_its_line(tmp_path: Path) -> None:
+    text = "skill: letter\nprompts:\n  - prompt: a real one\n  - prompt: 'TODO: another'\n"
+    path = written(tmp_path, "letter.yaml", text)
+    found = read_activation_cases(CasePlaces((str(path),)), library())
+    assert told(found.diagnostics) == [("error", 4, "1 prompt is still to be written")]
+
+
+def test_hints_come_from_the_description_and_the_nearest_skills(tmp_path: Path) -> None:
+    catalog = read_catalog(REPOSITORY / "examples/skills")
+    file = write_case_file(catalog.get("csv-cleaning"), catalog, tmp_path)
+    hints = [
+        line for line in Path(file.path).read_text(encoding="utf-8").split("\n") if "TODO:" in line
+    ]
+    assert len(set(hints)) == 15
+    assert any("spreadsheet-formulas" in hint for hint in hints)
+
+
+def test_what_the_skill_ships_is_taken_over_as_it_is(tmp_path: Path) -> None:
+    home = tmp_path / "skills/letter"
+    written(home, "SKILL.md", "---\nname: letter\ndescription: Writes. Use it.\n---\nBody\n")
+    written(home, "evals/files/x.csv", "a,b\n")
+    entry = {
+        "prompt": 'two\nlines, "quoted" \u202e',
+        "expected_output": "e",
+        "assertions": ["a: b", {"type": "json-schema", "value": {"type": "object"}}],
+        "must_have": [r"\bx\b"],
+        "files": ["evals/files/x.csv"],
+    }
+    written(home, "evals/evals.json", json.dumps({"evals": [entry]}))
+    written(home, "evals/triggers.json", '[{"query": "q", "should_trigger": false}]')
+    catalog = read_catalog(tmp_path / "skills")
+    file = write_case_file(catalog.get("letter"), catalog, tmp_path / "evals")
+    assert (file.taken_over, file.placeholders) == (2, 9 + 4)
+    fill(Path(file.path))
+    places = CasePlaces((str(tmp_path / "evals"),))
+    ((shipped, *_),) = (each.prompts for each in read_answer_cases(places, catalog).cases)
+    in_skill = CasePlaces(in_skills=True)
+    ((original,),) = (each.prompts for each in read_answer_cases(in_skill, catalog).cases)
+    assert shipped == original
+    cases = read_activation_cases(places, catalog).cases
+    assert ("q", False) in [(case.user_prompt, case.should_activate) for case in cases]
 
 
 def test_what_somebody_wrote_is_kept(tmp_path: Path) -> None:
     catalog = library()
-    mine = [
-        written(tmp_path, "rubrics/letter.yaml", "my own notes"),
-        written(tmp_path, "config.yaml", "runs: 9\n"),
-        written(tmp_path, CANDIDATES, "candidates: [{skill: table-repair, test_prompt: x}]\n"),
-    ]
-    before = [path.read_text() for path in mine]
-    found = scaffold(catalog.get("letter"), catalog, tmp_path)
-    assert [path.read_text() for path in mine] == before
-    assert sorted(found.existing) == sorted(map(str, mine))
+    mine = written(tmp_path, "letter.yaml", "my own notes")
+    file = write_case_file(catalog.get("letter"), catalog, tmp_path)
+    assert (file.is_new, file.placeholders) == (False, 0)
+    assert mine.read_text() == "my own notes"
 
 
-def test_a_second_skill_joins_the_candidates_at_the_end(tmp_path: Path) -> None:
-    catalog = library()
-    text = "candidates:\n  # mine\n  - skill: letter\n    test_prompt: x\n\n"
-    path = written(tmp_path, CANDIDATES, text)
-    found = scaffold(catalog.get("table-repair"), catalog, tmp_path)
-    assert str(path) in found.written
-    assert path.read_text().startswith(text.rstrip("\n"))
-    assert [case.skill for case in read_candidates(path, catalog).cases] == [
-        "letter",
-        "table-repair",
-    ]
-
-
-def test_skills_of_every_kind_share_a_folder_without_an_error(tmp_path: Path) -> None:
+def test_without_names_every_skill_gets_a_file_of_its_own(tmp_path: Path) -> None:
     catalog = read_catalog(REPOSITORY / "examples/skills")
-    skills = ["csv-cleaning", "garden-planning", "bulk-delete", "hotline-escalation", "agents"]
-    for name in skills:
-        scaffold(catalog.get(name), catalog, tmp_path)
-    valid(tmp_path, catalog)
-    assert len(read_candidates(tmp_path / CANDIDATES).cases) == len(skills)
+    skills = init_skills(catalog, [])
+    assert {"agents"} & {skill.name for skill in skills} == set()
+    files = [write_case_file(skill, catalog, tmp_path) for skill in skills]
+    new = [file for file in files if file.is_new]
+    assert len(new) > 30
+    for file in new:
+        fill(Path(file.path))
+    found = read_answer_cases(CasePlaces((str(tmp_path),)), catalog)
+    assert found.errors == ()
+    assert {each.skill for each in found.cases} == {file.skill for file in new}
 
 
-def test_a_hidden_skill_gets_no_activation_cases(tmp_path: Path) -> None:
+def test_a_hidden_skill_gets_no_prompts_that_should_not_fire(tmp_path: Path) -> None:
     catalog = library()
-    found = scaffold(catalog.get("wipe-out"), catalog, tmp_path)
-    assert not any("activation" in name for name in names(found.written, tmp_path))
+    file = write_case_file(catalog.get("wipe-out"), catalog, tmp_path)
+    assert file.placeholders == PROMPTS_THAT_FIRE
+
+
+@for_each(
+    ("places", "command"),
+    [
+        ([], "skillyard eval activation"),
+        (
+            ["--evals-dir", "my cases", "--root", "a", "--root", "skills", "--scope", "user"],
+            "skillyard eval activation --root a --root skills --scope user --evals-dir 'my cases'",
+        ),
+    ],
+)
+def test_the_command_that_is_shown_next_runs_the_new_file(
+    tmp_path: Path,
+    places: list[str],
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from skillyard.cli import main
+
+    text = "---\nname: letter\ndescription: Writes letters. Use it.\n---\nBody\n"
+    written(tmp_path, "skills/letter/SKILL.md", text)
+    (tmp_path / "a").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "a"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "a"))
+    assert main(["eval", "init", "letter", *places]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.endswith(f"Write the prompts, then: {command}")
+    (file,) = tmp_path.glob("*/letter.yaml")
+    fill(file)
+    assert main([*shlex.split(command)[1:], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cases"] == 15
 
 
 @for_each("name", ["../out", "a/b", "/abs", "nul", "-x"])
 def test_a_name_that_leads_elsewhere_writes_nothing(tmp_path: Path, name: str) -> None:
     skill = Skill(name, "Does it.", "B")
-    with pytest.raises(InvalidInput, match="no files can be named after"):
-        scaffold(skill, Catalog.from_skills([skill]), tmp_path / "evals")
+    with pytest.raises(InvalidInput, match="no file can be named after"):
+        write_case_file(skill, Catalog.from_skills([skill]), tmp_path / "evals")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -134,7 +180,7 @@ TEXTS = st.text(
 
 @given(TEXTS, st.lists(TEXTS, max_size=3), st.lists(TEXTS, max_size=3))
 @example("", [":", ":"], [])
-def test_whatever_a_skill_says_the_files_are_valid_and_do_not_name_it(
+def test_whatever_a_skill_says_only_the_placeholders_are_wrong_with_its_file(
     tmp_path_factory: pytest.TempPathFactory, text: str, phrases: list[str], keywords: list[str]
 ) -> None:
     description = f"Use two-words when {text}"
@@ -143,8 +189,6 @@ def test_whatever_a_skill_says_the_files_are_valid_and_do_not_name_it(
     )
     catalog = Catalog.from_skills([skill, *library()])
     folder = tmp_path_factory.mktemp("evals")
-    scaffold(skill, catalog, folder)
-    valid(folder, catalog)
-    (rubric,) = read_rubrics(folder / "rubrics", catalog).cases
-    assert len(rubric.test_prompts) == 2
-    assert [find_name(prompt, "two-words") for prompt in rubric.test_prompts] == [None, None]
+    write_case_file(skill, catalog, folder)
+    found = read_activation_cases(CasePlaces((str(folder),)), catalog)
+    assert [each.message for each in found.errors] == ["15 prompts are still to be written"]

@@ -9,13 +9,20 @@ from collections import Counter
 import pytest
 
 from skillyard.catalog import Catalog, read_catalog
-from skillyard.evals.cases.activation import ActivationCase, read_activation
-from skillyard.evals.cases.candidates import Candidate, read_candidates
-from skillyard.evals.cases.confusion import ConfusionCase, groups_of, read_confusion
-from skillyard.evals.cases.rubrics import Rubric, read_rubrics
+from skillyard.evals.cases.activation import ActivationCase
+from skillyard.evals.cases.case_files import CANDIDATES, RUBRIC, read_files
+from skillyard.evals.cases.confusion import ConfusionCase, groups_of
+from skillyard.evals.cases.layer_cases import (
+    CasePlaces,
+    read_activation_cases,
+    read_confusion_cases,
+)
+from skillyard.evals.cases.skill_cases import SkillCases
 from skillyard.evals.cases.skill_names import find_name
-from skillyard.evals.conditions.prompts import DEFAULT_ROLE, Arms, size_impact_arms
-from skillyard.evals.config import Config, read_config
+from skillyard.evals.conditions.prompts import DEFAULT_ROLE, Arms, skill_arms
+from skillyard.evals.config import read_config
+from skillyard.evals.config_values import Config
+from skillyard.evals.statistics.power import planned_verdicts
 from skillyard.skill import Skill
 from tests.shared_data import REPOSITORY
 
@@ -36,29 +43,29 @@ def config() -> Config:
 
 
 @pytest.fixture(scope="module")
-def rubrics(config: Config, catalog: Catalog) -> tuple[Rubric, ...]:
-    found = read_rubrics(config.paths.rubrics, catalog)
+def rubrics(config: Config, catalog: Catalog) -> tuple[SkillCases, ...]:
+    found = read_files(config.paths.rubrics, RUBRIC, catalog)
     assert found.diagnostics == ()
     return found.cases
 
 
 @pytest.fixture(scope="module")
 def activation(config: Config, catalog: Catalog) -> tuple[ActivationCase, ...]:
-    found = read_activation(config.paths.activation, catalog=catalog)
+    found = read_activation_cases(CasePlaces((config.paths.activation,)), catalog)
     assert found.diagnostics == ()
     return found.cases
 
 
 @pytest.fixture(scope="module")
 def confusion(config: Config, catalog: Catalog) -> tuple[ConfusionCase, ...]:
-    found = read_confusion(config.paths.confusion, catalog=catalog)
+    found = read_confusion_cases(CasePlaces((config.paths.confusion,)), catalog)
     assert found.diagnostics == ()
     return found.cases
 
 
 @pytest.fixture(scope="module")
-def candidates(config: Config, catalog: Catalog) -> tuple[Candidate, ...]:
-    found = read_candidates(config.paths.candidates, catalog)
+def candidates(config: Config, catalog: Catalog) -> tuple[SkillCases, ...]:
+    found = read_files(config.paths.candidates, CANDIDATES, catalog)
     assert found.diagnostics == ()
     return found.cases
 
@@ -69,12 +76,14 @@ def test_the_config_names_models(config: Config) -> None:
     assert config.models.generation != config.models.judge
 
 
-def test_at_least_ten_rubrics_with_prompts_that_stand_alone(rubrics: tuple[Rubric, ...]) -> None:
+def test_at_least_ten_rubrics_with_prompts_that_stand_alone(
+    rubrics: tuple[SkillCases, ...],
+) -> None:
     assert len(rubrics) >= 10
     for rubric in rubrics:
-        assert len(rubric.test_prompts) >= 2
+        assert len(rubric.prompts) >= 2
         assert 3 <= len(rubric.criteria) <= 6
-        assert all(len(prompt) >= 150 for prompt in rubric.test_prompts)
+        assert all(len(each.prompt) >= 150 for each in rubric.prompts)
 
 
 def test_activation_has_positives_near_misses_and_languages(
@@ -123,11 +132,11 @@ def test_confusion_groups_have_the_sizes_that_were_asked_for(
     assert {case.group for case in negatives} == set(groups)
 
 
-def arms(candidate: Candidate, catalog: Catalog) -> Arms:
+def arms(candidate: SkillCases, catalog: Catalog) -> Arms:
     skill: Skill = catalog.get(candidate.skill)
     with open(skill.path, encoding="utf-8") as file:
         text = file.read()
-    return size_impact_arms(
+    return skill_arms(
         text,
         os.path.dirname(skill.path),
         role=DEFAULT_ROLE,
@@ -137,7 +146,7 @@ def arms(candidate: Candidate, catalog: Catalog) -> Arms:
 
 
 def test_candidates_span_three_tiers_with_siblings(
-    candidates: tuple[Candidate, ...], catalog: Catalog
+    candidates: tuple[SkillCases, ...], catalog: Catalog
 ) -> None:
     assert len(candidates) >= 10
     tiers: Counter[str] = Counter()
@@ -148,33 +157,33 @@ def test_candidates_span_three_tiers_with_siblings(
         assert (made.missing_siblings, made.refused_siblings) == ((), ())
         assert ("full_siblings" in made.arms) == bool(candidate.siblings)
         assert made.arms["summary"].size.bytes < made.arms["full"].size.bytes / 2
-        assert len(candidate.test_prompts) >= 2
+        assert len(candidate.prompts) >= 2
         tiers[made.tier] += 1
     assert min(tiers[name] for name in ("small", "medium", "large")) >= 3
     assert sum(bool(candidate.siblings) for candidate in candidates) >= 3
 
 
 def test_no_prompt_names_a_skill_that_it_is_about(
-    rubrics: tuple[Rubric, ...],
-    candidates: tuple[Candidate, ...],
+    rubrics: tuple[SkillCases, ...],
+    candidates: tuple[SkillCases, ...],
     activation: tuple[ActivationCase, ...],
     confusion: tuple[ConfusionCase, ...],
 ) -> None:
-    about = [(rubric.skill_name, prompt) for rubric in rubrics for prompt in rubric.test_prompts]
-    about += [(each.skill, prompt) for each in candidates for prompt in each.test_prompts]
+    listed = [*rubrics, *candidates]
+    about = [(each.skill, prompt.prompt) for each in listed for prompt in each.prompts]
     about += [(name, case.user_prompt) for case in activation for name in case.expected_skills]
     about += [(case.expected_skill or "x", case.user_prompt) for case in confusion]
     assert [pair for pair in about if find_name(pair[1], pair[0])] == []
 
 
 def test_no_prompt_is_used_twice_or_taken_from_the_ranking_requests(
-    rubrics: tuple[Rubric, ...],
-    candidates: tuple[Candidate, ...],
+    rubrics: tuple[SkillCases, ...],
+    candidates: tuple[SkillCases, ...],
     activation: tuple[ActivationCase, ...],
     confusion: tuple[ConfusionCase, ...],
 ) -> None:
-    prompts = [prompt for rubric in rubrics for prompt in rubric.test_prompts]
-    prompts += [prompt for each in candidates for prompt in each.test_prompts]
+    listed = [*rubrics, *candidates]
+    prompts = [prompt.prompt for each in listed for prompt in each.prompts]
     prompts += [case.user_prompt for case in activation]
     prompts += [case.user_prompt for case in confusion]
     with open(REPOSITORY / "examples/requests.jsonl", encoding="utf-8") as file:
@@ -193,3 +202,14 @@ def test_the_readme_counts_what_is_there(
     expected = sum(case.expected_skill is not None for case in confusion)
     assert f"three or four similar skills, {expected} requests" in text
     assert f"| {len(confusion) - expected} requests that are close to a group" in text
+
+
+def test_the_case_file_can_show_a_difference_of_a_point(catalog: Catalog) -> None:
+    pytest.importorskip("scipy")
+    places = CasePlaces((str(REPOSITORY / "examples/cases"),))
+    cases = read_activation_cases(places, catalog).cases
+    fires = [case for case in cases if case.should_activate]
+    (plan,) = planned_verdicts({"csv-cleaning": len(fires)})
+    assert plan.smallest_detectable is not None
+    assert plan.smallest_detectable <= 1.0
+    assert len(cases) - len(fires) == 5

@@ -9,7 +9,8 @@ import pytest
 
 from skillyard.catalog import Catalog, read_catalog
 from skillyard.errors import SkillNotFound
-from skillyard.evals.cases.activation import ActivationCase, read_activation
+from skillyard.evals.cases.activation import ActivationCase
+from skillyard.evals.cases.layer_cases import CasePlaces, read_activation_cases
 from skillyard.ranking.match import rank
 from skillyard.skill import Skill
 from skillyard.usecases.suggestions import Suggestions, suggest
@@ -94,7 +95,8 @@ def test_a_request_without_any_word_of_the_skill_tells_what_nobody_claims() -> N
 
 
 def test_the_answer_is_json_and_the_same_every_time(catalog: Catalog) -> None:
-    cases = read_activation(EXAMPLES / "evals/datasets/activation", catalog=catalog).cases
+    places = CasePlaces((str(EXAMPLES / "evals/datasets/activation"),))
+    cases = read_activation_cases(places, catalog).cases
     found = suggest(catalog, "log-triage", cases)
     assert isinstance(found, Suggestions)
     assert found.looked_at == len(cases)

@@ -7,9 +7,13 @@ import time
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from skillyard.evals.conditions.document import split_document
-from skillyard.evals.conditions.fences import opening_fence
-from skillyard.evals.conditions.summaries import extract_summary, parts, scope_of
+from skillyard.evals.conditions.summaries import (
+    extract_summary,
+    opening_fence,
+    parts,
+    scope_of,
+    split_document,
+)
 from tests.property.strategies import blocks, hostile_text, many
 from tests.tables import for_each
 

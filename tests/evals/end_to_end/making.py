@@ -180,6 +180,8 @@ class Project:
         for name, place in places.items():
             if name not in given:
                 line += [name, str(place)]
+        if layer in ("effectiveness", "size-impact"):
+            line.append("--anyway")  # a prompt or two show whether it works, and decide nothing
         return [*line, *given]
 
     def envelopes(self, results: Path | None = None) -> list[dict[str, Any]]:

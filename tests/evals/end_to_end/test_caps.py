@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from skillyard_testkit.fake_llm import FakeLlm
+from skillyard_testkit.fake_llm import FakeLlm, faults
 from tests.evals.end_to_end.conftest import Run
 from tests.evals.end_to_end.making import Project
+from tests.evals.end_to_end.test_kills import ended, start
 
 
 def skipped(envelope: dict[str, Any]) -> Counter[str]:
@@ -58,6 +59,155 @@ def test_money_is_never_passed(concurrency: int, run: Run, fake: FakeLlm, made: 
     assert envelope["meta"]["stop_reason"] == "budget"
     assert skipped(envelope)["budget"]
     assert 0 < len(fake.log.calls) - 42 < 42
+
+
+def cost_of_log(fake: FakeLlm, run: Run, made: Project) -> float:
+    """Return what the requests of a whole run cost; the stand-in forgets them."""
+    elsewhere = made.folder / "whole"
+    assert run("size-impact", "--output-dir", str(elsewhere)).code == 0
+    fake.log.clear()
+    return float(made.envelope(elsewhere)["meta"]["total_cost"])
+
+
+def test_all_resumes_of_a_run_share_one_budget(run: Run, fake: FakeLlm, made: Project) -> None:
+    """One request at a time: another one than the first that is too dear might be cheaper."""
+    made.configure(max_tokens=1_000, judging={"max_tokens": 1_000}, concurrency=1)
+    cap = cost_of_log(fake, run, made) * 0.5
+    assert run("size-impact", "--max-cost", f"{cap:.6f}").code == 3
+    meta = made.envelope()["meta"]
+    requests = len(fake.log.calls)
+    for _ in range(3):
+        assert run("size-impact", "--resume", meta["run_id"]).code == 3
+        resumed = made.envelope()["meta"]
+        assert 0 < resumed["run_cost"] <= cap
+        assert resumed["run_calls"] == len(fake.log.calls)
+    assert resumed["total_cost"] == 0.0, "what is left does not pay for one more call"
+    assert len(fake.log.calls) == requests
+    assert run("size-impact", "--resume", meta["run_id"], "--max-cost", "15").code == 0
+    whole = made.envelope()["meta"]
+    assert whole["run_calls"] == len(fake.log.calls) == 42
+    assert whole["run_cost"] == pytest.approx(meta["run_cost"] + whole["total_cost"], abs=2e-6)
+    assert whole["lost_calls"] == 0
+
+
+def test_costs_of_skills_after_a_resume_are_named_as_those_of_its_part(
+    run: Run, fake: FakeLlm, made: Project
+) -> None:
+    """Without a resume they are those of the run."""
+    first = run("size-impact", "--max-calls", "30", "--concurrency", "1")
+    assert first.code == 3
+    assert "THIS PART" not in first.out.upper()
+    run_id = made.envelope()["meta"]["run_id"]
+    done = run("size-impact", "--resume", run_id, "--max-calls", "42")
+    assert done.code == 0
+    assert "COST, THIS PART" in " ".join(done.out.upper().split())
+    assert "in all its parts the run cost" in done.out
+
+
+def test_a_small_budget_goes_as_far_as_it_reaches(run: Run, fake: FakeLlm, made: Project) -> None:
+    """The longest answer of 16,000 tokens costs more than the budget, the real ones far less."""
+    cap = cost_of_log(fake, run, made) * 0.7
+    assert run("size-impact", "--max-cost", f"{cap:.6f}").code == 3
+    meta = made.envelope()["meta"]
+    assert cap / 2 < meta["total_cost"] <= cap
+    assert meta["run_calls"] == len(fake.log.calls) > 10
+    limits = [call.body["max_tokens"] for call in fake.log.calls]
+    assert 1_000 <= min(limits) < 16_000
+    assert run("size-impact", "--resume", meta["run_id"], "--max-cost", "15").code == 0
+    assert len(fake.log.calls) == 42, "answers to a lower limit are as good"
+
+
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        (("--model", "claude-opus-4-8"), ("claude-opus-4-8", "claude-haiku-5-5")),
+        (("--judge-model", "claude-haiku-5-5"), ("claude-haiku-5-5", "claude-sonnet-5-5")),
+        (("--seed", "7"), ("7", "42")),
+        (("--runs", "2"), ("2", "1")),
+        (("--orders", "single"), ("single", "both")),
+        (("--provider", "openai"), ("openai", "anthropic")),
+        (("--skill", "bread-baking"), ("bread-baking", "none")),
+        (("--limit", "1"), ("1", "none")),
+        (("--base-url", "http://127.0.0.1:9"), ("http://127.0.0.1:9", "http://127.0.0.1:")),
+    ],
+)  # fmt: skip
+def test_a_resume_with_other_settings_is_refused_and_leaves_the_results(
+    given: tuple[str, str], values: tuple[str, str], run: Run, fake: FakeLlm, made: Project
+) -> None:
+    """The results of a resume replace those of the run, which are paid for."""
+    assert run("size-impact", "--max-calls", "7").code == 3
+    before = made.envelope()
+    run_id = before["meta"]["run_id"]
+    for more in ((), ("--dry-run",)):
+        refused = run("size-impact", "--resume", run_id, *given, *more)
+        assert refused.code == 2
+        message = " ".join(refused.err.split())
+        new, old = values
+        assert f"{given[0]}" in message
+        assert f" is {new}, and the run has {old}" in message
+        assert "to start a new run, leave out --resume" in message
+    other = run("effectiveness", "--resume", run_id)
+    assert other.code == 2
+    assert "was one of size_impact, not of effectiveness" in " ".join(other.err.split())
+    assert made.envelope() == before
+    assert len(fake.log.calls) == 7
+
+
+def test_a_resume_with_other_cases_is_refused_and_leaves_the_results(
+    run: Run, fake: FakeLlm, made: Project
+) -> None:
+    assert run("size-impact", "--max-calls", "7").code == 3
+    before = made.envelope()
+    (path,) = (made.folder / "evals/datasets/size_impact").iterdir()
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("How", "Say how", 1), "utf-8")
+    assert path.read_text("utf-8") != text
+    refused = run("size-impact", "--resume", before["meta"]["run_id"])
+    assert refused.code == 2
+    assert "the cases are not those that run" in " ".join(refused.err.split())
+    assert made.envelope() == before
+    path.write_text(text, "utf-8")
+    assert run("size-impact", "--resume", before["meta"]["run_id"], "--max-calls", "42").code == 0
+    assert len(fake.log.calls) > 7
+
+
+def test_a_resume_takes_its_own_settings_again_and_other_limits(
+    run: Run, fake: FakeLlm, made: Project
+) -> None:
+    assert run("size-impact", "--max-calls", "7").code == 3
+    run_id = made.envelope()["meta"]["run_id"]
+    same = ("--model", "claude-haiku-5-5", "--seed", "42", "--base-url", f"{fake.url}/")
+    limits = ("--max-calls", "42", "--max-cost", "9", "--concurrency", "1")
+    assert run("size-impact", "--resume", run_id, *same, *limits).code == 0
+
+
+def test_two_processes_that_resume_one_run_share_its_budget(
+    run: Run, fake: FakeLlm, made: Project
+) -> None:
+    made.configure(max_tokens=1_000, judging={"max_tokens": 1_000})
+    cap = cost_of_log(fake, run, made) * 0.6
+    assert run("size-impact", "--max-cost", "0.0001").code == 3
+    run_id = made.envelope()["meta"]["run_id"]
+    given = ("--resume", run_id, "--max-cost", f"{cap:.6f}")
+    processes = [start(made, *given) for _ in range(2)]
+    assert [ended(process)[0] for process in processes] == [3, 3]
+    assert run("size-impact", *given).code == 3
+    meta = made.envelope()["meta"]
+    assert 0 < meta["run_cost"] <= cap
+    assert meta["run_calls"] == len(fake.log.calls)
+
+
+def test_a_call_that_failed_after_it_was_sent_counts_as_lost(
+    run: Run, fake: FakeLlm, made: Project
+) -> None:
+    """Its answer never came, but the provider may have billed it."""
+    fake.faults.add(faults.truncated())
+    done = run("size-impact", "--skill", "bread-baking", "--concurrency", "1")
+    assert done.code == 0
+    meta = made.envelope()["meta"]
+    assert meta["lost_calls"] == 1
+    assert 0 < meta["lost_cost"] < meta["run_cost"] == meta["total_cost"]
+    assert "1 request gave no result and may have been billed" in done.out
 
 
 def test_a_cap_below_one_call_asks_nobody(run: Run, fake: FakeLlm, made: Project) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from typing import Any
@@ -107,6 +108,44 @@ def test_the_plan_tells_sizes_and_siblings(run: Run, made: Project) -> None:
     assert "large is expected" in shown
 
 
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_plan_needs_no_model(layer: str, run: Run, made: Project) -> None:
+    given = LAYERS[layer]
+    named = planned(run, layer, *given)
+    made.configure(models={})
+    plan = planned(run, layer, *given)
+    assert (plan["cost_low"], plan["cost_high"], plan["unpriced"]) == (None, None, [])
+    assert plan["unnamed"] == ["--model"]
+    same = ("cases", "generations", "judgements", "input_tokens", "max_output_tokens")
+    assert {name: plan[name] for name in same} == {name: named[name] for name in same}
+    assert plan["input_tokens"] > 0
+    assert "cost unknown: give --model" in run(layer, "--dry-run", *given).out
+    assert planned(run, layer, *given, "--model", "claude-haiku-5-5")["cost_high"] > 0
+    assert run(layer, *given).code == 2, "a run needs one"
+
+
+def test_cases_that_cannot_be_read_are_named(run: Run, made: Project) -> None:
+    """Otherwise a plan of four cases looks like a plan of all sixteen."""
+    evals = [
+        {
+            "id": number,
+            "prompt": f"Which water for pot {number}?",
+            "expectations": ["It names a temperature."],
+            "files": ["missing.bin"] if number else [],
+        }
+        for number in range(4)
+    ]
+    path = made.folder / "evals.json"
+    path.write_text(json.dumps({"skill_name": "tea-brewing", "evals": evals}))
+    done = run("effectiveness", str(path), "--dry-run", "--json")
+    assert (done.code, done.json["cases"]) == (0, 1)
+    left_out = [warning for warning in done.json["warnings"] if "is left out" in warning]
+    assert len(left_out) == 3
+    for number, warning in enumerate(left_out, 1):
+        assert f"the eval {number} is left out" in warning
+        assert warning in done.err
+
+
 def test_a_price_that_nobody_knows_is_said(run: Run) -> None:
     plan = planned(run, "size-impact", "--model", "nobodys-model")
     assert plan["unpriced"] == ["nobodys-model"]
@@ -117,10 +156,13 @@ def test_a_price_that_nobody_knows_is_said(run: Run) -> None:
     )
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-def test_a_plan_is_money_within_its_bounds(layer: str, run: Run) -> None:
-    plan = planned(run, layer, *LAYERS[layer])
-    assert 0 <= plan["cost_low"] <= plan["cost_high"]
+def test_a_negative_of_no_group_is_planned_for_every_group(run: Run, made: Project) -> None:
+    groups = made.folder / "evals/datasets/confusion/groups.jsonl"
+    lines = groups.read_text("utf-8").replace("c-", "d-").replace("kitchen", "second")
+    (groups.parent / "second.jsonl").write_text(lines, encoding="utf-8")
+    cases = planned(run, "confusion")["cases"]
+    assert run("confusion").code == 0
+    assert cases == len(made.envelope()["cases"]) == 12
 
 
 @pytest.mark.slow

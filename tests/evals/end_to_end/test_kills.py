@@ -27,7 +27,6 @@ REQUESTS = 42
 """Of the size-impact run: 14 answers, 28 judgements."""
 INSTANTS = range(1, REQUESTS + 1, 3) if SOAK else (17,)
 LAYER = "size-impact"
-_WHOLE: dict[str, Any] = {}
 MODELS = {"generation": "gpt-4.1-mini", "judge": "gpt-4.1"}
 
 
@@ -116,14 +115,12 @@ def figures(envelope: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture
 def whole(tmp_path: Path, made: Project, trap: Trap, run: Run) -> dict[str, Any]:
     """The results of a run that nobody stopped; the stand-in forgets it."""
-    if not _WHOLE:
-        elsewhere = tmp_path / "whole"
-        assert run(LAYER, "--output-dir", str(elsewhere)).code == 0
-        assert trap.came == REQUESTS
-        trap.came = 0
-        trap.log = CallLog()
-        _WHOLE.update(figures(made.envelope(elsewhere)))
-    return _WHOLE
+    elsewhere = tmp_path / "whole"
+    assert run(LAYER, "--output-dir", str(elsewhere)).code == 0
+    assert trap.came == REQUESTS
+    trap.came = 0
+    trap.log = CallLog()
+    return figures(made.envelope(elsewhere))
 
 
 def last_run(made: Project) -> str:
@@ -160,7 +157,11 @@ def test_a_killed_run_is_finished_without_paying_twice(
     assert twice <= concurrency
     assert sum(answered.values()) - before <= REQUESTS - before + concurrency
     envelope = made.envelope()
-    assert envelope["meta"]["run_id"] == run_id
+    meta = envelope["meta"]
+    assert meta["run_id"] == run_id
+    assert 0 < meta["lost_calls"] <= concurrency
+    assert 0 < meta["lost_cost"] < meta["run_cost"] - meta["total_cost"]
+    assert "gave no result and may have been billed" in done.out
     assert figures(envelope) == whole
 
 
@@ -206,6 +207,8 @@ def test_a_second_interrupt_ends_it_at_once(trap: Trap, made: Project) -> None:
     code, err = ended(process)
     assert code == 3
     assert "interrupted" in err
+    assert "1 request gave no result and may have been billed, at most $" in err
+    assert f"a resume of {last_run(made)} counts this as spent" in err
     assert len(made.entries("generations")) + len(made.entries("judgements")) == 9
 
 
@@ -228,6 +231,9 @@ def test_two_runs_that_share_a_folder_pay_once(
     assert both[0]["meta"]["run_id"] != both[1]["meta"]["run_id"]
     lines = (made.results / "events.jsonl").read_text().splitlines()
     events = Counter((json.loads(line)["run_id"], json.loads(line)["event"]) for line in lines)
+    calls = [events.pop((each["meta"]["run_id"], "reserved"), 0) for each in both]
+    assert sum(calls) == REQUESTS
+    assert [events.pop((each["meta"]["run_id"], "settled"), 0) for each in both] == calls
     assert sorted(events.values()) == [1, 1, 1, 1, 14, 14]
 
 

@@ -59,6 +59,7 @@ def told(envelope: dict[str, Any]) -> dict[str, Any]:
     paid = (
         *("run_id", "timestamp", "duration_s", "total_cost", "cost_of_cached", "calls"),
         *("cache_hits", "backend", "price_source"),
+        *("run_calls", "run_cost", "lost_calls", "lost_cost"),
     )
     meta = {name: value for name, value in envelope["meta"].items() if name not in paid}
     return {**envelope, "cases": cases, "meta": meta, "artifacts": found(envelope)}
@@ -130,8 +131,9 @@ def test_a_replays_report_is_the_same_byte_for_byte(
 def plain(made: Project) -> str:
     """Return the latest report without what belongs to its run alone."""
     meta = made.envelopes()[-1]["meta"]
-    (path,) = (made.folder / "evals/reports").glob(f"{meta['run_id']}*")
-    report = path.read_text("utf-8").replace(meta["run_id"], "RUN")
+    paths = sorted((made.folder / "evals/reports").glob(f"{meta['run_id']}*"))
+    assert paths
+    report = "".join(path.read_text("utf-8") for path in paths).replace(meta["run_id"], "RUN")
     report = report.replace(meta["timestamp"].removesuffix("Z"), "TIME")
     report = report.replace(meta["timestamp"][:16].replace("T", " "), "TIME")
     return re.sub(r'(?<=time=")[\d.]+(?=")|\b[\d.,]+\s(s|ms|min)\b', "DURATION", report)

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from skillyard.evals.storage.case_shapes import check_cases
+from skillyard.evals.storage.results import read_results
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.cli.making import write
 from tests.evals.end_to_end.conftest import Run
@@ -108,10 +110,51 @@ def test_the_results_say_what_was_run(run: Run, fake: FakeLlm, made: Project) ->
         assert len(case["judgements"]) == 2
         assert all((made.results / path).is_file() for path in case["judgements"])
     events = [json.loads(line) for line in (made.results / "events.jsonl").read_text().splitlines()]
-    assert [event["event"] for event in events] == [
+    calls = [event for event in events if event["event"] in ("reserved", "settled")]
+    assert [event["event"] for event in events if event not in calls] == [
         "start", *["case"] * len(envelope["cases"]), "end",
     ]  # fmt: skip
+    assert len(calls) == 2 * meta["calls"]
     assert {event["run_id"] for event in events} == {meta["run_id"]}
+
+
+def test_terminal_report_and_summary_have_one_f1(run: Run, made: Project) -> None:
+    """Of seven cases that expect a skill one finds none; three expect none and get none."""
+    path = made.folder / "evals/datasets/activation/all.jsonl"
+    lost = {**json.loads(path.read_text().splitlines()[0]), "id": "p-7", "user_prompt": "xyzzy"}
+    path.write_text(path.read_text() + json.dumps(lost) + "\n")
+    done = run("activation", "--format", "md")
+    summary = made.envelope()["summary"]
+    assert summary["_overall"]["f1"] == pytest.approx(6 / 7, abs=1e-6)
+    f1_of = {
+        skill: re.search(rf"^{skill} .*  (\d\.\d\d) ", done.out, re.MULTILINE)
+        for skill in ("bread-baking", "coffee-roasting", "tea-brewing")
+    }
+    assert [found and found[1] for found in f1_of.values()] == ["1.00", "1.00", "0.67"]
+    assert "L3: F1 0.86, " in done.out
+    report = next((made.folder / "evals").glob("reports/*.md")).read_text()
+    assert "F1 0.86, " in report
+    assert re.search(r"`tea-brewing` .* 0\\?\.67 \|", report)
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+def test_two_servers_with_one_model_name_share_no_answer(
+    provider: str, run: Run, fake: FakeLlm, made: Project
+) -> None:
+    """They differ by their port alone, as two local models do."""
+    given = ("--skill", "bread-baking", "--provider", provider, "--max-calls", "99")
+    assert run("size-impact", *given).code == 0
+    requests = len(fake.log.calls)
+    with FakeLlm() as other:
+        address = other.url if provider == "anthropic" else other.openai_url
+        planned = run("size-impact", *given, "--base-url", address, "--dry-run", "--json").json
+        assert planned["generations"]["kept"] == planned["judgements"]["kept"] == 0
+        assert run("size-impact", *given, "--base-url", address).code == 0
+        assert len(other.log.calls) == requests
+        last = made.envelopes()[-1]["meta"]
+        assert (last["cache_hits"], last["host"]) == (0, address)
+    assert run("size-impact", *given).code == 0
+    assert len(fake.log.calls) == requests, "the first server's answers are still used"
 
 
 def test_an_answer_without_a_skill_is_shared_by_all(run: Run, fake: FakeLlm, made: Project) -> None:
@@ -275,8 +318,12 @@ def test_the_address_that_gets_the_key_is_not_taken_from_a_results_folder(
         assert thief.url in done.err
         assert "--base-url" in done.err
         assert not thief.log.calls
-        done = run(*given, "--resume", run_id, "--max-calls", "9", "--base-url", fake.url)
-        assert done.code == 0
+        resume = (*given, "--resume", run_id, "--max-calls", "9", "--base-url", fake.url)
+        done = run(*resume)
+        assert done.code == 2, "the events name another server than the one that was asked"
+        assert not thief.log.calls
+        events.write_text(events.read_text().replace(thief.url, fake.url))
+        assert run(*resume).code == 0
         assert not thief.log.calls
         assert len(fake.log.calls) == 4
 
@@ -296,7 +343,8 @@ def test_what_was_paid_for_is_on_disk_at_once_and_what_is_free_need_not_be(
 
     monkeypatch.setattr(os, "fsync", fsync)
     assert run("effectiveness", "--concurrency", "1").code == 0
-    assert len(synced) == 1 + 3 + 1, "the start, three cases, the end"
+    calls = made.envelope()["meta"]["calls"]
+    assert len(synced) == 1 + calls + 3 + 1, "the start, what may be billed, three cases, the end"
     synced.clear()
     assert run("effectiveness", "--replay").code == 0
     assert len(synced) == 2
@@ -318,3 +366,13 @@ def test_connections_are_closed_when_a_run_ends(
     assert run("effectiveness", "--skill", "coffee-roasting").code == 0
     assert run("effectiveness", "--max-calls", "1", "--regenerate").code == 3
     assert len(closed) == 2
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("limits", [[], ["--max-calls", "6"]])
+def test_what_a_run_writes_has_the_shape_that_is_checked(
+    layer: str, limits: list[str], run: Run, fake: FakeLlm, made: Project
+) -> None:
+    run(layer, *LAYERS[layer], *limits)
+    (path,) = made.results.glob("*_2*.json")
+    check_cases(str(path), read_results(str(path)))

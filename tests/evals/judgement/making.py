@@ -58,9 +58,6 @@ class ScriptedJudge:
             raise step
         return step
 
-    def count_tokens(self, request: Request) -> int | None:
-        return None
-
 
 def mappings(criteria: Iterable[Criterion]) -> list[Mapping[str, Any]]:
     """Return criteria as a rubric file holds them."""

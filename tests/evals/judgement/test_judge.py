@@ -13,8 +13,7 @@ from skillyard.errors import InvalidInput
 from skillyard.evals.judgement.judge import invoke_judge
 from skillyard.evals.judgement.prompt import PROMPT_VERSION, judge_prompt
 from skillyard.evals.models.prices import Price
-from skillyard.evals.models.protocol import ModelFailed, Reply, Usage
-from skillyard.evals.models.run_stop import RunStopped
+from skillyard.evals.models.protocol import ModelFailed, Reply, RunStopped, Usage
 from tests.evals.judgement.making import RUBRIC, ScriptedJudge, answer, mappings, reply
 from tests.tables import for_each
 

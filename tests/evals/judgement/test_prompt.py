@@ -16,6 +16,7 @@ from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 from skillyard.evals.judgement import verdicts
 from skillyard.evals.judgement.prompt import (
     PROMPT_VERSION,
+    REASONS_TO_RETRY,
     JudgePrompt,
     judge_prompt,
     reply_schema,
@@ -73,8 +74,9 @@ def test_each_retry_is_longer_and_says_why(kind: str) -> None:
 
 
 def test_every_reason_to_ask_again_has_its_words() -> None:
-    known = {getattr(verdicts, name) for name in verdicts.__all__ if name.isupper()}
-    assert {kind for kind in known if isinstance(kind, str)} <= set(KINDS)
+    assert set(REASONS_TO_RETRY) == set(KINDS)
+    source = Path(verdicts.__file__).read_text("utf-8")
+    assert set(re.findall(r'BadVerdict\(\s*"(\w+)"', source)) <= set(KINDS)
 
 
 def framed(prompt: JudgePrompt) -> dict[str, str]:

@@ -32,7 +32,7 @@ winners = st.sampled_from(["A", "B", "tie"])
 def judged(draw: st.DrawFn) -> tuple[tuple[Criterion, ...], Verdict]:
     """A rubric of any weights, and a valid verdict on it."""
     weights = draw(st.lists(st.integers(1, 10_000), min_size=1, max_size=5))
-    criteria = tuple(Criterion(f"c{n}", weight / 10_000) for n, weight in enumerate(weights))
+    criteria = tuple(Criterion(f"c{n}", weight / 10_000, "") for n, weight in enumerate(weights))
     scores = tuple(CriterionScores(one.name, draw(points), draw(points), "r") for one in criteria)
     return criteria, Verdict(scores, draw(winners))
 
@@ -112,7 +112,7 @@ def binary(criteria: Iterable[Criterion], scores: Iterable[int]) -> float:
 
 def test_every_exact_tie_of_the_published_weights_is_a_tie() -> None:
     """spec/evals.md §0.5: of 7,673 ordered pairs, binary fractions made 1,972 unequal."""
-    criteria = tuple(Criterion(f"c{n}", w / 100) for n, w in enumerate(PUBLISHED_WEIGHTS))
+    criteria = tuple(Criterion(f"c{n}", w / 100, "") for n, w in enumerate(PUBLISHED_WEIGHTS))
     by_sum: dict[int, list[tuple[int, ...]]] = {}
     for scores in itertools.product(range(1, 6), repeat=4):
         total = sum(w * s for w, s in zip(PUBLISHED_WEIGHTS, scores, strict=True))

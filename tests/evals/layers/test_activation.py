@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from skillyard.evals.cases.activation import ActivationCase
 from skillyard.evals.layers.activation import (
-    ActivationRun,
+    ActivationLayer,
     activation_artifacts,
     activation_summary,
 )
+from skillyard.evals.layers.case_run import CaseRun
+from skillyard.evals.layers.protocol import Work
 from skillyard.evals.layers.router import Routed
 from tests.tables import for_each
 
@@ -52,7 +54,7 @@ class Says:
 
 
 def outcomes(cases: Sequence[ActivationCase], *said: Routed, runs: int = 1) -> list[dict[str, Any]]:
-    run = ActivationRun(cases, Says(*said), runs=runs)
+    run = CaseRun(ActivationLayer().tasks(Work(cases, "", {}), {"": Says(*said)}), runs=runs)
     for job in run.jobs():
         job.work()
     return run.cases("")
@@ -71,13 +73,16 @@ def outcome(one: ActivationCase, *picked: str, **more: Any) -> dict[str, Any]:
         (case(expected="a"), "b", False, 0, 0, 0, False),
         (case(expected="a"), "ab", True, 1 / 2, 1, 2 / 3, False),
         (case(expected="a"), "abcd", True, 1 / 4, 1, 2 / 5, False),
-        (case(expected="ab"), "a", True, 1, 1, 1, True),
+        (case(expected="ab"), "a", True, 1, 1 / 2, 2 / 3, False),
         (case(expected="ab"), "ab", True, 1, 1, 1, True),
-        (case(expected="ab"), "ac", True, 1 / 2, 1, 2 / 3, False),
+        (case(expected="ab"), "ac", True, 1 / 2, 1 / 2, 1 / 2, False),
         (case(expected="a", acceptable="b"), "ab", True, 1, 1, 1, True),
         (case(expected="a", acceptable="b"), "b", True, 1, 1, 1, True),
         (case(expected="a", acceptable="b"), "bc", True, 0, 1, 0, False),
         (case(expected="a", acceptable="b"), "abc", True, 1 / 2, 1, 2 / 3, False),
+        (case(expected="ab", acceptable="c"), "c", True, 1, 1 / 2, 2 / 3, False),
+        (case(expected="ab", acceptable="c"), "ac", True, 1, 1 / 2, 2 / 3, False),
+        (case(acceptable="c"), "c", True, 1, 1, 1, True),
         (case(expected="ab", required="ab"), "a", False, 1, 1 / 2, 2 / 3, False),
         (case(expected="ab", required="ab"), "ab", True, 1, 1, 1, True),
         (case(expected="ab", required="ab"), "abc", True, 2 / 3, 1, 4 / 5, False),
@@ -102,6 +107,24 @@ def test_one_choice(
         pytest.approx(recall, abs=1e-6),
         pytest.approx(f1, abs=1e-6),
     )
+
+
+@for_each(
+    ("one", "picked", "missing"),
+    [
+        (case(expected="ab"), "a", ["b"]),
+        (case(expected="ab"), "abc", []),
+        (case(expected="ab", required="a"), "a", []),
+        (case(expected="abc", required="ab"), "bc", ["a"]),
+        (case(expected="a", acceptable="b"), "b", []),
+        (case(expected="ac", acceptable="b"), "b", ["a", "c"]),
+        (case(), "a", []),
+    ],
+)
+def test_an_expected_skill_that_was_not_picked_is_named(
+    one: ActivationCase, picked: str, missing: list[str]
+) -> None:
+    assert outcome(one, *picked)["missing"] == missing
 
 
 def test_an_unreadable_reply_fails_a_negative_and_not_a_positive_that_was_asked_for() -> None:
@@ -143,6 +166,8 @@ def test_a_summary_by_hand() -> None:
     assert overall["precision"] == pytest.approx((1 + 1 + 0 + 0 + 1 + 0.5) / 6, abs=1e-6)
     assert overall["f1"] == pytest.approx((1 + 1 + 0 + 0 + 1 + 2 / 3) / 6, abs=1e-6)
     assert overall["mean"] == pytest.approx((1 + 1 + 0 + 0 + 1 + 2 / 3 + 1 + 0) / 8, abs=1e-6)
+    assert summary["a"]["f1"] == pytest.approx((1 + 1 + 0 + 0) / 4, abs=1e-6)
+    assert summary["b"]["f1"] == pytest.approx((1 + 2 / 3) / 2, abs=1e-6)
     # Wilson's score interval of 4 of 6 and of 1 of 2, at 95 %.
     assert (overall["tpr_low"], overall["tpr_high"]) == (0.299993, 0.903229)
     assert (overall["fpr_low"], overall["fpr_high"]) == (0.094531, 0.905469)
@@ -171,19 +196,7 @@ def test_nothing_is_a_summary_too() -> None:
         assert (summary["n"], summary["mean"], summary["tpr"], summary["tpr_low"]) == (
             *(0, None, None, None),
         )
-        assert activation_artifacts(told, {})["curve"] == []
-
-
-def test_a_curve_by_hand() -> None:
-    cases = [case("1", "a"), case("2", "a"), case("3", "b"), case("4")]
-    scores = [("a", 0.9), ("b", 0.6), ("b", 0.3), ("c", 0.6)]
-    told = outcomes(cases, *(Routed(confidence=score, best=best) for best, score in scores))
-    points = activation_artifacts(told, {})["curve"]
-    assert [(p["threshold"], p["recall"], p["fpr"], p["precision"]) for p in points] == [
-        (0.3, 0.666667, 1.0, 0.5),
-        (0.6, 0.333333, 1.0, 0.333333),
-        (0.9, 0.333333, 0.0, 1.0),
-    ]
+        assert activation_artifacts(told, {})["categories"] == {}
 
 
 def test_categories_by_hand() -> None:

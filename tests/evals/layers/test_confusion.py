@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillyard.evals.cases.confusion import ConfusionCase
+from skillyard.evals.layers.case_run import CaseRun
 from skillyard.evals.layers.confusion import (
-    ConfusionRun,
+    ConfusionLayer,
     confusion_artifacts,
     confusion_summary,
 )
+from skillyard.evals.layers.protocol import Work
 from skillyard.evals.layers.router import Routed
 from tests.tables import for_each
 
@@ -25,6 +27,16 @@ class Says:
 
     def route(self, prompt: str, candidates: Sequence[str], run: int) -> Routed:
         return self._said.pop(0)
+
+
+def run_of(
+    cases: Sequence[ConfusionCase],
+    groups: Mapping[str, tuple[str, ...]],
+    routers: Mapping[str, Says],
+    runs: int = 1,
+) -> CaseRun:
+    tasks = ConfusionLayer().tasks(Work(cases, "", {}, groups=groups), routers)
+    return CaseRun(tasks, runs=runs)
 
 
 def routed(
@@ -42,7 +54,7 @@ def routed(
         for number, (expected, _) in enumerate(requests)
     ]
     said = [each if isinstance(each, Routed) else Routed(tuple(each)) for _, each in requests]
-    run = ConfusionRun(cases, GROUPS, {"g": Says(said * runs)}, runs=runs)
+    run = run_of(cases, GROUPS, {"g": Says(said * runs)}, runs=runs)
     for job in run.jobs():
         job.work()
     return run.cases("")
@@ -103,7 +115,7 @@ def test_a_negative_of_no_group_is_asked_of_each() -> None:
     groups = {"g": ("a", "b"), "h": ("c", "d")}
     case = ConfusionCase("n", "", "p", None, ())
     routers = {"g": Says([Routed(("a",))]), "h": Says([Routed()])}
-    run = ConfusionRun([case], groups, routers)
+    run = run_of([case], groups, routers)
     for job in run.jobs():
         job.work()
     told = run.cases("")

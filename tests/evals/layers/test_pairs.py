@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skillyard.evals.conditions.prompts import effectiveness_arms
+from skillyard.evals.cases.answer_cases import AnswerPrompt
+from skillyard.evals.conditions.prompts import skill_arms
 from skillyard.evals.criteria import DEFAULT_CRITERIA
-from skillyard.evals.layers.pair_cases import PairRules, PairUnit
-from skillyard.evals.layers.pairs import PairRun
+from skillyard.evals.layers.pair_run import PairRun, PairUnit
 from skillyard.evals.layers.session import Session
-from skillyard.evals.models.parameters import OfflineModel
+from skillyard.evals.models.factory import offline_model
+from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.entries import Entries
 
-RULES = PairRules("m", ("j",), 42, runs=2)
+SETTINGS = RunSettings("effectiveness", model="m", judge_model="j", runs=2)
 PER_UNIT = 2 + 2 + 1
 """Two answers, two judgements, and the case."""
 
 
 def unit(skill: str, prompt: str) -> PairUnit:
     text = f"---\nname: {skill}\ndescription: Does {skill}.\n---\n# {skill}\n\nDo it.\n"
-    arms = effectiveness_arms(text, role="You help.", chars_per_token=4.0).arms
-    return PairUnit(skill, 0, prompt, tuple(DEFAULT_CRITERIA), arms, (("enhanced", "baseline"),))
+    arms = skill_arms(text, None, conditions=("enhanced", "baseline"))
+    case = AnswerPrompt(prompt, tuple(DEFAULT_CRITERIA))
+    return PairUnit(skill, 0, case, arms, (("enhanced", "baseline"),))
 
 
 def run_of(tmp_path: Path, *units: PairUnit) -> PairRun:
-    model = OfflineModel("anthropic", "test")
+    model = offline_model("anthropic", "test")
     session = Session(
         model, Entries(str(tmp_path)), now=str, price_of=lambda name: None, offline=True
     )
-    return PairRun(units, RULES, session)
+    return PairRun(units, SETTINGS, session)
 
 
 def test_a_judgement_waits_for_both_answers_and_a_case_for_its_judgements(tmp_path: Path) -> None:

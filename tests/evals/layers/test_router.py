@@ -44,9 +44,6 @@ class Model:
         self.asked.append(request)
         return Reply(self.said.pop(0), "end", Usage(100, 10))
 
-    def count_tokens(self, request: Request) -> int | None:
-        return None
-
 
 def router(
     tmp_path: Path, *said: str, names: tuple[str, ...] = ("a", "b", "c")

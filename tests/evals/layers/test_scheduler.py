@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.evals.layers.scheduler import Job, run_jobs
-from skillyard.evals.models.run_stop import RunStopped
+from skillyard.evals.models.protocol import RunStopped
 
 BUDGET = RunStopped("budget", "no money")
 

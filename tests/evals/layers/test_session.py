@@ -43,9 +43,6 @@ class Model:
             raise said
         return Reply(said, "end", Usage(1_000, 500), sdk="openai 3")
 
-    def count_tokens(self, request: Request) -> int | None:
-        return None
-
 
 def session(
     folder: Path, *said: str | ModelFailed, **more: Any

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.models.anthropic_api import AnthropicModel
 from skillyard.evals.models.factory import open_model
-from skillyard.evals.models.openai_api import OpenAIModel
 from skillyard.evals.models.protocol import Request
+from skillyard.evals.models.sdk_model import SdkModel
 from skillyard_testkit.fake_llm import FakeLlm
 
 KEY = "sk-test-4f9a2c7781d04e6b"
@@ -28,7 +27,7 @@ class Provider:
 
     name: str
     fake: FakeLlm
-    model: AnthropicModel | OpenAIModel
+    model: SdkModel
 
     @property
     def url(self) -> str:

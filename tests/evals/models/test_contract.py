@@ -291,6 +291,6 @@ def test_one_model_serves_many_threads(provider: Provider) -> None:
     assert [reply.text for reply in replies] == alone
 
 
-def test_the_host_has_no_path_and_no_credentials(provider: Provider) -> None:
-    assert provider.model.host == provider.fake.url.removeprefix("http://")
+def test_the_server_is_named_whole_and_without_credentials(provider: Provider) -> None:
+    assert provider.model.host == provider.url
     assert repr(provider.model).endswith(f"Model({provider.model.host!r})")

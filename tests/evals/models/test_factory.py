@@ -27,8 +27,8 @@ def test_the_address_is_the_argument_else_the_environment_else_the_provider(name
     pytest.importorskip(name)
     variable = {f"{name.upper()}_BASE_URL": "http://127.0.0.1:2/v1"}
     assert open_model(name, base_url="http://127.0.0.1:1", environment={**KEYS, **variable}).host \
-        == "127.0.0.1:1"  # fmt: skip
-    assert open_model(name, environment={**KEYS, **variable}).host == "127.0.0.1:2"
+        == "http://127.0.0.1:1"  # fmt: skip
+    assert open_model(name, environment={**KEYS, **variable}).host == "http://127.0.0.1:2/v1"
     assert open_model(name, environment=KEYS).host == f"api.{name}.com"
     assert open_model(name, environment=KEYS).provider == name
 

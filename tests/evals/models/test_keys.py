@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.models.calls import CallEvent, Calls, Retry
+from skillyard.evals.models.calls import Calls, Retry
 from skillyard.evals.models.factory import open_model
 from skillyard.evals.models.failures import redacted
 from skillyard.evals.models.protocol import ModelFailed
@@ -47,13 +47,12 @@ ECHOES = [
 def test_a_server_that_repeats_the_key_does_not_make_us_say_it(
     provider: Provider, fault: faults.Fault, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Errors, their chains, tracebacks, events, representations, pickles and every log."""
+    """Errors, their chains, tracebacks, representations, pickles and every log."""
     caplog.set_level(logging.DEBUG)
     caplog.clear()
     provider.fake.faults.clear()
     provider.fake.faults.add(fault, times=None)
-    events: list[CallEvent] = []
-    calls = Calls(provider.model, retry=Retry(base_s=0.0), on_event=events.append)
+    calls = Calls(provider.model, retry=Retry(base_s=0.0))
     told = io.StringIO()
     try:
         calls.complete(provider.request(), TIMEOUT_S)
@@ -63,10 +62,9 @@ def test_a_server_that_repeats_the_key_does_not_make_us_say_it(
         traceback.print_exception(error, file=told)
     else:
         pytest.fail("the fault gave a reply")
-    told.write(repr(events) + repr(calls) + repr(provider.model) + repr(calls.counts))
+    told.write(repr(calls) + repr(provider.model) + repr(calls.counts))
     ours = [record for record in caplog.records if record.name.startswith("skillyard")]
     told.write(repr([record.getMessage() for record in ours]))
-    assert events
     assert KEY not in told.getvalue()
     assert KEY[3:15] not in told.getvalue()
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.models.ledger import Ledger, Reservation, require_prices
+from skillyard.evals.models.ledger import Ledger, Reservation, Spending, require_prices
 from skillyard.evals.models.prices import Price
-from skillyard.evals.models.run_stop import RunStopped
+from skillyard.evals.models.protocol import RunStopped
 from tests.tables import for_each
 
 
@@ -167,3 +167,26 @@ def test_a_cap_in_dollars_needs_prices_or_a_cap_on_calls() -> None:
     require_prices(5.0, 100, known)
     require_prices(None, None, known)
     require_prices(5.0, None, {"a": known["a"]})
+
+
+def test_where_the_worst_case_does_not_fit_all_that_is_left_is_reserved() -> None:
+    """Only when no call is in flight: mostly more is left when one has settled."""
+    ledger = Ledger(1.0)
+    first = ledger.reserve(0.8, least_cost=0.1)
+    with pytest.raises(RunStopped):
+        ledger.reserve(0.8, least_cost=0.1)
+    first.settle(0.7)
+    second = ledger.reserve(0.8, least_cost=0.1)
+    assert (first.whole, second.whole) == (True, False)
+    assert second.cost == pytest.approx(0.3)
+    second.settle(0.25)
+    with pytest.raises(RunStopped, match=r"the next call may cost up to 0\.1000"):
+        ledger.reserve(0.8, least_cost=0.1)
+
+
+def test_what_is_lost_is_part_of_what_is_spent() -> None:
+    ledger = Ledger(1.0)
+    ledger.reserve(0.5).settle(0.1)
+    ledger.reserve(0.5).settle(0.5, lost=True)
+    ledger.reserve(0.2)
+    assert ledger.spending() == Spending(3, 0.8, 2, 0.7)

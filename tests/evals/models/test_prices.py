@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import socket
 import sys
+from dataclasses import replace
 from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.errors import InvalidInput
 from skillyard.evals.models import prices
 from skillyard.evals.models.prices import (
     LongInput,
     Price,
+    affordable_tokens,
     cost_of,
     estimate,
     max_input_tokens,
@@ -106,12 +107,6 @@ def test_costs() -> None:
     assert estimate(TIERED, 9_000, 10) == pytest.approx((9_000 * 4 + 10 * 16) / 1e6)
 
 
-@for_each(("paid", "gained"), [(-1, 0), (0, -1)])
-def test_negative_counts_are_refused(paid: int, gained: int) -> None:
-    with pytest.raises(InvalidInput, match="from 0 up"):
-        estimate(FLAT, paid, gained)
-
-
 REQUESTS = st.builds(
     Request,
     st.just("m"),
@@ -130,6 +125,24 @@ def test_no_call_costs_more_than_its_worst_case(
     paid = data.draw(st.integers(0, max_input_tokens(request)))
     gained = data.draw(st.integers(0, request.max_tokens))
     assert estimate(known, paid, gained) <= worst_cost(known, request) + 1e-12
+
+
+@given(REQUESTS, st.sampled_from([FLAT, TIERED]), st.floats(0, 2))
+def test_the_tokens_that_an_amount_pays_for_cost_no_more(
+    request: Request, known: Price, share: float
+) -> None:
+    """And one token more does, unless the request wants no more."""
+    amount = worst_cost(known, request) * share
+    tokens = affordable_tokens(known, request, amount)
+    assert 0 <= tokens <= request.max_tokens
+    if tokens:
+        assert worst_cost(known, replace(request, max_tokens=tokens)) <= amount + 1e-12
+    if tokens < request.max_tokens:
+        assert worst_cost(known, replace(request, max_tokens=tokens + 1)) >= amount - 1e-12
+
+
+def test_without_a_price_every_answer_can_be_paid() -> None:
+    assert affordable_tokens(None, Request("m", "", "", 50), 0.0) == 50
 
 
 def test_the_most_tokens_are_the_bytes_and_what_a_provider_adds() -> None:

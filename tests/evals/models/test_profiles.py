@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
+from skillyard.evals.models.factory import offline_model
 from skillyard.evals.models.profiles import PROFILES, Profile, profile_of
 from skillyard.evals.models.protocol import ModelFailed
 from tests.evals.models.conftest import TIMEOUT_S, Provider
@@ -36,7 +37,6 @@ SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalPropert
         ("openai", "gpt-4-turbo", "", (True, True, False, "max_tokens")),
         ("openai", "gpt-oss-20b", "", (True, True, True, "max_tokens")),
         ("openai", "qwen3:8b", "", (True, True, True, "max_tokens")),
-        ("nobody", "x", "", (True, True, True, "max_tokens")),
     ],
 )
 def test_the_table(
@@ -78,7 +78,7 @@ def test_a_wrong_own_table_is_refused_wherever_it_is_given(
     own: dict[str, dict[str, Any]], message: str, opened: Callable[..., Provider]
 ) -> None:
     with pytest.raises(InvalidInput, match=message):
-        profile_of("openai", "another", own=own)
+        offline_model("openai", "host", own)
     with pytest.raises(InvalidInput, match=message):
         opened("openai", profiles=own)
 

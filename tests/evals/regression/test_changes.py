@@ -1,214 +1,231 @@
-"""Every rule at, above and below its threshold (evals.md §1.16), in decimals that binary lacks."""
+"""Every measure against its limit and against chance (evals.md §1.16)."""
 
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.config import (
-    ActivationLimits,
-    ConfusionLimits,
-    EffectivenessLimits,
-    Regression,
-)
-from skillyard.evals.regression.changes import RULES, Change
-from skillyard.evals.statistics.difference import rate_difference
+from skillyard.errors import InvalidInput
+from skillyard.evals.config_values import EffectivenessLimits, Regression
+from skillyard.evals.layers.activation import ACTIVATION
+from skillyard.evals.layers.confusion import CONFUSION
+from skillyard.evals.layers.pairs import SIZE_IMPACT
+from skillyard.evals.layers.registry import LAYERS
+from skillyard.evals.regression.changes import Change, changes_of_measures
+from skillyard.evals.regression.measures import Measure, measures_from
+from tests.evals.statistics.planting import Judge, allowed, run_of
 from tests.tables import for_each
+
+pytest.importorskip("scipy")
 
 DEFAULTS = Regression()
 
 
-def one(eval_type: str, before: object, after: object, rules: Regression = DEFAULTS) -> Change:
-    (found,) = compared(eval_type, before, after, rules)
-    return found
+def measure(values: Sequence[float], worse: str = "lower", **limits: Any) -> Measure:
+    cases = {str(n): [value] for n, value in enumerate(values)}
+    return Measure("entity", "rate", worse, True, cases, **limits)
 
 
-def compared(eval_type: str, before: Any, after: Any, rules: Regression = DEFAULTS) -> list[Change]:
-    return list(RULES[eval_type]("entity", before, after, rules))
+def change(before: Measure, after: Measure) -> Change:
+    (only,) = changes_of_measures("effectiveness", [before], [after])
+    return only
 
 
-def mean(value: object, stddev: object = 0.1, n: object = 10) -> dict[str, object]:
-    return {"mean": value, "stddev": stddev, "n": n}
+@for_each(("worse", "limit"), [("lower", 0.5), ("lower", 0.1), ("higher", 0.05)])
+def test_a_change_above_the_limit_counts_and_one_at_it_does_not(worse: str, limit: float) -> None:
+    sign = -1 if worse == "lower" else 1
+    before = measure([0.7] * 12, worse)
+    for step, status in ((limit, "unchanged"), (limit + 0.001, "regression")):
+        after = measure([0.7 + sign * step] * 12, worse, threshold=limit)
+        assert change(before, after).status == status
+    after = measure([0.7 - sign * (limit + 0.001)] * 12, worse, threshold=limit)
+    assert change(before, after).status == "improvement"
+
+
+def test_the_limits_of_each_layer_are_those_of_the_configuration() -> None:
+    arms = {"effectiveness": ("enhanced", "baseline"), "size_impact": ("full", "baseline")}
+    rules = Regression(effectiveness=EffectivenessLimits(0.7, 3.0, 4))
+    for name, limits in (("effectiveness", (0.7, 4, 3.0)), ("size_impact", (0.5, 3, 0.0))):
+        cases = run_of(Judge(), 1, prompts=3, comparisons=[arms[name]])
+        for each in LAYERS[name].load().measures(cases, rules):
+            assert (each.threshold, each.least, each.spreads) == limits
+    cases = [activation_case(1, ["tea"], ["tea"]), activation_case(3, [], ["tea"])]
+    for each in ACTIVATION.measures(cases, rules):
+        assert (each.threshold, each.least) == ({"tpr": 0.10, "fpr": 0.05}[each.measure], 5)
+
+
+def test_a_large_change_of_few_cases_is_not_more_than_chance() -> None:
+    before = measure([1.0, 1.2, 0.8, 1.1, 0.9, 1.0])
+    after = measure([-1.0, 3.0, 0.9, -1.0, 1.1, -1.0])
+    found = change(before, after)
+    assert found.change is not None
+    assert abs(found.change) > 0.5
+    assert (found.status, found.p_adjusted is not None) == ("unchanged", True)
+
+
+def test_a_limit_may_be_given_in_spreads_of_the_baseline() -> None:
+    before = measure([4.0, 5.0] * 6)
+    fall = [2.4, 3.4] * 6
+    assert change(before, measure(fall, spreads=3.0)).status == "regression"
+    assert change(before, measure(fall, spreads=3.1)).status == "unchanged"
 
 
 @for_each(
-    ("before", "after", "stddev", "status"),
-    [
-        (1.0, 0.5, 0.1, "unchanged"),
-        (1.0, 0.499, 0.1, "regression"),
-        (1.0, 0.501, 0.1, "unchanged"),
-        (0.5, 1.0, 0.1, "unchanged"),
-        (0.5, 1.001, 0.1, "improvement"),
-        (1.2, 0.7, 0.1, "unchanged"),  # 1.2 - 0.7 is 0.5 and a hair more
-        (1.0, 0.4, 0.3, "unchanged"),  # 2 x 0.3 = 0.6
-        (1.0, 0.399, 0.3, "regression"),
-        (1.0, 0.45, 0.3, "unchanged"),
-        (3.0, 1.6, 0.7, "unchanged"),  # 2 x 0.7 = 1.4
-        (3.0, 1.599, 0.7, "regression"),
-    ],
+    ("cases", "runs", "status"),
+    [(3, 1, "cannot tell"), (3, 3, "regression"), (5, 1, "regression")],
 )
-def test_effectiveness(before: float, after: float, stddev: float, status: str) -> None:
-    """A drop above 0.5 and above twice the spread of the baseline."""
-    assert one("effectiveness", mean(before, stddev), mean(after, 0.9)).status == status
+def test_too_small_a_set_cannot_tell_and_more_runs_help(cases: int, runs: int, status: str) -> None:
+    before = Measure("e", "mean", "lower", True, {str(n): [2.0] * runs for n in range(cases)})
+    after = Measure("e", "mean", "lower", True, {str(n): [0.0] * runs for n in range(cases)})
+    found = change(before, after)
+    assert found.status == status
+    assert ("cannot tell" in found.message) == (status == "cannot tell")
 
 
-def test_a_threshold_that_binary_misses_by_a_hair_is_not_passed() -> None:
-    """3 x 0.7 is 2.0999999999999996 there."""
-    rules = Regression(effectiveness=EffectivenessLimits(stddev_multiplier=3.0))
-    assert one("effectiveness", mean(4.2, 0.7), mean(2.1, 0.7), rules).status == "unchanged"
-    assert one("effectiveness", mean(4.2, 0.7), mean(2.0999, 0.7), rules).status == "regression"
+def test_the_configured_number_of_values_is_needed_on_both_sides() -> None:
+    found = change(measure([1.0] * 20), measure([0.0] * 20, least=50))
+    assert (found.status, found.before) == ("cannot tell", None)
+    assert "50 are needed on both sides" in found.message
 
 
-@for_each(
-    ("after", "status"),
-    [(0.5, "unchanged"), (0.499, "regression"), (1.5, "unchanged"), (1.501, "improvement")],
-)
-def test_size_impact_tells_the_direction(after: float, status: str) -> None:
-    """The original printed a rise as a regression."""
-    before = {"comparisons": {"full/baseline": mean(1.0)}}
-    found = one("size_impact", before, {"comparisons": {"full/baseline": mean(after)}})
-    assert (found.status, found.measure) == (status, "full/baseline")
+def test_the_interval_of_a_rate_ends_where_rates_do() -> None:
+    found = change(measure([0.0] * 8), measure([1.0] * 7 + [0.0], "higher", largest=1.0))
+    assert found.low is not None
+    assert 0 < found.low < 1
+    assert found.high == 1.0
 
 
-def rates(tpr: float, fpr: float, n: int = 20) -> dict[str, object]:
-    return {"tpr": tpr, "fpr": fpr, "positives": n, "negatives": n}
+def test_a_measure_that_is_only_shown_is_no_regression() -> None:
+    shown = Measure("e", "full/summary", "lower", False, {str(n): [2.0] for n in range(8)})
+    fallen = Measure("e", "full/summary", "lower", False, {str(n): [0.0] for n in range(8)})
+    assert change(shown, fallen).status == "worse"
 
 
-@for_each(
-    ("before", "after", "statuses"),
-    [
-        (rates(0.9, 0.1), rates(0.8, 0.15), ["unchanged", "unchanged"]),
-        (rates(0.9, 0.1), rates(0.799999, 0.150001), ["regression", "regression"]),
-        (rates(0.3, 0.3), rates(0.2, 0.35), ["unchanged", "unchanged"]),
-        (rates(0.8, 0.15), rates(0.9001, 0.0999), ["improvement", "improvement"]),
-    ],
-)
-def test_activation(
-    before: dict[str, object], after: dict[str, object], statuses: list[str]
-) -> None:
-    """A drop of the true positive rate above 0.10, a rise of the false one above 0.05."""
-    assert [change.status for change in compared("activation", before, after)] == statuses
-
-
-def cross(share: float, n: int = 10, asked: int = 4) -> dict[str, object]:
-    return {"cross_activation": {"a": share}, "n": n, "requests": {"a": asked}}
-
-
-@for_each(
-    ("before", "after", "status"),
-    [(0.2, 0.3, "unchanged"), (0.2, 0.3001, "regression"), (0.7, 0.8, "unchanged"),
-     (0.3, 0.2, "unchanged"), (0.3001, 0.2, "improvement")],
-)  # fmt: skip
-def test_confusion(before: float, after: float, status: str) -> None:
-    assert one("confusion", cross(before), cross(after)).status == status
-
-
-def test_the_interval_of_a_share_is_of_the_requests_that_it_is_a_share_of() -> None:
-    """Not of all requests of the group, which are more."""
-    found = one("confusion", cross(0.25, 40, 4), cross(0.75, 40, 4))
-    expected = rate_difference((0.25, 4), (0.75, 4))
-    assert found.low == pytest.approx(expected.low, abs=1e-6)
-    assert found.p == pytest.approx(expected.p, abs=1e-6)
-
-
-@for_each(
-    ("eval_type", "make", "least"),
-    [
-        ("effectiveness", lambda n: mean(1.0, 0.1, n), 3),
-        ("size_impact", lambda n: {"comparisons": {"x/y": mean(1.0, 0.1, n)}}, 3),
-        ("activation", lambda n: rates(0.5, 0.5, n), 5),
-        ("confusion", lambda n: cross(0.5, n), 5),
-    ],
-)
-def test_too_few_cases_are_not_compared_and_it_says_so(
-    eval_type: str, make: Any, least: int
-) -> None:
-    """The original left them out without a word."""
-    assert {c.status for c in compared(eval_type, make(least), make(least))} == {"unchanged"}
-    for few in ((least - 1, least), (least, least - 1)):
-        found = compared(eval_type, make(few[0]), make(few[1]))
-        assert {c.status for c in found} == {"not compared"}
-        assert all(f"{least} are needed" in c.message for c in found)
-
-
-NO_FIGURES: list[Any] = [None, "1", True, [], {}, float("nan"), float("inf"), 10**400, 1e300]
-
-
-@for_each("figure", NO_FIGURES, ids=[f"{each}"[:12] for each in NO_FIGURES])
-@for_each("eval_type", RULES)
-def test_what_is_no_figure_is_not_compared(eval_type: str, figure: Any) -> None:
-    makes = {
-        "effectiveness": mean(figure),
-        "size_impact": {"comparisons": {"x/y": mean(figure)}},
-        "activation": rates(figure, figure),
-        "confusion": {**cross(0.1), "cross_activation": {"a": figure}},
+def library(rng: random.Random, skills: int, prompts: int, runs: int, fall: float) -> Any:
+    """Return measures of before and now; the first skill falls."""
+    worth = {
+        (skill, prompt): rng.gauss(1, 0.8) for skill in range(skills) for prompt in range(prompts)
     }
-    good = {
-        "effectiveness": mean(1.0),
-        "size_impact": {"comparisons": {"x/y": mean(1.0)}},
-        "activation": rates(0.5, 0.5),
-        "confusion": cross(0.1),
-    }
-    for pair in ((makes, good), (good, makes)):
-        found = compared(eval_type, pair[0][eval_type], pair[1][eval_type])
-        assert {change.status for change in found} == {"not compared"}
-        assert all(change.message for change in found)
+
+    def side(fallen: float) -> list[Measure]:
+        return [
+            Measure(f"s{skill}", "mean", "lower", True, {
+                str(prompt): [
+                    rng.gauss(worth[skill, prompt] - (0 if skill else fallen), 0.8)
+                    for _ in range(runs)
+                ]
+                for prompt in range(prompts)
+            })
+            for skill in range(skills)
+        ]  # fmt: skip
+
+    return side(0.0), side(fall)
 
 
-def test_a_share_beyond_its_range_is_not_compared() -> None:
-    found = compared("activation", rates(1.5, -0.1), rates(0.5, 0.5))
-    assert {change.status for change in found} == {"not compared"}
-    assert "no share" in found[0].message
-
-
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(["mean", "stddev", "n", "tpr", "fpr", "positives", "negatives", "a",
-                         "comparisons", "cross_activation", "requests"]), inner, max_size=6),
-    max_leaves=12,
-)  # fmt: skip
-SUMMARY = ANYTHING.filter(lambda value: isinstance(value, dict))
-
-
-@given(eval_type=st.sampled_from(sorted(RULES)), before=SUMMARY, after=SUMMARY)
-def test_any_two_summaries_are_compared_or_not(eval_type: str, before: Any, after: Any) -> None:
-    for change in compared(eval_type, before, after):
-        assert change.message
-        assert change.to_dict()["status"] in (
-            "regression",
-            "improvement",
-            "unchanged",
-            "not compared",
-        )
-
-
-@given(
-    before=st.floats(-4, 4), after=st.floats(-4, 4), n=st.integers(3, 50), spread=st.floats(0, 2)
-)
-def test_swapping_before_and_after_turns_the_change(
-    before: float, after: float, n: int, spread: float
+@for_each(("skills", "prompts", "runs"), [(1, 3, 3), (12, 3, 1), (12, 3, 3), (4, 10, 2)])
+def test_unchanged_skills_pass_the_gate_in_19_runs_of_20(
+    skills: int, prompts: int, runs: int
 ) -> None:
-    pytest.importorskip("scipy")
-    there = one("effectiveness", mean(before, spread, n), mean(after, spread, n))
-    back = one("effectiveness", mean(after, spread, n), mean(before, spread, n))
-    turned = {"regression": "improvement", "improvement": "regression", "unchanged": "unchanged"}
-    assert back.status == turned[there.status]
-    assert there.p == back.p
-    if there.low is not None and back.high is not None:
-        assert there.low == pytest.approx(-back.high, abs=2e-6)
-        assert there.change is not None
-        assert there.low <= there.change + 1e-6
+    rng = random.Random(f"{skills}x{prompts}x{runs}")
+    trials = 80
+    alarms = 0
+    for _ in range(trials):
+        before, after = library(rng, skills, prompts, runs, 0.0)
+        changes = changes_of_measures("effectiveness", before, after)
+        alarms += any(each.status == "regression" for each in changes)
+    assert alarms / trials <= allowed(0.05, trials)
 
 
-def test_limits_come_from_the_configuration() -> None:
-    rules = Regression(
-        activation=ActivationLimits(tpr_drop=0.3, min_cases=50),
-        confusion=ConfusionLimits(cross_activation_change=0.5),
-    )
-    assert one("confusion", cross(0.2), cross(0.7), rules).status == "unchanged"
-    assert compared("activation", rates(0.9, 0), rates(0.1, 0), rules)[0].status == "not compared"
+def test_a_fall_of_one_point_is_found_and_more_prompts_find_more() -> None:
+    """The rule of two spreads found it in 28, 8 and 0 % at 3, 10 and 30 prompts."""
+    found = []
+    for prompts in (3, 10, 30):
+        rng = random.Random(prompts)
+        hits = 0
+        for _ in range(30):
+            before, after = library(rng, 3, prompts, 3, 1.0)
+            changes = changes_of_measures("effectiveness", before, after)
+            hits += changes[0].status == "regression"
+        found.append(hits / 30)
+    assert found[0] < found[1] <= found[2]
+    assert found[1] >= 0.9
+
+
+def activation_case(number: int, expected: list[str], picked: list[str], **more: Any) -> Any:
+    right = bool(set(expected) & set(picked)) if expected else not picked
+    return {
+        "id": f"c{number}", "run_index": 0, "should_activate": bool(expected), "passed": right,
+        "expected_skills": expected, "acceptable_skills": [], "picked": picked, "about": None,
+        **more,
+    }  # fmt: skip
+
+
+def test_the_measures_of_activation_are_by_skill_and_over_all() -> None:
+    cases = [
+        activation_case(1, ["tea"], ["tea"]),
+        activation_case(2, ["tea"], []),
+        activation_case(3, [], ["tea"]),
+        activation_case(4, ["rice"], ["rice"], passed=None),
+    ]
+    measures = {(each.entity, each.measure): each for each in ACTIVATION.measures(cases, DEFAULTS)}
+    assert measures["_overall", "tpr"].cases == {"c1": [1.0], "c2": [0.0]}
+    assert measures["_overall", "fpr"].cases == {"c3": [1.0]}
+    assert measures["tea", "tpr"].cases == {"c1": [1.0], "c2": [0.0]}
+    assert measures["tea", "fpr"].cases == {"c3": [1.0]}
+    assert ("rice", "tpr") not in measures, "a case that failed is no evidence"
+
+
+def test_the_measures_of_confusion_are_the_requests_that_others_take() -> None:
+    case = {"group": "g", "run_index": 0, "expected_skill": "a", "passed": False, "outside": ["x"]}
+    cases = [
+        {**case, "id": "1", "predicted": "b"},
+        {**case, "id": "2", "predicted": "a"},
+        {**case, "id": "3", "predicted": None},
+        {**case, "id": "4", "predicted": "x"},
+    ]
+    (only,) = CONFUSION.measures(cases, DEFAULTS)
+    assert (only.entity, only.measure) == ("g", "cross_activation of a")
+    assert only.cases == {"1": [1.0], "2": [0.0], "3": [0.0], "4": [0.0]}
+
+
+def test_the_measures_of_pairs_gate_the_headline_alone() -> None:
+    arms = [("full", "baseline"), ("full", "summary")]
+    cases = run_of(Judge(), 1, skills=2, prompts=3, runs=2, comparisons=arms)
+    measures = list(SIZE_IMPACT.measures(cases, DEFAULTS))
+    assert [(each.entity, each.measure, each.gate) for each in measures] == [
+        ("_overall", "full/baseline", True),
+        ("skill-00", "full/baseline", True),
+        ("skill-00", "full/summary", False),
+        ("skill-01", "full/baseline", True),
+        ("skill-01", "full/summary", False),
+    ]
+    assert len(measures[0].cases) == 6
+    assert all(len(values) == 2 for values in measures[1].cases.values())
+
+
+@given(st.lists(st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["entity", "measure", "worse", "gate", "cases"]), inner, max_size=5),
+    max_leaves=8), max_size=3))  # fmt: skip
+def test_a_damaged_measure_is_refused(records: Any) -> None:
+    try:
+        measures = measures_from(records)
+    except InvalidInput:
+        return
+    assert all(isinstance(each, Measure) for each in measures)
+
+
+def test_measures_survive_the_file() -> None:
+    measures = tuple(SIZE_IMPACT.measures(run_of(Judge(), 1, prompts=3), DEFAULTS))
+    stored = measures_from([each.to_dict() for each in measures])
+    assert [each.cases for each in stored] == [each.cases for each in measures]
+    for bad in (float("nan"), float("inf"), 10**400, True, "1"):
+        record = measures[0].to_dict() | {"cases": {"0": [bad]}}
+        with pytest.raises(InvalidInput):
+            measures_from([record])

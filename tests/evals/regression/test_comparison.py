@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from skillyard.errors import InvalidInput, SkillIoError
-from skillyard.evals.config import Regression
+from skillyard.evals.config_values import Regression
+from skillyard.evals.layers.pairs import EFFECTIVENESS
+from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.regression.baselines import read_baseline, save_baseline
 from skillyard.evals.regression.comparison import compare_folders, compare_results
-from skillyard.evals.storage.results import EVAL_TYPES, write_results
+from skillyard.evals.storage.results import write_results
+from tests.evals.statistics.planting import case
 from tests.tables import for_each
 
 RULES = Regression()
@@ -24,6 +27,7 @@ def envelope(run_id: str = "r1", mean: float = 1.0, **meta: Any) -> dict[str, An
         "eval_type": "effectiveness",
         "timestamp": "2026-11-20T10:00:00Z",
         "provider": "anthropic",
+        "host": "api.anthropic.com",
         "model": "m",
         "judge_model": "j",
         "router": None,
@@ -36,17 +40,22 @@ def envelope(run_id: str = "r1", mean: float = 1.0, **meta: Any) -> dict[str, An
         "group": None,
     }
     entry = {"mean": mean, "stddev": 0.1, "n": 10}
+    cases = [
+        case("tea", prompt, 0, ("enhanced", "baseline"), [("enhanced", 3 + mean, 3.0)])
+        for prompt in range(10)
+    ]
     return {
         "meta": {**told, **meta},
         "summary": {"tea": entry},
-        "cases": [{"text": "long"}],
+        "cases": cases,
         "artifacts": {},
     }
 
 
 def baseline(**more: Any) -> dict[str, Any]:
     whole = envelope(**more)
-    return {"meta": whole["meta"], "summary": whole["summary"]}
+    measures = [each.to_dict() for each in EFFECTIVENESS.measures(whole["cases"], RULES)]
+    return {"meta": whole["meta"], "summary": whole["summary"], "measures": measures}
 
 
 def test_new_gone_and_changed() -> None:
@@ -56,10 +65,10 @@ def test_new_gone_and_changed() -> None:
     found = compare_results(before, after, RULES)
     assert not isinstance(found, str)
     assert [(change.entity, change.status) for change in found] == [
-        ("fresh", "new"), ("old", "gone"), ("tea", "regression"),
+        ("_overall", "regression"), ("fresh", "new"), ("old", "gone"), ("tea", "regression"),
     ]  # fmt: skip
-    assert found[0].message == "not in the baseline"
-    assert "1 before, 0.2 now" in found[2].message
+    assert found[1].message == "not in the baseline"
+    assert "1 before, 0.2 now" in found[3].message
 
 
 @for_each(
@@ -72,6 +81,7 @@ def test_new_gone_and_changed() -> None:
         ({"model": "n"}, "`model` differs: 'm' before, 'n' now"),
         ({"judge_model": "k"}, "`judge_model` differs"),
         ({"provider": "openai"}, "`provider` differs"),
+        ({"host": "http://127.0.0.1:9"}, "`host` differs"),
         ({"dataset_sha256": "e"}, "`dataset_sha256` differs"),
         ({"orders": "single"}, "`orders` differs"),
         ({"index": "library"}, "`index` differs"),
@@ -85,6 +95,40 @@ def test_what_may_not_be_compared(change: dict[str, Any], why: str) -> None:
     assert why in found
 
 
+def test_a_baseline_without_cases_must_be_saved_again() -> None:
+    before = baseline()
+    del before["measures"]
+    refused = compare_results(before, envelope(), RULES)
+    assert isinstance(refused, str)
+    assert "eval baseline save" in refused
+
+
+@for_each("left", [0, 1])
+def test_a_baseline_that_lacks_a_measure_is_refused(left: int) -> None:
+    """An edited file must not pass the gate because there is nothing to hold against it."""
+    before = baseline()
+    before["summary"]["_overall"] = before["summary"]["tea"]
+    before["measures"] = before["measures"][:left]
+    refused = compare_results(before, envelope(mean=-1.0), RULES)
+    assert isinstance(refused, str)
+    assert "the baseline has no measure enhanced/baseline of" in refused
+    assert "eval baseline save" in refused
+
+
+@for_each(
+    ("measures", "why"),
+    [({}, "must be a list"), (None, "must be a list"), ([3], "must be an object"),
+     ([{"entity": "tea"}], "a measure needs")],
+)  # fmt: skip
+def test_damaged_measures_name_the_file_and_the_next_step(
+    measures: Any, why: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "effectiveness_baseline.json"
+    path.write_text(json.dumps({**baseline(), "measures": measures}))
+    with pytest.raises(InvalidInput, match=f"effectiveness_baseline.*{why}.*baseline save"):
+        read_baseline(str(path))
+
+
 @for_each(
     "change",
     [{"backend": "replay"}, {"seed": 7}, {"runs": 3}, {"skill_sha256s": {"tea": "other"}},
@@ -93,6 +137,10 @@ def test_what_may_not_be_compared(change: dict[str, Any], why: str) -> None:
 def test_what_may_differ(change: dict[str, Any]) -> None:
     """A skill's own text above all: that is what is compared."""
     assert not isinstance(compare_results(baseline(), envelope(**change), RULES), str)
+
+
+def test_a_baseline_that_names_no_server_is_compared_with_any() -> None:
+    assert not isinstance(compare_results(baseline(host=None), envelope(), RULES), str)
 
 
 def test_a_long_value_of_a_hostile_baseline_is_cut() -> None:
@@ -106,21 +154,52 @@ def test_a_long_value_of_a_hostile_baseline_is_cut() -> None:
 def test_only_the_summary_of_a_whole_run_is_kept(tmp_path: Path) -> None:
     results, kept = str(tmp_path / "results"), str(tmp_path / "baselines")
     write_results(results, envelope())
-    (path,) = save_baseline(results, kept)
+    (saved,) = save_baseline(results, kept)
+    path = saved.path
     assert path.endswith("effectiveness_baseline.json")
     found = read_baseline(path)
-    assert {*found} == {"meta", "summary"}
+    assert {*found} == {"meta", "summary", "measures"}
     assert "cases" not in found
     assert not isinstance(compare_results(found, envelope(), RULES), str)
     changes: list[dict[str, Any]] = [
         *({"aborted": True}, {"limit": 3}, {"skill": "tea"}, {"group": "g"}, {"backend": "fake"})
     ]
-    for number, change in enumerate(changes):
-        whole = envelope(f"r{number}", timestamp=f"2027-0{number + 1}-01T00:00:00Z", **change)
-        write_results(results, whole)
+    for change in changes:
+        other = str(tmp_path / next(iter(change)))
+        write_results(other, envelope(**change))
         with pytest.raises(InvalidInput, match="cannot be a baseline"):
-            save_baseline(results, kept)
+            save_baseline(other, kept)
     assert read_baseline(path) == found, "what stood there still stands"
+
+
+def test_a_newer_part_of_a_run_is_passed_over_with_a_note(tmp_path: Path) -> None:
+    results, kept = str(tmp_path / "results"), str(tmp_path / "baselines")
+    write_results(results, envelope())
+    write_results(results, envelope("r2", 0.1, timestamp="2027-01-01T00:00:00Z", limit=3))
+    (saved,) = save_baseline(results, kept)
+    assert "effectiveness_r2.json" in saved.note
+    (found,) = compare_folders(results, kept, RULES)
+    assert found.path.endswith("effectiveness_r1.json")
+    assert (found.refused, found.note) == ("", saved.note)
+
+
+def test_a_saved_baseline_names_its_server(tmp_path: Path) -> None:
+    results, kept = str(tmp_path / "results"), str(tmp_path / "baselines")
+    write_results(results, envelope())
+    save_baseline(results, kept)
+    other = envelope("r2", timestamp="2027-01-01T00:00:00Z", host="http://127.0.0.1:9")
+    write_results(results, other)
+    (found,) = compare_folders(results, kept, RULES)
+    assert "`host` differs" in found.refused
+
+
+def test_no_baseline_is_written_unless_all_can_be(tmp_path: Path) -> None:
+    results, kept = str(tmp_path / "results"), tmp_path / "baselines"
+    write_results(results, envelope())
+    write_results(results, envelope(eval_type="size_impact", limit=3))
+    with pytest.raises(InvalidInput, match=r"size_impact.*cannot be a baseline"):
+        save_baseline(results, str(kept))
+    assert not kept.exists()
 
 
 def test_the_newest_result_is_compared(tmp_path: Path) -> None:
@@ -129,7 +208,7 @@ def test_the_newest_result_is_compared(tmp_path: Path) -> None:
     save_baseline(results, kept)
     write_results(results, envelope("r2", 0.1, timestamp="2026-11-20T10:00:00Z"))
     (found,) = compare_folders(results, kept, RULES)
-    assert [change.status for change in found.regressions] == ["regression"]
+    assert [change.entity for change in found.regressions] == ["_overall", "tea"]
     assert found.path.endswith("effectiveness_r2.json")
 
 
@@ -149,7 +228,7 @@ def test_a_type_without_a_baseline_is_told_and_one_without_results_left_out(
         compare_folders(str(tmp_path / "nowhere"), str(tmp_path), RULES)
     with pytest.raises(InvalidInput, match="no results of activation"):
         save_baseline(results, str(tmp_path), "activation")
-    assert {*EVAL_TYPES} > {"confusion"}
+    assert {*LAYERS} > {"confusion"}
 
 
 DAMAGED = {

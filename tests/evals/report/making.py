@@ -65,7 +65,7 @@ def _paired(eval_type: str, runs: int, prompts: int, changes: dict[str, Any]) ->
                     )
     _break(cases)
     summary = {skill: _summary(skill, cases) for skill in SKILLS}
-    summary["_overall"] = {"comparisons": _comparisons(cases)}
+    summary["_overall"] = {"comparisons": _comparisons(cases, over_skills=True)}
     return {
         "meta": meta(eval_type, runs=runs, **changes),
         "summary": summary,
@@ -202,19 +202,21 @@ def _break(cases: list[dict[str, Any]]) -> None:
     cases[-2].update(generations={}, lengths={}, cost=0.0)
 
 
-def _comparisons(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _comparisons(
+    cases: Sequence[Mapping[str, Any]], *, over_skills: bool = False
+) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in dict.fromkeys(case["comparison"] for case in cases):
         judged = [c for c in cases if c["comparison"] == name and c["improvement"] is not None]
         units: dict[tuple[str, int], list[float]] = {}
         for case in judged:
-            unit = (case["skill_name"], case["prompt_index"])
+            unit = (case["skill_name"], 0 if over_skills else case["prompt_index"])
             units.setdefault(unit, []).append(case["improvement"])
         values = [mean(each) for each in units.values()]
         middle, spread = mean(values), stdev(values) if len(values) > 1 else 0.0
         half = 2 * spread / max(1, len(values)) ** 0.5 if len(values) > 1 else 1.4
         one, other = name.split("/")
-        word = "no difference shown"
+        word = "equivalent" if half < 0.5 else "not enough data"
         if middle - half > 0:
             word = "better"
         elif middle + half < 0:
@@ -231,9 +233,12 @@ def _comparisons(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             "ci_low": round(middle - half, 6),
             "ci_high": round(middle + half, 6),
             "ci_method": "t",
-            "p": 0.0312 if word != "no difference shown" else 0.41,
-            "p_adjusted": 0.0417 if word != "no difference shown" else 0.52,
-            "word": word if len(values) > 1 else "too little data",
+            "p": 0.0312 if word in ("better", "worse") else 0.41,
+            "p_adjusted": 0.0417 if word in ("better", "worse") else 0.52,
+            "word": word if len(values) > 1 else "not enough data",
+            "more_units": 12 if word == "not enough data" else None,
+            "second_is_enough": word in ("equivalent", "worse"),
+            "shrunken_mean": None if over_skills else round(0.8 * middle + 0.1, 6),
             "smallest_detectable": round(1.4 * half, 6),
             "value_per_1000_tokens": 0.41,
         }
@@ -316,17 +321,6 @@ def _artifacts(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "length": {
             "pairs": len(scored), "mean_difference": 421.7, "a": 0.61, "b": 0.34,
             "controlled_win_rate": 0.648, "note": None,
-        },
-        "bradley_terry": {
-            "arms": {
-                arm: {
-                    "ability": round(_SHIFT[arm], 3),
-                    "ci_low": round(_SHIFT[arm] - 0.31, 3),
-                    "ci_high": round(_SHIFT[arm] + 0.33, 3),
-                }
-                for arm in arms
-            },
-            "order_term": 0.08,
         },
         "agreement": {
             "alpha": 0.71, "judges": 2, "judged_by_all": 40, "kappa": None, "labelled": 0,

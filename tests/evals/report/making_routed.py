@@ -25,7 +25,7 @@ UNRELATED = (
 
 
 def activation(**changes: Any) -> dict[str, Any]:
-    """An L3 envelope by one of our scorers, with a curve over its threshold."""
+    """An L3 envelope by one of our scorers."""
     cases = [_routed(place, *each) for place, each in enumerate(REQUESTS)]
     cases += [_routed(10 + place, request, None) for place, request in enumerate(UNRELATED)]
     cases[2].update(picked=["unit-test-repair"], passed=False, precision=0.0, recall=0.0, f1=0.0)
@@ -48,7 +48,6 @@ def activation(**changes: Any) -> dict[str, Any]:
     per_skill["git-bisect"].update(tpr=0.0, tpr_low=0.0, tpr_high=0.43, f1=0.0)
     per_skill["pdf-form-filling"].update(tpr=1.0, tpr_low=0.57, tpr_high=1.0, fpr=0.0, fpr_low=0.0)
     per_skill["release-notes"].update(dict.fromkeys([*rates, "f1", "mean"], None), errors=1)
-    thresholds = [round(0.05 * step, 2) for step in range(21)]
     return {
         "meta": {
             **meta("activation", backend="none", router="hybrid", model=None, judge_model=None),
@@ -63,15 +62,6 @@ def activation(**changes: Any) -> dict[str, Any]:
                 "plain": {"n": 5, "accuracy": 0.8, "f1": 0.81},
                 "near miss": {"n": 3, "accuracy": 0.6667, "f1": 0.6667},
             },
-            "curve": [
-                {
-                    "threshold": threshold,
-                    "recall": round(1 - threshold**2, 4),
-                    "fpr": round((1 - threshold) ** 3, 4),
-                    "precision": round(0.55 + 0.45 * threshold, 4),
-                }
-                for threshold in thresholds
-            ],
         },
     }  # fmt: skip
 

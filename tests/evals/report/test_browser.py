@@ -6,16 +6,19 @@ With ``SKILLYARD_ARTIFACTS`` set to a folder, screenshots are left there.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from skillyard.evals.report.html import render
+from skillyard.evals.report.cases import Texts, case_groups
+from skillyard.evals.report.html import CasePart, render, render_cases
+from skillyard.evals.report.report import Report, build_report
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, text_of
 from tests.serving.web.audits import CONTRAST, LEVELS, SMALL
 from tests.serving.web.browser import ABSENT, CHROMIUM, DRIVER, Browser, browser, driver
+from tests.serving.web.test_accessible import AXE, RUN
 
 pytestmark = [
     pytest.mark.browser,
@@ -47,24 +50,37 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("reports")
     small = [making.activation(), making.confusion(), making.effectiveness(prompts=1)]
     small.append(making.size_impact(prompts=1))
-    made = {
-        "report": render(every(runs=1), text_of=text_of, title="Skills of ours", changes=CHANGES),
-        "fake": render(
-            every(runs=1, backend="fake", aborted=True, stop_reason="budget", limit=40),
-            text_of=text_of,
-            title="A demonstration",
+    worst = [hostile(WORST, each) for each in small]
+    reports = {
+        "report": (build_report(every(runs=1), title="Skills of ours", changes=CHANGES), text_of),
+        "fake": (
+            build_report(
+                every(runs=1, backend="fake", aborted=True, stop_reason="budget", limit=40),
+                title="A demonstration",
+            ),
+            text_of,
         ),
-        "hostile": render(
-            [hostile(WORST, each) for each in small], text_of=lambda path: WORST, title=WORST
-        ),
-        "empty": render([{}], text_of=text_of, title="Nothing"),
+        "stand-in": (build_report(every(runs=1, backend="fake")), text_of),
+        "hostile": (build_report(worst, title=WORST), lambda path: WORST),
+        "empty": (build_report([{}], title="Nothing"), text_of),
     }
-    found = {}
-    for name, markup in made.items():
-        path = folder / f"{name}.html"
-        path.write_text(markup, encoding="utf-8")
-        found[name] = path.as_uri()
-    return found
+    addresses = {}
+    for name, (report, texts) in reports.items():
+        for path, markup in (
+            (folder / f"{name}.html", render(report, cases_link=f"{name}.cases.html")),
+            (folder / f"{name}.cases.html", _cases(report, texts, f"{name}.html")),
+        ):
+            path.write_text(markup, encoding="utf-8")
+            addresses[path.name.removesuffix(".html")] = path.as_uri()
+    return addresses
+
+
+def _cases(report: Report, text_of: Callable[[str], str | None], link: str) -> str:
+    parts = [
+        CasePart(section.run.layer.title, case_groups(section.run.value, Texts(text_of, 500)))
+        for section in report.sections
+    ]
+    return render_cases(report, parts, report_link=link)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +109,7 @@ def kept(tmp_path: Path) -> Path:
     return folder
 
 
-NAMES = ("report", "fake", "hostile")
+NAMES = ("report", "fake", "hostile", "report.cases", "hostile.cases")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -106,33 +122,6 @@ def test_texts_stand_out_from_what_is_behind_them(
     window.screenshot(kept / f"eval-{name}-{scheme}.png")
     window.run(OPENED)
     assert window.run(CONTRAST) == []
-
-
-HEAT = """
-const channel = (c) => (c / 255 <= .04045 ? c / 255 / 12.92 : ((c / 255 + .055) / 1.055) ** 2.4);
-const light = (rgb) => .2126 * channel(rgb[0]) + .7152 * channel(rgb[1]) + .0722 * channel(rgb[2]);
-const parse = (text) => text.match(/[\\d.]+/g).map(Number).slice(0, 3);
-const ground = parse(getComputedStyle(document.body).backgroundColor);
-return [...document.querySelectorAll('svg g')].map((cell) => {
-  const box = getComputedStyle(cell.querySelector('rect'));
-  const share = Number(box.fillOpacity);
-  const back = parse(box.fill).map((c, n) => c * share + ground[n] * (1 - share));
-  const front = parse(getComputedStyle(cell.querySelector('text')).fill);
-  const [high, low] = [light(front), light(back)].sort((x, y) => y - x);
-  return (high + .05) / (low + .05);
-});
-"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_numbers_stand_out_in_the_darkest_cell_of_a_heat_map(
-    pages: dict[str, str], window: Browser, scheme: str
-) -> None:
-    window.media(prefers_color_scheme=scheme)
-    show(window, pages["report"])
-    ratios = window.run(HEAT)
-    assert len(ratios) == 9 + 16
-    assert min(ratios) >= 4.5
 
 
 @pytest.mark.parametrize("name", [*NAMES, "empty"])
@@ -154,7 +143,7 @@ def test_nothing_is_asked_of_anybody_and_nothing_runs(
     show(window, pages[name])
     assert window.run("return performance.getEntriesByType('resource').length") == 0
     assert window.count("script, img, iframe, object, link, form, [style], [onclick]") == 0
-    assert window.run("return getComputedStyle(document.body).maxWidth") == "1024px"
+    assert window.run("return getComputedStyle(document.body).maxWidth") == "1216px"
 
 
 def test_a_script_in_the_page_would_be_refused_and_seen(
@@ -179,21 +168,36 @@ def test_names_and_headings_are_as_they_are_heard(
     wanting = {"link", "heading", "img", "image", "DisclosureTriangle"}
     assert [role for role, said in heard if role in wanting and not said.strip()] == []
     roles = [role for role, _ in heard]
-    for landmark in ("banner", "main", "contentinfo", "navigation"):
+    for landmark in ("banner", "main", "contentinfo"):
         assert roles.count(landmark) == 1
 
 
-def test_a_plot_is_heard_as_what_it_shows(pages: dict[str, str], window: Browser) -> None:
+def test_the_verdicts_are_on_the_first_screen(pages: dict[str, str], window: Browser) -> None:
+    """Of a stand-in too, whose banner stands above them."""
+    for name in ("report", "stand-in"):
+        show(window, pages[name])
+        place = "document.querySelector('#skills tbody tr:nth-child(4)')"
+        assert window.run(f"return {place}.getBoundingClientRect().bottom") < DESK[1]
+        assert window.run("return [...document.querySelectorAll('details')].some(d => d.open)") is (
+            False
+        )
+
+
+def test_a_link_to_a_case_opens_it(pages: dict[str, str], window: Browser) -> None:
     show(window, pages["report"])
-    said = [name for role, name in window.heard() if role in ("img", "image")]
-    assert "Mean score against tokens injected" in said
-    assert "csv-cleaning: full skill against no skill" in said
+    window.run(OPENED)
+    link = window.run("return document.querySelector('details a[href*=\"#case-\"]').href")
+    show(window, link)
+    assert window.run(
+        "return document.querySelector(location.hash).closest('details').checkVisibility()"
+        " && document.querySelector(location.hash).checkVisibility()"
+    )
 
 
 def test_a_case_is_opened_by_keys_and_shows_both_texts(
     pages: dict[str, str], window: Browser, kept: Path
 ) -> None:
-    show(window, pages["report"])
+    show(window, pages["report.cases"])
     shown = "return [...document.querySelectorAll('pre.answer')].filter(p => p.checkVisibility())"
     assert window.run(f"{shown}.length") == 0
     window.run("[...document.querySelectorAll('details.cases > summary')].at(-8).focus()")
@@ -211,14 +215,31 @@ def test_a_case_is_opened_by_keys_and_shows_both_texts(
     window.screenshot(kept / "eval-case.png")
 
 
+@pytest.mark.skipif(not AXE, reason="axe-core is not here: `make pages` fetches it and runs this")
+@pytest.mark.parametrize("name", [*NAMES, "empty", "stand-in"])
+def test_axe_finds_nothing_wrong(
+    pages: dict[str, str], window: Browser, kept: Path, name: str
+) -> None:
+    """At the widths of a desk and a phone, in both schemes, with every part opened."""
+    for width, height, scheme in ((1_280, 900, "light"), (1_280, 900, "dark"), (390, 844, "light")):
+        window.resize(width, height, phone=width < 500)
+        window.media(prefers_color_scheme=scheme)
+        show(window, pages[name])
+        window.screenshot(kept / f"eval-{name}-{width}-{scheme}.png")
+        window.run(OPENED)
+        window.run(Path(AXE).read_text(encoding="utf-8"))
+        passed, violations = window.call("POST", "/execute/async", {"script": RUN, "args": []})
+        assert violations == []
+        assert passed > 10
+
+
 def test_paper_is_light_and_shows_whole_texts(pages: dict[str, str], window: Browser) -> None:
     window.media(prefers_color_scheme="dark")
-    show(window, pages["report"])
+    show(window, pages["report.cases"])
     screen = window.run("return getComputedStyle(document.body).backgroundColor")
     window.devtools("Emulation.setEmulatedMedia", media="print", features=[])
     paper = window.run("return getComputedStyle(document.body).backgroundColor")
     assert (screen, paper) == ("rgb(20, 24, 22)", "rgb(251, 250, 248)")
-    assert window.run("return getComputedStyle(document.querySelector('nav')).display") == "none"
     window.run(OPENED)
     assert window.run("return getComputedStyle(document.querySelector('.answer')).maxHeight") == (
         "none"

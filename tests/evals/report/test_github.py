@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from skillyard.evals.report import markdown
-from skillyard.evals.report.github import MAX_ANNOTATIONS, render, workflow_warnings
+from skillyard.evals.report import github, markdown
+from skillyard.evals.report.github import MAX_ANNOTATIONS
+from skillyard.evals.report.report import build_report
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, small
 from tests.tables import for_each
@@ -13,18 +15,37 @@ from tests.tables import for_each
 COMMAND = re.compile(r"::warning title=[^:,\r\n]*::[^\r\n]*")
 
 
+def workflow_warnings(envelopes: Any, **arguments: Any) -> str:
+    return github.workflow_warnings(build_report(envelopes, **arguments))
+
+
 def test_regressions_come_first_then_what_is_worse_then_findings() -> None:
     written = workflow_warnings(every(), changes=CHANGES).splitlines()
     assert [line.split("::")[1] for line in written] == [
         "warning title=L6 regression",
         "warning title=Too many errors to rely on the rates",
-        "warning title=L5 release-notes",
-        "warning title=L6 log-triage",
-        "warning title=L6 release-notes",
+        "warning title=log-triage",
+        "warning title=release-notes",
         "warning title=L4 work on code",
         "warning title=L4 work on code",
     ]
     assert "(11 %25)" in written[1]
+    assert written[3].endswith("::▼ worse, −0.62 (−1.00 to −0.24), −0.39, 0 %25, $0.64, "
+                               "→ it makes answers worse: rewrite it")  # fmt: skip
+
+
+def test_what_was_not_compared_and_what_cannot_be_told_are_warnings() -> None:
+    changes = [
+        {"eval_type": "activation", "entity": "_overall", "status": "not compared",
+         "message": "there is no baseline yet"},
+        {"eval_type": "confusion", "entity": "a", "measure": "x", "status": "cannot tell"},
+        {"eval_type": "confusion", "entity": "b", "measure": "x", "status": "cannot tell"},
+    ]  # fmt: skip
+    written = workflow_warnings([making.confusion()], changes=changes).splitlines()
+    assert written[:2] == [
+        "::warning title=L3 not compared::there is no baseline yet",
+        "::warning title=L4 cannot tell::too few cases for 2 figures",
+    ]
 
 
 def test_there_is_no_warning_where_nothing_is_wrong() -> None:
@@ -63,4 +84,5 @@ def test_the_tenth_warning_says_how_many_there_are_besides() -> None:
 
 
 def test_a_step_shows_the_summary_of_the_pull_request() -> None:
-    assert render(every(), title="A run") == markdown.render(every(), title="A run")
+    report = build_report(every(), title="A run")
+    assert github.render(report) == markdown.render(report)

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any
 from xml.etree import ElementTree
 
-from skillyard.evals.report.junit import render
-from skillyard.evals.report.markup import visible_line
+from skillyard.evals.report import junit
+from skillyard.evals.report.report import build_report
+from skillyard.evals.report.words import visible_line
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, small
 from tests.evals.report.test_markdown import compare
 from tests.tables import for_each
+
+
+def render(envelopes: Any, **arguments: Any) -> str:
+    return junit.render(build_report(envelopes, **arguments))
 
 
 def test_the_file_is_the_one_that_was_looked_at() -> None:
@@ -44,6 +49,20 @@ def test_only_wrong_picks_and_regressions_are_failures() -> None:
         "L6 size impact": [],
         "baseline": ["regression"],
     }
+
+
+def test_what_was_not_compared_and_what_cannot_be_told_are_skipped() -> None:
+    changes = [
+        {"eval_type": "activation", "entity": "_overall", "status": "not compared",
+         "message": "there is no baseline yet"},
+        {"eval_type": "confusion", "entity": "a", "measure": "x", "status": "cannot tell",
+         "message": "x: cannot tell"},
+    ]  # fmt: skip
+    root = ElementTree.fromstring(render([making.confusion()], changes=changes))
+    (suite,) = (suite for suite in root if suite.attrib["name"] == "baseline")
+    assert suite.attrib["skipped"] == "2"
+    messages = [skipped.attrib["message"] for skipped in suite.iter("skipped")]
+    assert messages == ["there is no baseline yet", "x: cannot tell"]
 
 
 def test_no_two_tests_of_a_suite_share_a_name() -> None:

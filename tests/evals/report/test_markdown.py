@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from skillyard.evals.report.markdown import LIMIT, code, prose, render
-from skillyard.evals.report.markup import visible_line
+from skillyard.evals.report import markdown
+from skillyard.evals.report.markdown import LIMIT, code, prose
+from skillyard.evals.report.report import build_report
+from skillyard.evals.report.words import visible_line
 from tests.evals.report import making
 from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, small
 from tests.tables import for_each
@@ -22,6 +24,10 @@ from tests.tables import for_each
 GOLDEN = Path(__file__).parent / "golden"
 UPDATE = "SKILLYARD_UPDATE_GOLDEN"
 TAGS = {"<details>", "</details>"}
+
+
+def render(envelopes: Any, *, limit: int = LIMIT, **arguments: Any) -> str:
+    return markdown.render(build_report(envelopes, **arguments), limit=limit)
 
 
 def compare(name: str, text: str) -> None:
@@ -116,6 +122,7 @@ def test_a_text_in_code_is_shown_as_it_is(text: str) -> None:
 def test_hostile_envelopes_bring_no_mark_up(text: str) -> None:
     envelopes = [hostile(text, envelope) for envelope in small()]
     written = render(envelopes, title=text, changes=[{"entity": text, "message": text}])
+    assert written.count(code(text).replace("|", "\\|")) > 5
     for found in html_of(parsed(written)):
         for tag in re.findall(r"<[^>]*>", found):
             assert tag in TAGS | {"<summary>", "</summary>"}

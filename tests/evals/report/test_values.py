@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.evals.report import values
+from skillyard.evals.report.values import Json
 from skillyard.evals.report.words import (
     against,
     between,
@@ -30,15 +30,14 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 
 @given(json_values)
 def test_every_reader_takes_every_value(value: object) -> None:
-    found = values.number(value)
-    assert found is None or math.isfinite(found)
-    assert values.count(value) is None or values.count(value) == found
-    assert all(isinstance(row, dict) for row in values.rows(value))
-    assert all(isinstance(name, str) for name in values.names(value))
-    assert isinstance(values.word(value), str)
-    assert values.at(value, "a", "b") is None or isinstance(value, dict)
-    summed = values.total(value)
-    assert summed is None or math.isfinite(summed)
+    each = Json(value)
+    number = each.number()
+    assert number is None or math.isfinite(number)
+    assert each.count() is None or each.count() == number
+    assert all(isinstance(row.value, dict) for row in each.rows())
+    assert all(isinstance(name, str) for name in each.names())
+    assert isinstance(each.text(), str)
+    assert each.at("a", "b").value is None or isinstance(value, dict)
 
 
 def test_what_is_no_number_is_none() -> None:
@@ -54,11 +53,10 @@ def test_what_is_no_number_is_none() -> None:
         1e13,
         10**400,
     ]
-    assert [values.number(value) for value in wrong] == [None] * len(wrong)
-    assert [values.number(value) for value in (3, 2.5, -0.0)] == [3.0, 2.5, 0.0]
-    assert [values.count(value) for value in (3, 3.0, 2.5, -1, True)] == [3, 3, None, None, None]
-    assert values.total({"a": 1, "b": None, "c": 2.5}) == 3.5
-    assert values.total([]) is None
+    assert [Json(value).number() for value in wrong] == [None] * len(wrong)
+    assert [Json(value).number() for value in (3, 2.5, -0.0)] == [3.0, 2.5, 0.0]
+    counts = [Json(value).count() for value in (3, 3.0, 2.5, -1, True)]
+    assert counts == [3, 3, None, None, None]
 
 
 @given(st.floats(-1e12, 1e12))

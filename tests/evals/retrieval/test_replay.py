@@ -9,7 +9,8 @@ import pytest
 import skillyard as sy
 from skillyard.errors import InvalidInput
 from skillyard.evals.retrieval.replay import parse_log, replay
-from skillyard.usecases import select_skills
+from skillyard.shapes.encoder import encode
+from skillyard.usecases.skill_selection import select_skills
 from tests.tables import for_each
 from tests.worked_examples.making import catalog, skill
 
@@ -21,7 +22,7 @@ BEFORE = (
 
 def log(*requests: str) -> str:
     lines = [
-        json.dumps(select_skills(catalog(*BEFORE), sy.Query(text)).to_dict()) for text in requests
+        json.dumps(encode(select_skills(catalog(*BEFORE), sy.Query(text)))) for text in requests
     ]
     return "\n".join(lines) + "\n"
 

@@ -26,7 +26,9 @@ ARMS = (
 JUDGE = Judge({"full": 1.0, "full_siblings": 1.0, "summary": 0.9}, by_prompt=0.2, by_call=0.3)
 COMPARISON_KEYS = {
     "wins", "losses", "ties", "win_rate", "mean", "stddev", "n", "units", "ci_low", "ci_high",
-    "ci_method", "p", "p_adjusted", "word", "smallest_detectable", "value_per_1000_tokens",
+    "ci_level", "ci_method", "bounded_low", "bounded_high", "p", "p_adjusted",
+    "margin", "word", "second_is_enough", "more_units", "smallest_detectable",
+    "shrunken_mean", "value_per_1000_tokens",
 }  # fmt: skip
 
 
@@ -47,16 +49,12 @@ def test_the_shape_of_the_contract() -> None:
         )  # fmt: skip
         assert list(entry["conditions"]) == ["baseline", "summary", "full", "full_siblings"]
         assert ("size_tier" in entry) == (name != OVERALL)
-    assert summary[OVERALL]["comparisons"]["full/baseline"]["units"] == 24
-    assert list(artifacts) == [
-        "order", "length", "bradley_terry", "agreement", "judge", "frontier",
-    ]  # fmt: skip
+    assert summary["skill-00"]["comparisons"]["full/baseline"]["units"] == 8, "prompts"
+    assert summary[OVERALL]["comparisons"]["full/baseline"]["units"] == 3, "skills"
+    assert list(artifacts) == ["order", "length", "agreement", "judge", "frontier"]
     assert [point["condition"] for point in artifacts["frontier"]] == list(
         summary[OVERALL]["conditions"]
     )
-    assert set(artifacts["bradley_terry"]["arms"]) == {
-        "baseline", "summary", "full", "full_siblings",
-    }  # fmt: skip
     assert artifacts["judge"] == {"calls": 192, "retries": 0, "errors": 0}
     assert artifacts["length"]["comparison"] == "full/baseline"
     assert artifacts["length"]["pairs"] == 24
@@ -94,7 +92,10 @@ def test_exchanging_the_arms_turns_everything_round(prompts: int) -> None:
                     "smallest_detectable"):  # fmt: skip
             assert theirs[key] == ours[key]
         assert theirs["mean"] == -ours["mean"]
-        assert (theirs["ci_low"], theirs["ci_high"]) == (-ours["ci_high"], -ours["ci_low"])
+        if ours["ci_low"] is None:
+            assert theirs["ci_low"] is theirs["ci_high"] is None
+        else:
+            assert (theirs["ci_low"], theirs["ci_high"]) == (-ours["ci_high"], -ours["ci_low"])
         assert (theirs["wins"], theirs["losses"]) == (ours["losses"], ours["wins"])
         assert theirs["win_rate"] == pytest.approx(1 - ours["win_rate"], abs=2e-6)
         assert theirs["word"] == opposite.get(ours["word"], ours["word"])
@@ -193,24 +194,70 @@ CLEAR = [1.0, 0.8, 1.2, 0.9, 1.1, 1.0, 0.7, 1.3]
 NOTHING = [1.0, -0.8, 0.4, -0.9, 1.1, -1.0, 0.2, -0.3]
 
 
+SAME = [0.1, -0.1, 0.2, 0.0, -0.2, 0.1, -0.1, 0.0] * 8
+"""Equivalence takes many prompts: eight would often miss what one prompt in ten gains."""
+
+
 @for_each(
     ("baseline", "summary", "level"),
     [
         (CLEAR, CLEAR, "full"),
-        (CLEAR, NOTHING, "summary"),
-        (NOTHING, CLEAR, "baseline"),
+        (CLEAR, SAME, "summary"),
+        (SAME, CLEAR, "baseline"),
         ([-value for value in CLEAR], NOTHING, "baseline"),
-        (CLEAR, CLEAR[:5], "full"),
-        (CLEAR[:5], NOTHING, "summary"),
-        (CLEAR[:5], CLEAR[:5], None),
+        (CLEAR, NOTHING, None),
+        (NOTHING, CLEAR, None),
+        (NOTHING, SAME, "summary"),
+        (CLEAR, CLEAR[:5], None),
+        (CLEAR[:5], SAME, "summary"),
+        (SAME[:8], SAME[:8], None),
     ],
 )
-def test_the_recommended_level_is_the_smallest_not_shown_worse(
+def test_the_recommended_level_is_the_smallest_that_is_shown_to_be_enough(
     baseline: list[float], summary: list[float], level: str | None
 ) -> None:
+    """The lack of a difference is no evidence that a smaller level is enough."""
     cases = exact(baseline) + exact(summary, ("full", "summary"))
-    found = analyse_pairs(cases, seed=1)[0]["s"]
-    assert found["recommended_level"] == level
+    entry = analyse_pairs(cases, seed=1)[0]["s"]
+    assert entry["recommended_level"] == level
+
+
+def test_six_wins_of_six_among_twelve_skills_are_no_evidence_that_no_skill_is_enough() -> None:
+    """One skill wins 6-0: 6 prompts cannot count beside 11 others, and nothing else is said."""
+    cases = [one | {"skill_name": "s00"} for one in exact([1.0, 0.8, 1.2, 0.9, 1.1, 1.0])]
+    for skill in range(1, 12):
+        cases += [
+            one | {"skill_name": f"s{skill:02}", "id": f"{skill}-{one['id']}"}
+            for one in exact(NOTHING[:6])
+        ]
+    summary = analyse_pairs(cases, seed=1)[0]
+    for name, entry in summary.items():
+        assert entry["recommended_level"] is None
+        assert name == OVERALL or entry["word"] == "not enough data"
+    first = summary["s00"]
+    assert "no result of fewer than 9 prompts can count among 12 skills" in first["verdict"]
+    assert first["comparisons"]["full/baseline"]["more_units"] == 3
+
+
+def test_skills_that_a_stopped_run_did_not_reach_count_in_the_correction() -> None:
+    cases = exact(CLEAR)
+    alone = analyse_pairs(cases, seed=1)[0]["s"]["comparisons"]["full/baseline"]
+    left_out = {"skill_name": "t", "id": "t", "comparison": "full/baseline", "skipped": "budget"}
+    stopped = analyse_pairs([*cases, left_out], seed=1)[0]["s"]["comparisons"]["full/baseline"]
+    assert (alone["ci_level"], stopped["ci_level"]) == (0.95, 0.975)
+
+
+def test_all_skills_together_are_judged_by_skills_and_not_by_prompts() -> None:
+    """Three skills that differ from each other say nothing about a fourth, however many prompts."""
+    cases = []
+    for skill, effect in enumerate((1.0, 1.2, 0.8)):
+        values = [effect + value / 10 for value in NOTHING]
+        cases += [one | {"skill_name": f"s{skill}", "id": f"{skill}-{one['id']}"}
+                  for one in exact(values)]  # fmt: skip
+    overall = analyse_pairs(cases, seed=1)[0][OVERALL]
+    assert overall["word"] == "not enough data"
+    assert "over 3 skills" in overall["verdict"]
+    assert overall["comparisons"]["full/baseline"]["ci_low"] is None
 
 
 def test_one_prompt_never_earns_a_word_about_the_skill() -> None:
@@ -218,23 +265,24 @@ def test_one_prompt_never_earns_a_word_about_the_skill() -> None:
         case("s", 0, run, ("full", "baseline"), [("full", 4 + run % 2 / 4, 3.0)])
         for run in range(12)
     ]
-    found = analyse_pairs(cases, seed=1)[0]["s"]["comparisons"]["full/baseline"]
-    assert found["p"] < 0.001
-    assert (found["word"], found["ci_method"]) == (
-        "too little data",
-        "t over runs, this prompt only",
+    comparison = analyse_pairs(cases, seed=1)[0]["s"]["comparisons"]["full/baseline"]
+    assert (comparison["word"], comparison["ci_method"]) == (
+        "not enough data",
+        "none: too few to give one",
     )
 
 
-def test_p_is_adjusted_over_the_skills_for_each_comparison() -> None:
-    made = []
+def test_a_skill_is_corrected_for_the_others_of_the_same_comparison() -> None:
+    cases = []
     for number, values in enumerate((CLEAR, NOTHING, NOTHING, NOTHING)):
         named = {"skill_name": f"s{number}"}
-        made += [one | named | {"id": f"{number}-{one['id']}"} for one in exact(values)]
-    summary = analyse_pairs(made, seed=1)[0]
-    ps = [summary[f"s{number}"]["comparisons"]["full/baseline"] for number in range(4)]
-    assert ps[0]["p"] == round(2 / 2**8, 6)
-    assert ps[0]["p_adjusted"] == round(4 * 2 / 2**8, 6)
+        cases += [one | named | {"id": f"{number}-{one['id']}"} for one in exact(values)]
+    summary = analyse_pairs(cases, seed=1)[0]
+    first = summary["s0"]["comparisons"]["full/baseline"]
+    assert first["p"] == round(2 / 2**8, 6)
+    assert first["p_adjusted"] == round(4 * 2 / 2**8, 6)
+    assert first["ci_level"] == 1 - 0.05 / 4
+    assert first["mean"] > first["shrunken_mean"] > 0, "and moved towards the library"
     overall = summary[OVERALL]["comparisons"]["full/baseline"]
     assert overall["p_adjusted"] == overall["p"], "one comparison is a family of one"
 
@@ -246,31 +294,37 @@ def test_p_is_adjusted_over_the_skills_for_each_comparison() -> None:
             CLEAR,
             (
                 "The full skill scores 1.00 points of the 1–5 scale above no skill over 8 prompts"
-                " (95 % interval +0.83 to +1.17): better, adjusted p 0.008; the smallest level not"
-                " shown worse is the full skill."
+                " (95 % interval +0.83 to +1.17): better; the full skill is needed."
+            ),
+        ),
+        (
+            SAME,
+            (
+                "The full skill scores the same as no skill over 64 prompts"
+                " (95 % interval -0.22 to +0.22): equivalent, the difference is below 0.3 points;"
+                " no skill is enough."
             ),
         ),
         (
             NOTHING,
             (
                 "The full skill scores 0.04 points of the 1–5 scale below no skill over 8 prompts"
-                " (95 % interval -0.74 to +0.66): no difference shown; so many prompts would find"
-                " one of 0.97 points 4 times in 5; the smallest level not shown worse is no skill."
+                " (95 % interval -0.85 to +0.75): not enough data, about 115 more prompts would"
+                " decide."
             ),
         ),
         (
             [0.5, 0.7],
             (
-                "The full skill scores 0.60 points of the 1–5 scale above no skill over 2 prompts"
-                " (95 % interval -0.67 to +1.87): too little data, since no result below 6 prompts"
-                " can be told from chance."
+                "The full skill scores 0.60 points of the 1–5 scale above no skill over 2 prompts:"
+                " not enough data, no result of fewer than 6 prompts can count."
             ),
         ),
         (
             [0.0],
             (
-                "The full skill scores the same as no skill over 1 prompt: too little data, since"
-                " no result below 6 prompts can be told from chance."
+                "The full skill scores the same as no skill over 1 prompt: not enough data, no"
+                " result of fewer than 6 prompts can count."
             ),
         ),
     ],
@@ -281,11 +335,10 @@ def test_the_verdict_is_one_sentence_with_its_figures(
     assert analyse_pairs(exact(differences), seed=1)[0]["s"]["verdict"] == sentence
 
 
-def test_two_arms_have_no_bradley_terry_and_an_own_headline() -> None:
+def test_two_arms_have_an_own_headline() -> None:
     judge = Judge({"enhanced": 1.0})
     cases = run_of(judge, 2, prompts=10, comparisons=[("enhanced", "baseline")])
     summary, artifacts = analyse_pairs(cases, seed=1)
-    assert artifacts["bradley_terry"]["arms"] == {}
     assert artifacts["length"]["comparison"] == "enhanced/baseline"
     assert summary["skill-00"]["recommended_level"] == "enhanced"
 

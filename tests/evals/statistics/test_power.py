@@ -1,4 +1,4 @@
-"""Power: the figures of the specification, inverses of each other, and the words."""
+"""Power: the figures of the specification, inverses of each other, and the correction."""
 
 from __future__ import annotations
 
@@ -7,75 +7,113 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.evals.statistics.power import (
-    BETTER,
-    MIN_UNITS,
-    NO_DIFFERENCE,
     POWER,
-    TOO_LITTLE,
-    WORSE,
+    equivalence_units,
+    least_units,
+    more_units,
+    planned_verdicts,
     power_of,
+    prompts_needed,
     smallest_detectable,
     units_needed,
-    word_for,
 )
 from tests.tables import for_each
+
+pytest.importorskip("scipy")
 
 
 @for_each(("effect", "units"), [(1.0, 10), (0.5, 34), (0.25, 128)])
 def test_the_published_numbers_of_cases_for_a_spread_of_one_point(
     effect: float, units: int
 ) -> None:
-    pytest.importorskip("scipy")
     assert units_needed(effect, 1.0) == units
     assert power_of(effect, 1.0, units - 1) < POWER <= power_of(effect, 1.0, units)
 
 
+@for_each(("skills", "units"), [(1, 6), (2, 7), (3, 7), (12, 9), (100, 12)])
+def test_the_fewest_prompts_that_can_show_anything_grow_with_the_skills(
+    skills: int, units: int
+) -> None:
+    """No result below that reaches the corrected level: 2 / 2**n is the smallest p."""
+    assert least_units(skills) == units
+    assert 2 / 2**units <= 0.05 / skills < 2 / 2 ** (units - 1)
+    assert power_of(9.0, 0.1, units - 1, skills) == 0.0
+    assert smallest_detectable(1.0, units - 1, skills) is None
+
+
 def test_without_an_effect_the_power_is_the_rate_of_false_alarms() -> None:
-    pytest.importorskip("scipy")
     assert power_of(0.0, 1.0, 8) == pytest.approx(0.05)
+    assert power_of(0.0, 1.0, 12, 10) == pytest.approx(0.005)
 
 
 def test_power_is_that_of_simulated_t_tests() -> None:
     stats, np = pytest.importorskip("scipy.stats"), pytest.importorskip("numpy")
-    drawn = np.random.RandomState(3).normal(0.7, 1.0, size=(20_000, 12))
-    found = (stats.ttest_1samp(drawn, 0, axis=1).pvalue <= 0.05).mean()
-    assert power_of(0.7, 1.0, 12) == pytest.approx(found, abs=0.012)
+    values = np.random.RandomState(3).normal(0.7, 1.0, size=(20_000, 12))
+    share = (stats.ttest_1samp(values, 0, axis=1).pvalue <= 0.05 / 3).mean()
+    assert power_of(0.7, 1.0, 12, 3) == pytest.approx(share, abs=0.012)
 
 
-@given(st.integers(2, 400), st.floats(0.01, 5))
-def test_the_smallest_detectable_effect_has_just_the_power(units: int, spread: float) -> None:
-    pytest.importorskip("scipy")
-    effect = smallest_detectable(spread, units)
+@given(st.integers(9, 400), st.floats(0.01, 5), st.sampled_from([1, 3, 12]))
+def test_the_smallest_detectable_effect_has_just_the_power(
+    units: int, spread: float, skills: int
+) -> None:
+    effect = smallest_detectable(spread, units, skills)
     assert effect is not None
-    assert power_of(effect, spread, units) == pytest.approx(POWER, abs=1e-6)
-    if units >= MIN_UNITS:
-        assert units_needed(effect * 1.000001, spread) == units
+    assert power_of(effect, spread, units, skills) == pytest.approx(POWER, abs=1e-6)
+    assert units_needed(effect * 1.000001, spread, skills) == units
 
 
-def test_what_cannot_be_said_is_none() -> None:
-    assert smallest_detectable(1.0, 1) is None
+def test_what_cannot_be_shown_needs_no_number() -> None:
     assert smallest_detectable(0.0, 10) is None
     assert units_needed(0.0, 1.0) is None
-    assert units_needed(1.0, 0.0) is None
-
-
-def test_an_effect_too_small_to_find_needs_more_than_there_can_be() -> None:
-    pytest.importorskip("scipy")
     assert units_needed(1e-6, 1.0) is None
-    assert units_needed(100.0, 1.0) == MIN_UNITS
+    assert equivalence_units(1.0, mean=0.3) is None
+    assert more_units(0.3, 1e9, 10) is None
 
 
-@for_each(
-    ("mean", "p", "units", "word"),
-    [
-        (0.5, 0.05, 6, BETTER),
-        (-0.5, 0.05, 6, WORSE),
-        (0.5, 0.0501, 6, NO_DIFFERENCE),
-        (0.0, 0.01, 6, NO_DIFFERENCE),
-        (3.0, 0.01, 5, TOO_LITTLE),
-        (3.0, None, 50, TOO_LITTLE),
-        (None, 0.01, 50, TOO_LITTLE),
-    ],
-)
-def test_words(mean: float | None, p: float | None, units: int, word: str) -> None:
-    assert word_for(mean, p, units) == word
+def test_no_spread_needs_the_fewest_prompts() -> None:
+    assert units_needed(1.0, 0.0) == units_needed(100.0, 1.0) == least_units(1)
+    # So many differences of 0 leave less than 0.3 points to rare prompts: 4 * (1 - q ** (1 / n)).
+    assert (equivalence_units(0.0), equivalence_units(0.0, 12)) == (48, 80)
+
+
+def test_equivalence_takes_more_prompts_than_a_large_difference() -> None:
+    single, twelve = equivalence_units(0.8), equivalence_units(0.8, 12)
+    assert single is not None
+    assert twelve is not None
+    assert 10 < single < twelve
+    wide = equivalence_units(0.8, margin=0.6)
+    assert wide is not None
+    assert wide < single
+
+
+def test_more_prompts_go_the_shorter_way() -> None:
+    clear = units_needed(1.0, 1.0)
+    assert clear is not None
+    assert more_units(1.0, 1.0, 6) == clear - 6
+    nothing = equivalence_units(1.0)
+    assert nothing is not None
+    assert more_units(0.0, 1.0, 6) == nothing - 6
+    assert more_units(1.0, 1.0, 500) == 1
+
+
+def test_five_prompts_of_twelve_skills_decide_nothing() -> None:
+    plans = planned_verdicts({f"s{number:02}": 5 for number in range(12)})
+    assert not any(plan.can_decide for plan in plans)
+    assert plans[0].message == "5 prompts, 12 skills: no outcome can count; 9 needed"
+
+
+def test_ten_prompts_of_one_skill_find_a_point() -> None:
+    (plan,) = planned_verdicts({"tea": 10})
+    assert plan.can_decide
+    assert plan.message == "10 prompts: finds a difference of 1.0 points 4 times in 5"
+
+
+def test_the_number_of_prompts_for_an_effect_grows_with_the_skills() -> None:
+    single, twelve = prompts_needed(0.5), prompts_needed(0.5, skills=12)
+    assert (single.least, single.to_find) == (6, 34)
+    assert twelve.least == 9
+    assert twelve.to_find is not None
+    assert twelve.to_find > 34
+    assert prompts_needed(0.0).to_find is None
+    assert single.to_dict()["schema"] == "skillyard.eval-prompts/1"

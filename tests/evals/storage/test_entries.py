@@ -95,7 +95,7 @@ def test_a_folder_in_the_place_of_an_entry_is_missing_and_cannot_be_written(
     (tmp_path / path).mkdir(parents=True)
     assert made.read(path) is None
     assert len(said) == 1
-    with pytest.raises(SkillIoError, match="cannot keep"):
+    with pytest.raises(SkillIoError, match="cannot write the entry"):
         made.write(path, entry())
 
 
@@ -201,7 +201,7 @@ def test_a_place_that_is_none_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     made = Entries(str(tmp_path / "file"))
     path = made.path(GENERATIONS, "tea", KEY)
-    with pytest.raises(SkillIoError, match="cannot keep"), made.lock(path):
+    with pytest.raises(SkillIoError, match="cannot lock the results"), made.lock(path):
         pass
     with pytest.raises(SkillIoError, match="--output-dir"):
         made.write(path, entry())

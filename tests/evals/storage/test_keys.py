@@ -8,13 +8,15 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.evals.cases.input_files import InputFile
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.models.parameters import OfflineModel
+from skillyard.evals.models.factory import offline_model
 from skillyard.evals.models.protocol import Request
+from skillyard.evals.models.servers import ADDRESSES, server_of
 from skillyard.evals.storage.keys import canonical, generation_key, judgement_key
 from tests.tables import for_each
 
-MODEL = OfflineModel("openai", "127.0.0.1:8080")
+MODEL = offline_model("openai", "127.0.0.1:8080")
 REQUEST = Request("m", "system", "user", 100, 0.5, 1, None)
 CRITERIA = (Criterion("a", 0.5, "d"), Criterion("b", 0.5, "e"))
 
@@ -35,23 +37,68 @@ def judged(**more: Any) -> str:
 @for_each(
     "change",
     [{"model": "n"}, {"system": "other"}, {"user": "other"}, {"max_tokens": 101},
-     {"temperature": 0.6}, {"seed": 2}, {"schema": {"type": "object"}}],
+     {"temperature": 0.6}, {"seed": 2}, {"schema": {"type": "object"}},
+     {"attachments": (InputFile("a.png", b"1"),)}],
 )  # fmt: skip
 def test_what_is_sent_is_in_the_key(change: dict[str, Any]) -> None:
     assert generation_key(MODEL, replace(REQUEST, **change), 0) != generation_key(MODEL, REQUEST, 0)
 
 
-def test_so_are_run_provider_and_host_but_no_port() -> None:
-    """A stand-in gets another port each time; who it is does not change by that."""
+def test_so_are_run_provider_and_server() -> None:
+    """Two servers on one machine are two models, though both call theirs by one name."""
     key = generation_key(MODEL, REQUEST, 0)
     assert generation_key(MODEL, REQUEST, 1) != key
-    assert generation_key(OfflineModel("openai", "example.org"), REQUEST, 0) != key
-    assert generation_key(OfflineModel("anthropic", "127.0.0.1:8080"), REQUEST, 0) != key
-    assert generation_key(OfflineModel("openai", "127.0.0.1:9"), REQUEST, 0) == key
+    assert generation_key(offline_model("openai", "example.org"), REQUEST, 0) != key
+    assert generation_key(offline_model("anthropic", "127.0.0.1:8080"), REQUEST, 0) != key
+    assert generation_key(offline_model("openai", "127.0.0.1:9"), REQUEST, 0) != key
+
+
+@for_each(
+    ("provider", "address", "server"),
+    [
+        ("anthropic", "https://api.anthropic.com", "api.anthropic.com"),
+        ("anthropic", "https://API.anthropic.com:443/", "api.anthropic.com"),
+        ("openai", "https://api.openai.com/v1/", "api.openai.com"),
+        ("openai", "https://api.openai.com/v2", "https://api.openai.com/v2"),
+        ("openai", "http://127.0.0.1:8080/v1/", "http://127.0.0.1:8080/v1"),
+        ("openai", "http://localhost:80", "http://localhost"),
+        ("openai", "https://me:secret@gateway.example/team-a?key=1", "https://gateway.example/team-a"),
+        ("anthropic", "http://[::1]:9", "http://[::1]:9"),
+        ("anthropic", "", ""),
+    ],
+)  # fmt: skip
+def test_a_server_is_identified_by_its_whole_address(
+    provider: str, address: str, server: str
+) -> None:
+    assert server_of(provider, address) == server
+
+
+@for_each(
+    ("provider", "generation", "judgement"),
+    [
+        (
+            "anthropic",
+            "e1c71f02dd1e5f6394a7cadf81e7eabd69b89720679b11f84ac5b4527d191ce9",
+            "343e41c7a2f2f03f4d0dd7815a1406d82af5250e83883569f8b97f2ac0264358",
+        ),
+        (
+            "openai",
+            "394e60d9d172be59ce89251e43d02954c7ed1415661c955a751e986579a27ad2",
+            "9f97da5c1f7b59ef361171f9a4cd293ed1ebb7a883034d5dbe753da45722f90c",
+        ),
+    ],
+)
+def test_paid_answers_of_the_providers_keep_their_keys(
+    provider: str, generation: str, judgement: str
+) -> None:
+    """The keys of release 1, which knew a server by its host alone."""
+    own = offline_model(provider, server_of(provider, ADDRESSES[provider]))
+    assert generation_key(own, REQUEST, 0) == generation
+    assert judged(model=own) == judgement
 
 
 def test_what_is_not_sent_is_not_in_the_key() -> None:
-    claude = OfflineModel("anthropic", "api")
+    claude = offline_model("anthropic", "api")
     assert generation_key(claude, REQUEST, 0) == generation_key(
         claude, replace(REQUEST, temperature=0.9, seed=3), 0
     )
@@ -63,7 +110,7 @@ def test_what_is_not_sent_is_not_in_the_key() -> None:
      {"slots": ("x", "z")}, {"run": 1}, {"criteria": CRITERIA[::-1]}, {"criteria": CRITERIA[:1]},
      {"criteria": (replace(CRITERIA[0], description="other"), CRITERIA[1])},
      {"criteria": (replace(CRITERIA[0], weight=0.4), CRITERIA[1])},
-     {"model": OfflineModel("openai", "elsewhere")}],
+     {"model": offline_model("openai", "elsewhere")}],
 )  # fmt: skip
 def test_what_a_judge_is_shown_is_in_the_key(change: dict[str, Any]) -> None:
     assert judged(**change) != judged()

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.storage.events import EVENTS, Events, read_events, settings_of_run
 from skillyard.evals.storage.results import (
-    EVAL_TYPES,
     latest,
+    latest_of_each,
     read_results,
     results_in,
     write_results,
@@ -60,17 +61,43 @@ def test_the_latest_is_the_newest_by_its_own_word(tmp_path: Path) -> None:
         os.utime(path, (1e9, 1e9) if run_id == "c" else None)
     found = latest(str(tmp_path), "confusion")
     assert found is not None
-    assert found[1]["meta"]["run_id"] == "c"
+    assert found.envelope["meta"]["run_id"] == "c"
     assert latest(str(tmp_path), "activation") is None
 
 
+def test_a_stand_in_is_the_latest_only_where_there_is_no_real_result(tmp_path: Path) -> None:
+    later = envelope("b", timestamp="2026-11-21T10:00:00Z", backend="fake")
+    write_results(str(tmp_path), later)
+    found = latest(str(tmp_path), "confusion")
+    assert found is not None
+    assert found.envelope["meta"]["run_id"] == "b"
+    write_results(str(tmp_path), envelope("a", timestamp="2026-11-20T10:00:00Z"))
+    runs = [each.envelope["meta"]["run_id"] for each in latest_of_each(str(tmp_path))]
+    assert runs == ["a"]
+
+
+@for_each("part", [{"limit": 3}, {"skill": "tea"}, {"group": "g"}, {"aborted": True}])
+def test_a_part_of_a_run_never_replaces_a_whole_one(part: dict[str, Any], tmp_path: Path) -> None:
+    folder = tmp_path / next(iter(part))
+    newer = write_results(str(folder), envelope("b", timestamp="2026-11-21T10:00:00Z", **part))
+    found = latest(str(folder), "confusion")
+    assert found is not None
+    assert (found.path, found.note) == (newer, ""), "there is no whole one yet"
+    whole = write_results(str(folder), envelope("a"))
+    write_results(str(folder), envelope("0", timestamp="2026-11-19T10:00:00Z", **part))
+    found = latest(str(folder), "confusion")
+    assert found is not None
+    assert (found.path, found.passed_over) == (whole, (newer,))
+    assert "1 newer result of confusion" in found.note
+
+
 def test_results_are_listed_by_type(tmp_path: Path) -> None:
-    for eval_type in EVAL_TYPES:
+    for eval_type in LAYERS:
         write_results(str(tmp_path), envelope("1", eval_type))
     (tmp_path / "notes.json").write_text("")
     (tmp_path / "activation_1.json.tmp").write_text("")
     found = results_in(str(tmp_path))
-    assert {name: len(paths) for name, paths in found.items()} == dict.fromkeys(EVAL_TYPES, 1)
+    assert {name: len(paths) for name, paths in found.items()} == dict.fromkeys(LAYERS, 1)
     with pytest.raises(SkillIoError, match="--results-dir"):
         results_in(str(tmp_path / "none"))
 

@@ -10,7 +10,7 @@ from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
 from skillyard.ranking.confidence.candidates import as_skills
 from skillyard.skill import Triggers
-from tests.ranking.confidence.making import skill
+from tests.ranking.confidence.skills import skill
 from tests.tables import for_each
 
 

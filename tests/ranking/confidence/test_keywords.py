@@ -13,7 +13,7 @@ from skillyard.errors import InvalidInput
 from skillyard.ranking.confidence import KeywordDetector, KeywordMatch
 from skillyard.ranking.confidence.keywords import KeywordIndex, read_prompt
 from skillyard.skill import Skill
-from tests.ranking.confidence.making import WORDS, filler, skill, skills
+from tests.ranking.confidence.skills import WORDS, filler, skill, skills
 from tests.requirements import requirement
 from tests.tables import for_each
 

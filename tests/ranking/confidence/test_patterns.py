@@ -17,7 +17,7 @@ from skillyard.ranking.confidence.patterns import (
     declared_by,
 )
 from skillyard.skill import Skill
-from tests.ranking.confidence.making import PATHS, PATTERNS, patterned, skills
+from tests.ranking.confidence.skills import PATHS, PATTERNS, patterned, skills
 from tests.requirements import requirement
 from tests.tables import for_each
 

@@ -15,7 +15,7 @@ from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import Explanation, level_of
 from skillyard.skill import Skill
-from tests.ranking.confidence.making import PATHS, WORDS, filler, skill, skills
+from tests.ranking.confidence.skills import PATHS, WORDS, filler, skill, skills
 from tests.requirements import requirement
 from tests.tables import for_each
 

@@ -10,7 +10,7 @@ from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
 from skillyard.ranking.confidence import Confidence, ConfidenceScorer, evaluate
 from skillyard.ranking.query import Query
-from tests.ranking.confidence.making import filler, patterned, skill
+from tests.ranking.confidence.skills import filler, patterned, skill
 from tests.requirements import requirement
 from tests.tables import for_each
 

@@ -28,7 +28,7 @@ from tests.hostile.archive_cases import (
     tar_bytes,
 )
 from tests.property.strategies import many
-from tests.remote.install.archiving import EXECUTABLE, LONG, NOTE, SKILL_HEAD, code_of, zipped
+from tests.remote.install.small_archives import EXECUTABLE, LONG, NOTE, SKILL_HEAD, code_of, zipped
 from tests.tables import for_each
 
 _GOOD_ZIP = zipped(

@@ -39,7 +39,7 @@ from tests.hostile.archive_cases import (
     zip_end,
 )
 from tests.property.strategies import few
-from tests.remote.install.archiving import (
+from tests.remote.install.small_archives import (
     EXECUTABLE,
     LONG,
     NOTE,

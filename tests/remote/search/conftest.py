@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from skillyard_testkit import FakeServers
-from tests.remote.search.asking import skill_text
+from tests.remote.search.fake_search import skill_text
 
 
 @pytest.fixture

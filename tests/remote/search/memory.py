@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
-from tests.remote.search.asking import skill_text
+from tests.remote.search.fake_search import skill_text
 
 
 def hit(skill_id: str, source: str = "acme/skills", found_by: str = "memory", **more: Any) -> Hit:

@@ -13,7 +13,7 @@ from skillyard.remote.search import SearchResult, SearchService
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers, RecordedRequest, faults
-from tests.remote.search.asking import (
+from tests.remote.search.fake_search import (
     got,
     keys,
     searched,

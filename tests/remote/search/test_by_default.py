@@ -5,7 +5,7 @@ from __future__ import annotations
 import skillyard as sy
 from skillyard.remote.search import SearchResult
 from skillyard.remote.sources.settings import Settings
-from tests.remote.search.asking import ids, searched, skill_text
+from tests.remote.search.fake_search import ids, searched, skill_text
 from tests.remote.search.memory import Memory, hit
 
 BARE = Settings(enabled=(), shipped_registry=False)

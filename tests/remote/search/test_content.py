@@ -13,7 +13,7 @@ from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.settings import Settings
 from skillyard.skill import Skill
 from skillyard_testkit import FakeServers
-from tests.remote.search.asking import by_id, ids, searched, settings_of, skill_text
+from tests.remote.search.fake_search import by_id, ids, searched, settings_of, skill_text
 from tests.remote.search.memory import Memory, hit
 from tests.tables import for_each
 

@@ -9,7 +9,7 @@ import pytest
 
 from skillyard.remote.search import FoundSkill, SearchResult
 from skillyard_testkit import FakeServers, faults
-from tests.remote.search.asking import (
+from tests.remote.search.fake_search import (
     EVERY,
     ask_three,
     by_id,

@@ -9,7 +9,7 @@ import pytest
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers
-from tests.remote.search.asking import (
+from tests.remote.search.fake_search import (
     by_id,
     ids,
     keys,

@@ -11,7 +11,7 @@ from skillyard.remote.search import SearchService
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults
-from tests.remote.search.asking import found, got, settings_of, skill_text, with_service
+from tests.remote.search.fake_search import found, got, settings_of, skill_text, with_service
 from tests.remote.search.memory import Memory, hit
 from tests.tables import for_each
 

@@ -9,7 +9,7 @@ import pytest
 
 from skillyard.remote.search import SearchResult, SearchService
 from skillyard_testkit import FakeServers, RateLimit, faults
-from tests.remote.search.asking import (
+from tests.remote.search.fake_search import (
     DEADLINE_S,
     QUICK,
     ids,

@@ -15,7 +15,7 @@ from skillyard.remote.search import SearchService
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers
-from tests.remote.search.asking import (
+from tests.remote.search.fake_search import (
     ids,
     keys,
     searched,

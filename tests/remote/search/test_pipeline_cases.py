@@ -15,7 +15,7 @@ from skillyard.remote.sources.registry_file import parse_registry
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers
 from tests.parity.rows import Case, load, rows
-from tests.remote.search.asking import by_id, ids, searched, settings_of, skill_text, status_of
+from tests.remote.search.fake_search import by_id, ids, searched, settings_of, skill_text, status_of
 from tests.remote.search.memory import Memory, hit
 from tests.tables import for_each
 

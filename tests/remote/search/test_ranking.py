@@ -9,7 +9,7 @@ import pytest
 
 from skillyard.errors import UnknownName
 from skillyard.remote.sources.settings import Settings
-from tests.remote.search.asking import (
+from tests.remote.search.fake_search import (
     ids,
     searched,
     skill_text,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from skillyard.remote.search import SearchResult
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults
-from tests.remote.search.asking import (
+from tests.remote.search.fake_search import (
     by_id,
     searched,
     settings_of,

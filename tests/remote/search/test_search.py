@@ -16,7 +16,7 @@ from skillyard.remote.sources.protocol import Hit, Source, SourceFailed
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults
-from tests.remote.search.asking import (
+from tests.remote.search.fake_search import (
     ids,
     keys,
     searched,

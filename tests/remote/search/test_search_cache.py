@@ -14,7 +14,7 @@ from skillyard.remote.search import SearchResult, SearchService
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.transport import Host
 from skillyard_testkit import FakeServers, faults
-from tests.remote.search.keeping import (
+from tests.remote.search.counted_search import (
     NAMES,
     REPOSITORY,
     Counted,

@@ -10,7 +10,7 @@ import pytest
 from skillyard.remote.search import SearchResult
 from skillyard.remote.search.search_cache import CACHE_BYTES
 from skillyard_testkit import FakeServers
-from tests.remote.search.keeping import NAMES, Counted, Keeping, listed, said
+from tests.remote.search.counted_search import NAMES, Counted, Keeping, listed, said
 
 
 @pytest.fixture

@@ -31,8 +31,8 @@ from skillyard.remote.sources.settings import Settings
 from skillyard.remote.sources.skills_sh import SkillsSh
 from skillyard.remote.sources.transport import Reply, Transport
 from skillyard_testkit import FakeServers, faults
-from tests.remote.search.asking import settings_of, skill_text, transport_of
-from tests.remote.search.keeping import REPOSITORY, Counted, Keeping, listed, said
+from tests.remote.search.counted_search import REPOSITORY, Counted, Keeping, listed, said
+from tests.remote.search.fake_search import settings_of, skill_text, transport_of
 from tests.remote.search.memory import Memory, hit
 from tests.remote.sources.clients import Clock
 from tests.tables import for_each

@@ -8,7 +8,7 @@ import pytest
 
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults
-from tests.remote.search.asking import (
+from tests.remote.search.fake_search import (
     EVERY,
     GITHUB_TOKEN,
     SKILLS_SH_TOKEN,

@@ -15,7 +15,7 @@ from skillyard.remote.search import content as content_module
 from skillyard.remote.sources import github as github_module
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers
-from tests.remote.search.asking import by_id, settings_of, skill_text, transport_of
+from tests.remote.search.fake_search import by_id, settings_of, skill_text, transport_of
 from tests.remote.sources.clients import Clock
 
 T = TypeVar("T")

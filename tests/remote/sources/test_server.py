@@ -20,7 +20,7 @@ from skillyard_testkit import Response
 from skillyard_testkit.messages import json_response
 from tests.property.strategies import few, hostile_text
 from tests.remote.sources.clients import GITHUB_TOKEN, SKILLS_SH_TOKEN, Network, sent
-from tests.serving.http.running import LIBRARY, Running, running
+from tests.serving.http.local_server import LIBRARY, Running, running
 from tests.tables import for_each
 
 WITH_SCRIPT = {**LIBRARY, "pdf-tables/scripts/cut.py": "print()\n"}

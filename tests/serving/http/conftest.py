@@ -8,7 +8,7 @@ import pytest
 
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers
-from tests.serving.http.running import Running, running
+from tests.serving.http.local_server import Running, running
 
 
 @pytest.fixture(scope="module")

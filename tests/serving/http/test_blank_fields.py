@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.serving.http.running import Running
+from tests.serving.http.local_server import Running
 from tests.tables import for_each
 
 

@@ -12,8 +12,8 @@ import pytest
 from skillyard.index.indexed_catalog import open_catalog
 from skillyard.serving.runtime import folder_follower, freshness
 from tests.parity.trees import write_tree
-from tests.serving.http.running import LIBRARY, Running, running, until
-from tests.serving.web.reading import read
+from tests.serving.http.local_server import LIBRARY, Running, running, until
+from tests.serving.web.page_parser import read
 from tests.tables import for_each
 
 

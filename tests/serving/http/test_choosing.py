@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.usecases import evaluate_skills, why_skill
-from tests.serving.http.running import Running, running
+from skillyard.shapes.encoder import encode
+from skillyard.usecases.recommendations import evaluate_skills
+from skillyard.usecases.skill_explanation import why_skill
+from tests.serving.http.local_server import Running, running
 from tests.serving.http.shapes import conforms
 from tests.tables import for_each
 from tests.worked_examples.making import document
@@ -90,7 +92,7 @@ def test_a_cost_sets_the_floor_and_one_that_cannot_is_a_wrong_field(served: Runn
 def test_an_evaluation_is_the_documented_answer_under_both_spellings(served: Running) -> None:
     answer = served.post("/evaluate", {"text": "deploy", "recentActivity": ["deploy"]}).json()
     conforms(answer, "Evaluated")
-    wanted = evaluate_skills(catalog_of(served), "deploy", None, ["deploy"]).to_dict()
+    wanted = encode(evaluate_skills(catalog_of(served), "deploy", None, ["deploy"]))
     assert answer == wanted
     assert set(answer["results"][0]) == {"skillName", "confidence", "level", "reason"}
     details = served.post("/evaluate", {"text": "deploy", "showDetails": True, "threshold": 0})

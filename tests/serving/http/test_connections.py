@@ -17,11 +17,11 @@ import pytest
 
 from skillyard.serving.runtime.connections import LEAST, connections_of
 from skillyard.serving.runtime.options import ServiceLimits
-from tests.deploy.serving import Node
+from tests.deploy.node_cluster import Node
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
-from tests.serving.http.running import LIBRARY, Running, answer_of, raw, request, running
-from tests.serving.http.running import until as until_true
+from tests.serving.http.local_server import LIBRARY, Running, answer_of, raw, request, running
+from tests.serving.http.local_server import until as until_true
 from tests.serving.http.test_load import Held, held
 from tests.shared_data import PACKAGES
 from tests.tables import for_each

@@ -13,7 +13,7 @@ import pytest
 from skillyard.serving.http.openapi import STATUSES
 from skillyard.serving.http.routes.table import ROUTES
 from tests.requirements import requirement
-from tests.serving.http.running import Running, raw, request
+from tests.serving.http.local_server import Running, raw, request
 from tests.tables import for_each
 
 jsonschema = pytest.importorskip("jsonschema")

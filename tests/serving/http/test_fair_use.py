@@ -14,7 +14,7 @@ import pytest
 
 from skillyard.serving.runtime.options import ServiceLimits
 from tests.requirements import requirement
-from tests.serving.http.running import Raw, Running, answer_of, request, running, until
+from tests.serving.http.local_server import Raw, Running, answer_of, request, running, until
 from tests.serving.http.test_load import Held, held
 
 __all__ = ["held"]

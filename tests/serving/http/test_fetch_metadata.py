@@ -11,7 +11,7 @@ from skillyard.remote.sources.settings import Settings
 from skillyard.serving.http.routes.table import ROUTES
 from skillyard_testkit import FakeServers
 from tests.requirements import requirement
-from tests.serving.http.running import Running, raw, request, running
+from tests.serving.http.local_server import Running, raw, request, running
 from tests.serving.http.shapes import conforms
 from tests.tables import for_each
 

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.serving.http.fields import Field, from_json, from_query
+from skillyard.serving.http.fields import from_json, from_query
 from skillyard.serving.http.parameters import EVALUATE, RANK, SEARCH, SEARCH_BODY, SELECT, WHY
 from skillyard.serving.runtime.errors import Refused
+from skillyard.serving.runtime.fields import Field
 from tests.tables import for_each
 
 FIELDS = (

@@ -16,9 +16,9 @@ from skillyard.skill import Reference, Skill
 from skillyard.store.node.state import NodeState
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Grant, Submission
-from tests.serving.http.running import LIBRARY, Running, raw, request, running, until
+from tests.serving.http.local_server import LIBRARY, Running, raw, request, running, until
 from tests.serving.http.shapes import conforms
-from tests.store.node.making import Node, publish_tree, store_in
+from tests.store.node.nodes import Node, publish_tree, store_in
 from tests.store.skills import skill
 from tests.tables import for_each
 from tests.worked_examples.making import document

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from skillyard.serving.runtime.errors import Refused
 from skillyard.serving.runtime.guards import Guard
 from skillyard.serving.runtime.options import ServiceLimits, ServiceOptions, is_loopback
-from tests.serving.http.running import Running, answer_of, raw, request, running
+from tests.serving.http.local_server import Running, answer_of, raw, request, running
 from tests.tables import for_each
 
 JSON = "Content-Type: application/json"

@@ -13,8 +13,8 @@ import pytest
 
 from skillyard.serving.http.routes import ranking
 from skillyard.serving.runtime.options import ServiceLimits
-from skillyard.usecases import rank_skills
-from tests.serving.http.running import Running, running, until
+from skillyard.usecases.skill_selection import rank_skills
+from tests.serving.http.local_server import Running, running, until
 from tests.serving.http.shapes import conforms
 
 

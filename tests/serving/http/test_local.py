@@ -10,7 +10,7 @@ import pytest
 
 from skillyard.serving.runtime.options import ServiceLimits
 from tests.parity.trees import write_tree
-from tests.serving.http.running import LIBRARY, Running, running, until
+from tests.serving.http.local_server import LIBRARY, Running, running, until
 from tests.serving.http.shapes import conforms
 from tests.worked_examples.making import document
 

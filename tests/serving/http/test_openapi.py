@@ -13,8 +13,8 @@ from skillyard.serving.http.routes.table import ROUTES
 from skillyard.serving.http.schemas import SCHEMAS
 from skillyard.serving.runtime.guards import FORM
 from skillyard.serving.web.docs_page import docs_page
-from tests.serving.http.running import Running
-from tests.serving.web.reading import harm, read
+from tests.serving.http.local_server import Running
+from tests.serving.web.page_parser import harm, read
 
 
 def described(node: Any, at: str = "$") -> list[str]:

@@ -12,7 +12,7 @@ from skillyard import __version__
 from skillyard.serving.http.routes import ranking
 from skillyard.serving.runtime.folder_follower import FolderFollower
 from tests.parity.trees import write_tree
-from tests.serving.http.running import Running, raw, request, running, until
+from tests.serving.http.local_server import Running, raw, request, running, until
 from tests.serving.http.shapes import conforms
 from tests.tables import for_each
 

@@ -10,7 +10,7 @@ import pytest
 from skillyard.errors import InvalidInput
 from skillyard.serving.http import ServiceLimits, ServiceOptions, create_app
 from skillyard.serving.runtime.options import TOKEN, TOKEN_FILE, is_loopback
-from tests.serving.http.running import options_of
+from tests.serving.http.local_server import options_of
 from tests.tables import for_each
 
 

@@ -10,7 +10,7 @@ from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
-from tests.serving.http.running import LIBRARY, Running, running
+from tests.serving.http.local_server import LIBRARY, Running, running
 from tests.serving.http.shapes import conforms
 from tests.tables import for_each
 from tests.worked_examples.making import document

@@ -14,9 +14,9 @@ from skillyard.serving.runtime.options import ServiceLimits
 from skillyard.serving.runtime.source_health import ObservedSource
 from skillyard_testkit import FakeServers
 from tests.parity.trees import write_tree
-from tests.remote.search.keeping import listed
+from tests.remote.search.counted_search import listed
 from tests.remote.sources.test_responses_in_memory import aged
-from tests.serving.http.running import LIBRARY, Running, running, until
+from tests.serving.http.local_server import LIBRARY, Running, running, until
 from tests.worked_examples.making import document
 
 PDF = "/search?q=pdf&limit=5"

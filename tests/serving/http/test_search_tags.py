@@ -16,7 +16,7 @@ from skillyard.serving.runtime.local import CatalogSource, hit_of
 from skillyard.serving.runtime.options import ServiceLimits
 from skillyard.serving.runtime.snapshot import Snapshot
 from tests.parity.trees import write_tree
-from tests.serving.http.running import LIBRARY, Running, running, until
+from tests.serving.http.local_server import LIBRARY, Running, running, until
 from tests.tables import for_each
 from tests.worked_examples.making import document
 

@@ -21,7 +21,7 @@ from skillyard.serving.http import serve
 from skillyard.serving.runtime.logging import Log
 from skillyard.serving.runtime.server import listening_socket
 from tests.parity.trees import write_tree
-from tests.serving.http.running import LIBRARY, answer_of, options_of, request, until
+from tests.serving.http.local_server import LIBRARY, answer_of, options_of, request, until
 from tests.shared_data import PACKAGES
 from tests.tables import for_each
 

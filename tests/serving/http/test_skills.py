@@ -7,7 +7,7 @@ from pathlib import Path
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults
 from tests.parity.trees import write_tree
-from tests.serving.http.running import LIBRARY, Running, running
+from tests.serving.http.local_server import LIBRARY, Running, running
 from tests.serving.http.shapes import conforms
 from tests.serving.http.test_search import fill
 from tests.tables import for_each

@@ -15,7 +15,7 @@ from skillyard.remote.sources.well_known import WellKnown
 from skillyard.serving.http.well_known import INDEX_PATH
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
-from tests.serving.http.running import LIBRARY, Running, running
+from tests.serving.http.local_server import LIBRARY, Running, running
 from tests.serving.http.shapes import conforms
 from tests.worked_examples.making import document
 

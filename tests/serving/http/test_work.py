@@ -10,8 +10,8 @@ import pytest
 from skillyard.serving.web.markdown import MAX_CHARACTERS
 from tests.ranking.confidence.test_patterns import LONG_PATHS, evil
 from tests.requirements import requirement
-from tests.serving.http.running import Running, running
-from tests.serving.mcp.running import document
+from tests.serving.http.local_server import Running, running
+from tests.serving.mcp.local_servers import document
 
 pytest.importorskip("markdown_it", reason="markdown-it-py is not installed: skillyard[serve]")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.serving.mcp.running import Serving, serving
+from tests.serving.mcp.local_servers import Serving, serving
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from mcp import StdioServerParameters
 
-from tests.serving.http.running import running
-from tests.serving.mcp.running import LIBRARY, called, connected, post, run, shows, write_tree
+from tests.serving.http.local_server import running
+from tests.serving.mcp.local_servers import LIBRARY, called, connected, post, run, shows, write_tree
 from tests.shared_data import PACKAGES
 
 # The SDK leaves the streams of an answer that nobody reads to the garbage collector, which says so.

@@ -14,7 +14,7 @@ from mcp_types import BlobResourceContents, TextResourceContents
 
 from skillyard.serving.mcp import extension, manifests
 from tests.requirements import requirement
-from tests.serving.mcp.running import (
+from tests.serving.mcp.local_servers import (
     LIBRARY,
     Serving,
     ask,

@@ -19,8 +19,8 @@ from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.logging import Log
 from skillyard.skill import Reference
 from skillyard.store.values import Submission
-from tests.serving.http.running import request
-from tests.serving.mcp.running import (
+from tests.serving.http.local_server import request
+from tests.serving.mcp.local_servers import (
     LIBRARY,
     Serving,
     ask,
@@ -31,7 +31,7 @@ from tests.serving.mcp.running import (
     run,
     serving,
 )
-from tests.store.node.making import publish_tree, store_in
+from tests.store.node.nodes import publish_tree, store_in
 from tests.store.skills import skill, skills
 from tests.tables import for_each
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from skillyard.serving.mcp.messages import refusal_of, refusal_of_surrogates
 from tests.requirements import requirement
+from tests.serving.mcp.local_servers import LIBRARY, Serving, post, write_tree
 from tests.serving.mcp.messages import INITIALIZE, line
-from tests.serving.mcp.running import LIBRARY, Serving, post, write_tree
 from tests.serving.mcp.test_stdio import PING, Spoken
 
 pytestmark = requirement("mcp:half-characters")

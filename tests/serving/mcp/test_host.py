@@ -28,7 +28,7 @@ from skillyard.serving.mcp.host import (
     named,
 )
 from skillyard.serving.mcp.host.entries import entry_of
-from tests.serving.mcp.running import Serving, connected, document, run
+from tests.serving.mcp.local_servers import Serving, connected, document, run
 from tests.tables import for_each
 
 URI = "skill://acme/refunds/SKILL.md"

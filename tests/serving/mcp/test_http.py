@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from skillyard.serving.runtime.options import ServiceLimits
 from tests.requirements import requirement
-from tests.serving.http.running import running
-from tests.serving.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES, line
-from tests.serving.mcp.running import (
+from tests.serving.http.local_server import running
+from tests.serving.mcp.local_servers import (
     ERAS,
     Serving,
     called,
@@ -30,6 +29,7 @@ from tests.serving.mcp.running import (
     shows,
     until,
 )
+from tests.serving.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES, line
 from tests.tables import for_each
 
 # The SDK leaves the streams of an answer that nobody reads to the garbage collector, which says so.
@@ -196,7 +196,7 @@ def test_a_client_that_vanishes_in_a_call_costs_nobody_anything(attacked: Servin
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", attacked.port)) as sock:
             sock.sendall(head.encode() + b"\r\n\r\n" + body)
-    until(lambda: attacked.context.limiter.taken == 0)
+    until(lambda: attacked.context.limiter.running == 0)
     assert "Ship it." in shows(attacked.call("load_skill", {"name": "deploy"}))
 
 

@@ -21,7 +21,7 @@ from skillyard.serving.runtime import folder_follower, folder_watch, freshness
 from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.folder_follower import FolderFollower
 from skillyard.serving.runtime.logging import Log
-from tests.serving.mcp.running import (
+from tests.serving.mcp.local_servers import (
     LIBRARY,
     ask,
     called,
@@ -168,11 +168,6 @@ def test_a_broken_edit_keeps_the_version_before_it_and_says_so(tmp_path: Path) -
             assert (await ask(client, "skills/get", uri=entry["uri"]))["skill"] == entry
             content = (await client.read_resource(entry["uri"])).contents[0]
             assert "Ship it." in content.text  # type: ignore[union-attr]
-            found = await called(client, "skill_evaluate", {"text": "deploy to production"})
-            assert found.structured_content["results"][0]["skillName"] == "deploy"
-            searched = await called(client, "search_skills", {"query": "deploy"})
-            assert searched.structured_content["skills"][0]["id"] == "deploy"
-
             (root / "deploy/SKILL.md").write_text(document("deploy", "d", "Mended."))
 
             async def mended() -> bool:
@@ -180,6 +175,27 @@ def test_a_broken_edit_keeps_the_version_before_it_and_says_so(tmp_path: Path) -
                 return "Mended." in text and "does not load" not in text
 
             assert await eventually(mended) < WITHIN_S
+
+    run(work())
+
+
+@pytest.mark.usefixtures("following")
+@pytest.mark.parametrize("following", ["looks"], indirect=True)
+def test_the_version_before_a_broken_edit_is_ranked(tmp_path: Path) -> None:
+    """In a large library only until its index is rebuilt: ranking it in memory takes too long."""
+
+    async def work() -> None:
+        async with live(tmp_path) as (client, root):
+            (root / "deploy/SKILL.md").write_text(BROKEN)
+
+            async def told() -> bool:
+                return "does not load since its last edit" in await loaded(client, "deploy")
+
+            assert await eventually(told) < WITHIN_S
+            evaluated = await called(client, "skill_evaluate", {"text": "deploy to production"})
+            assert evaluated.structured_content["results"][0]["skillName"] == "deploy"
+            searched = await called(client, "search_skills", {"query": "deploy"})
+            assert searched.structured_content["skills"][0]["id"] == "deploy"
 
     run(work())
 

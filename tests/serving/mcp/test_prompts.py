@@ -10,7 +10,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 
-from tests.serving.mcp.running import called, document, in_process, run, write_tree
+from tests.serving.mcp.local_servers import called, document, in_process, run, write_tree
 from tests.tables import for_each
 
 FILES = {

@@ -14,8 +14,8 @@ from mcp import Client
 from skillyard.remote.sources.settings import Settings
 from skillyard.remote.sources.transport import Transport
 from skillyard_testkit import FakeServers, faults
-from tests.remote.search.asking import settings_of, skill_text
-from tests.serving.mcp.running import (
+from tests.remote.search.fake_search import settings_of, skill_text
+from tests.serving.mcp.local_servers import (
     ERAS,
     Serving,
     called,
@@ -217,7 +217,7 @@ def test_a_cancelled_search_lets_go_of_the_source_that_hangs(
             return market.count("skills_sh") == 1
 
         async def let_go() -> bool:
-            return bool(server.context.limiter.taken == 0)
+            return bool(server.context.limiter.running == 0)
 
         async def work(client: Client) -> None:
             search = asyncio.create_task(called(client, "search_skills", {"query": "pdf"}))

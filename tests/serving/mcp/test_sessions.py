@@ -11,9 +11,9 @@ import pytest
 
 from skillyard.serving.runtime.options import ServiceLimits
 from tests.requirements import requirement
-from tests.serving.http.running import Raw, answer_of
+from tests.serving.http.local_server import Raw, answer_of
+from tests.serving.mcp.local_servers import Serving, serving
 from tests.serving.mcp.messages import INITIALIZE, INITIALIZED, line
-from tests.serving.mcp.running import Serving, serving
 
 pytestmark = [
     requirement("service:fair-use"),

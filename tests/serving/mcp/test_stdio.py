@@ -18,8 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.serving.mcp.stdio import TOO_LONG, Lines, Output, lines_of
-from tests.serving.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES, line
-from tests.serving.mcp.running import (
+from tests.serving.mcp.local_servers import (
     ERAS,
     LIBRARY,
     PATIENCE_S,
@@ -31,6 +30,7 @@ from tests.serving.mcp.running import (
     shows,
     write_tree,
 )
+from tests.serving.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES, line
 from tests.shared_data import PACKAGES, REPOSITORY
 from tests.tables import for_each
 
@@ -185,7 +185,7 @@ def test_a_client_that_is_killed_in_a_call_leaves_no_server_behind(root: Path) -
     program = (
         "import asyncio, os, signal, sys\n"
         "from mcp import StdioServerParameters\n"
-        "from tests.serving.mcp.running import connected, over_stdio, called\n"
+        "from tests.serving.mcp.local_servers import connected, over_stdio, called\n"
         "from pathlib import Path\n"
         "async def main():\n"
         "    async with connected(over_stdio(Path(sys.argv[1]))) as client:\n"

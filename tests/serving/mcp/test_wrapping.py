@@ -22,7 +22,7 @@ from skillyard.serving.mcp.frames import (
 from skillyard.serving.mcp.skill_uris import below, segment
 from skillyard.skill import Skill
 from skillyard.text import clean, escape_elements, escape_frame
-from tests.serving.mcp.running import called, document, in_process, run, shows, write_tree
+from tests.serving.mcp.local_servers import called, document, in_process, run, shows, write_tree
 from tests.tables import for_each
 
 TAG = re.compile(r"<\s*/?\s*skill_", re.IGNORECASE)

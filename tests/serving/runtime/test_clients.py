@@ -78,7 +78,7 @@ def test_however_many_take_all_they_can_the_next_one_gets_something(total: int, 
     # One alone has three quarters; each further one leaves a quarter of what was left.
     assert share.held("0") >= 3 * (total - 1) // 4
     assert share.take("late") == (share.free + share.held("late") > 0)
-    assert share.taken + share.free == total
+    assert share.used + share.free == total
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(-3, 30)), max_size=80))
@@ -90,7 +90,7 @@ def test_what_is_given_back_is_free_again(moves: list[tuple[str, int]]) -> None:
         elif amount < 0 and held[client] >= -amount:
             share.give_back(client, -amount)
             held[client] += amount
-        assert share.taken == held.total() <= 60
+        assert share.used == held.total() <= 60
         assert all(share.held(each) == held[each] for each in "abc")
 
 
@@ -164,9 +164,9 @@ def test_those_who_wait_have_their_turns_by_client() -> None:
             await asyncio.sleep(0)
             given_up.cancel()
             await asyncio.sleep(0)
-            assert (places.taken, places.waiting) == (1, 6)
+            assert (places.running, places.waiting) == (1, 6)
             begun.set()
-        assert (places.taken, places.waiting) == (0, 0)
+        assert (places.running, places.waiting) == (0, 0)
         return order
 
     assert asyncio.run(work()) == ["g0", "g1", "h0", "g2", "h1", "g3", "g4"]

@@ -20,7 +20,14 @@ from skillyard.serving.runtime.folder_follower import FolderFollower
 from skillyard.serving.runtime.logging import Log
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.runtime.view import Change, View
-from tests.serving.mcp.running import LIBRARY, document, eventually, options_of, run, write_tree
+from tests.serving.mcp.local_servers import (
+    LIBRARY,
+    document,
+    eventually,
+    options_of,
+    run,
+    write_tree,
+)
 
 
 @pytest.fixture(params=["indexed", "in memory"], autouse=True)
@@ -53,7 +60,7 @@ def names(follower: FolderFollower) -> list[str]:
 
 def best(follower: FolderFollower, query: str) -> str:
     assert follower.snapshot is not None
-    matches = rank(follower.snapshot.ranked_by("hybrid"), query, limit=1)
+    matches = rank(follower.snapshot.ranked_by("hybrid").catalog, query, limit=1)
     return matches[0].skill.name if matches else ""
 
 

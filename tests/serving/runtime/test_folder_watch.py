@@ -13,7 +13,7 @@ import pytest
 
 from skillyard.serving.runtime import folder_watch
 from skillyard.serving.runtime.folder_watch import FolderWatch
-from tests.serving.mcp.running import run
+from tests.serving.mcp.local_servers import run
 
 pytest.importorskip("watchfiles")
 

@@ -20,7 +20,7 @@ from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.logging import CAUSES, TOGETHER_S, Log, redirect
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
-from tests.serving.http.running import LIBRARY, options_of, running
+from tests.serving.http.local_server import LIBRARY, options_of, running
 
 TOKEN = "a-token-that-nobody-may-read"
 
@@ -56,7 +56,7 @@ def test_a_failed_tool_of_mcp_has_its_cause_in_the_log(tmp_path: Path) -> None:
     from mcp import Client
 
     from skillyard.serving.mcp.server import create_server
-    from tests.serving.mcp.running import run
+    from tests.serving.mcp.local_servers import run
 
     stream = io.StringIO()
     root = write_tree(tmp_path / "skills", LIBRARY)

@@ -32,9 +32,9 @@ def test_a_scorer_is_bound_once_and_by_its_name_found_from_then_on(
     monkeypatch.setattr(room, "resolve", noted)
     snapshot = made()
     for scorer in ("hybrid", "overlap", "hybrid", "overlap", "hybrid"):
-        assert [match.skill.name for match in rank(snapshot.ranked_by(scorer), "pdf tables")] == [
-            "pdf-tables"
-        ]
+        assert [
+            match.skill.name for match in rank(snapshot.ranked_by(scorer).catalog, "pdf tables")
+        ] == ["pdf-tables"]
     assert asked == ["hybrid", "overlap"]
     assert snapshot.used == {"hybrid", "overlap"}
 

@@ -18,7 +18,8 @@ from skillyard.serving.runtime.options import ServiceOptions
 from skillyard.serving.runtime.store_follower import StoreFollower
 from skillyard.serving.runtime.view import Change
 from skillyard.store.node.state import NodeState
-from tests.store.node.making import LIBRARY, Node, answers, in_memory, store_in
+from tests.embedding.letters import GatedLetters, install
+from tests.store.node.nodes import LIBRARY, Node, answers, in_memory, store_in
 from tests.store.skills import skill, skills
 from tests.tables import for_each
 
@@ -98,7 +99,7 @@ def test_without_any_generation_it_is_refused_as_unavailable(
         assert raised.value.status == 503
         await until(lambda: bool(follower.failure))
         assert follower.failure == "store_not_followed"
-        assert follower.facts()["generation"] == 0
+        assert follower.store_state.generation == 0
         assert not follower.ready
 
     run(options_of(tmp_path), work)
@@ -130,7 +131,7 @@ def test_listeners_hear_on_the_loop_what_a_later_generation_changes(
             assert held is not None
             assert held.generation == 2
             # What the follower tells of itself comes from its own thread, a moment later.
-            await until(lambda: follower.facts()["generation"] == 2)
+            await until(lambda: follower.store_state.generation == 2)
             assert follower.headers(held)["Skillyard-Generation"] == "2"
 
         run(options_of(tmp_path), work, stream)
@@ -154,7 +155,7 @@ def test_it_goes_on_from_its_folder_and_says_how_old_it_is(tmp_path: Path) -> No
         await until(lambda: bool(follower.failure))
         assert not follower.ready  # it never heard of the store
         assert follower.headers(found)["Skillyard-Age"] == "unknown"
-        assert follower.facts()["age_s"] is None
+        assert follower.store_state.age_s is None
         away.rename(tmp_path / "store.db")
         await until(lambda: follower.ready)
         assert follower.failure == ""
@@ -172,7 +173,7 @@ def test_a_store_that_is_away_is_logged_though_nobody_asks(tmp_path: Path) -> No
 
     async def work(follower: StoreFollower) -> None:
         follower.refresh_if_due()
-        await until(lambda: bool(follower.facts()["failure"]))
+        await until(lambda: bool(follower.store_state.failure))
         await asyncio.sleep(0)
 
     run(options_of(tmp_path), work, stream)
@@ -198,3 +199,25 @@ def test_an_address_that_is_none_is_refused_at_the_start(tmp_path: Path) -> None
 def test_options_that_cannot_be_are_refused(name: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match=name):
         ServiceOptions(token="", **{name: value})
+
+
+def test_a_node_answers_by_hybrid_until_its_vectors_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    letters = GatedLetters()
+    install(monkeypatch, letters)
+    with store_in(tmp_path) as store:
+        store.publish(LIBRARY, tenant="acme", publisher="ci")
+
+    async def work(follower: StoreFollower) -> None:
+        snapshot = (await follower.current()).snapshot
+        ranking = snapshot.ranked_by("hybrid+letters")
+        assert ranking.scorer == "hybrid"
+        assert "still being computed" in ranking.note
+        letters.gate.set()
+        await until(lambda: not snapshot.ranked_by("hybrid+letters").note)
+        assert snapshot.vectors == (len(LIBRARY), len(LIBRARY))
+
+    run(options_of(tmp_path), work)

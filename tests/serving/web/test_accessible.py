@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from skillyard.index.progress import Progress
-from tests.serving.http.running import Running, running
+from tests.serving.http.local_server import Running, running
 from tests.serving.web.browser import ABSENT, CHROMIUM, DRIVER, Browser, browser, driver
 from tests.serving.web.states import LONG_NAME, LONG_REQUEST, Builds, building, odd_library
 from tests.shared_data import REPOSITORY

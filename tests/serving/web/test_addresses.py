@@ -17,7 +17,7 @@ from skillyard.serving.web.addresses import (
     skill_address,
 )
 from skillyard.serving.web.markup import tag
-from tests.serving.web.reading import harm, read
+from tests.serving.web.page_parser import harm, read
 from tests.tables import for_each
 
 names = st.text(min_size=1, max_size=30)

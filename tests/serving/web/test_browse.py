@@ -7,7 +7,7 @@ from skillyard.catalog.counts import NO_SKILLS
 from skillyard.serving.runtime.browse import BrowseIndex, browse_index_of
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.web.browse_page import LISTED, MAX_TAGS, browse_page
-from tests.serving.web.reading import Page, harm, read
+from tests.serving.web.page_parser import Page, harm, read
 from tests.tables import for_each
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults
-from tests.serving.http.running import Running, running
+from tests.serving.http.local_server import Running, running
 from tests.serving.web.audits import CONTRAST, LEVELS, SMALL
 from tests.serving.web.browser import ABSENT, CHROMIUM, DRIVER, Browser, browser, driver
 from tests.shared_data import REPOSITORY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skillyard.index.progress import Progress
 from skillyard.serving.web.building_page import building_page, progress_words
-from tests.serving.web.reading import read
+from tests.serving.web.page_parser import read
 from tests.tables import for_each
 
 

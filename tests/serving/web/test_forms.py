@@ -13,8 +13,8 @@ import pytest
 from skillyard.cli import main
 from skillyard.serving.runtime.guards import FORM
 from skillyard.serving.web.addresses import MAX_CHARACTERS
-from tests.serving.http.running import Running, raw, request, running
-from tests.serving.web.reading import harm, read
+from tests.serving.http.local_server import Running, raw, request, running
+from tests.serving.web.page_parser import harm, read
 from tests.serving.web.states import LONG_REQUEST
 from tests.shared_data import REPOSITORY
 from tests.tables import for_each

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skillyard.serving.web.markdown import MAX_CHARACTERS, render_markdown, source_block
 from skillyard.text import clean
-from tests.serving.web.reading import harm, read
+from tests.serving.web.page_parser import harm, read
 from tests.tables import for_each
 
 ALLOWED = {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skillyard.serving.web.markup import Markup, escaped, joined, outward, tag
 from skillyard.text import clean
-from tests.serving.web.reading import harm, read
+from tests.serving.web.page_parser import harm, read
 from tests.tables import for_each
 
 texts = st.text(max_size=60) | st.sampled_from(

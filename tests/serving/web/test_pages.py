@@ -26,8 +26,8 @@ from skillyard.serving.web.search_page import Library, Offer, Question, home_pag
 from skillyard.serving.web.skill_page import SkillView, skill_page
 from skillyard.text import clean_line
 from tests.hostile import tree
-from tests.serving.web.making import OFFER, example, pages_of
-from tests.serving.web.reading import harm, read
+from tests.serving.web.page_parser import harm, read
+from tests.serving.web.page_values import OFFER, example, pages_of
 from tests.tables import for_each
 
 GOLDEN = Path(__file__).parent / "golden" / "search.html"

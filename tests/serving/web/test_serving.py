@@ -14,8 +14,8 @@ from skillyard.serving.runtime.encoding import prefers_html
 from skillyard.serving.runtime.options import ServiceLimits
 from skillyard_testkit import FakeServers, faults
 from tests.serving.http.conftest import settings, up
-from tests.serving.http.running import Running, running
-from tests.serving.web.reading import harm, read
+from tests.serving.http.local_server import Running, running
+from tests.serving.web.page_parser import harm, read
 from tests.tables import for_each
 from tests.worked_examples.making import document
 

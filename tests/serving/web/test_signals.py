@@ -5,7 +5,7 @@ from __future__ import annotations
 from skillyard.ranking.scorer import Explanation
 from skillyard.serving.web.scale import Scale
 from skillyard.serving.web.signals import MAX_NODES, bar, score_badge, score_bar, signal_bars, tree
-from tests.serving.web.reading import harm, read
+from tests.serving.web.page_parser import harm, read
 from tests.tables import for_each
 
 

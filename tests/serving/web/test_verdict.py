@@ -7,8 +7,8 @@ from skillyard.ranking.match import Match
 from skillyard.ranking.query import Query
 from skillyard.selection import Selection, SelectionPolicy
 from skillyard.serving.web.verdict import Verdict, verdict_of
-from skillyard.usecases import Selected, select_skills
-from tests.serving.web.reading import read
+from skillyard.usecases.skill_selection import Selected, select_skills
+from tests.serving.web.page_parser import read
 from tests.tables import for_each
 
 SKILLS = [sy.Skill("deploy", "Deploy the app to production.", "Ship.")]

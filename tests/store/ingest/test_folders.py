@@ -17,7 +17,7 @@ from skillyard.store.ingest.work_items import Item
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import FileDigest
 from tests.cli.making import write
-from tests.store.ingest.making import document, held, publish, tree
+from tests.store.ingest.inputs import document, held, publish, tree
 from tests.store.skills import key
 
 LIMITS = DEFAULT_LIMITS

@@ -19,7 +19,7 @@ from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Published
 from tests.cli.making import write
 from tests.store.ingest import errands
-from tests.store.ingest.making import document, held, jsonl, publish, tree
+from tests.store.ingest.inputs import document, held, jsonl, publish, tree
 from tests.store.skills import key, skill
 from tests.tables import for_each
 
@@ -97,7 +97,7 @@ def test_lines_without_a_path_are_kept_under_their_slug(
 def test_many_bad_lines_are_counted_and_the_first_are_kept(
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest_run, "MOST_DIAGNOSTICS", 5)
+    monkeypatch.setattr(ingest_run, "MAX_DIAGNOSTICS", 5)
     path = jsonl(tmp_path / "a.jsonl", ["{"] * 12 + ["{}"] * 3)
     done = publish(store, lines=[path])
     assert (done.refused, len(done.diagnostics), done.left_out) == (15, 5, 10)
@@ -205,7 +205,7 @@ def test_a_dry_run_says_what_would_be_and_changes_nothing(
 def test_a_run_that_is_stopped_ends_with_what_was_acknowledged(
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest_run, "ASKED_AT_ONCE", 10)
+    monkeypatch.setattr(ingest_run, "QUERY_ITEMS", 10)
     root = tree(tmp_path / "root", 100)
     stop = threading.Event()
 
@@ -293,9 +293,9 @@ def test_a_store_that_goes_away_ends_the_run_and_keeps_what_stands(
 def test_batches_are_bounded_by_their_size_too(
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publisher, "MOST_BATCH_CHARS", 9_000)
-    monkeypatch.setattr(ingest_run, "MOST_BYTES", 3_000)
-    monkeypatch.setattr(ingest_run, "MOST_ASKED_BYTES", 3_000)
+    monkeypatch.setattr(publisher, "MAX_BATCH_CHARS", 9_000)
+    monkeypatch.setattr(ingest_run, "MAX_BYTES", 3_000)
+    monkeypatch.setattr(ingest_run, "MAX_QUERY_BYTES", 3_000)
     done = publish(store, tree(tmp_path / "root", 9, "x" * 2_000))
     assert (done.added, done.generations) == (9, 5)
 

@@ -22,7 +22,7 @@ from skillyard.store.ingest.work_items import BuildSettings, Item
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.rows import row_of, standing_of
 from skillyard.store.values import FileDigest
-from tests.store.ingest.making import document, jsonl, publish
+from tests.store.ingest.inputs import document, jsonl, publish
 from tests.store.skills import key
 
 SETTINGS = BuildSettings("acme", "", DEFAULT_LIMITS, "store")
@@ -162,7 +162,7 @@ def test_a_bad_field_is_named_with_file_and_line(tmp_path: Path, store: CatalogS
 def test_a_line_that_is_too_long_is_skipped_and_never_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_LINE_BYTES", 300)
+    monkeypatch.setattr(module, "MAX_LINE_BYTES", 300)
     monkeypatch.setattr(module, "_PIECE", 16)
     long = {"content": "x" * 1_000}
     path = jsonl(tmp_path / "a.jsonl", [long, {"content": document("a")}, long])

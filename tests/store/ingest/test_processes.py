@@ -17,7 +17,7 @@ import pytest
 from skillyard.store.opening import open_store
 from skillyard.store.protocol import CatalogStore
 from tests.shared_data import PACKAGES
-from tests.store.ingest.making import document, held, jsonl, publish
+from tests.store.ingest.inputs import document, held, jsonl, publish
 
 COUNT = 3_000
 SOAK = os.environ.get("SKILLYARD_SOAK") == "1"

@@ -15,7 +15,7 @@ from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.records import path_of
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import StoreKey, Submission
-from tests.store.node.making import LIBRARY, REQUESTS, Node, answers, found, in_memory
+from tests.store.node.nodes import LIBRARY, REQUESTS, Node, answers, found, in_memory
 from tests.store.skills import key, skill, skills
 from tests.tables import for_each
 

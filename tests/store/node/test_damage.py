@@ -13,7 +13,7 @@ from skillyard.store.node.follower import Follower
 from skillyard.store.node.generation_builder import rebuild
 from skillyard.store.node.syncing import sync
 from skillyard.store.values import START
-from tests.store.node.making import Node, answers, in_memory
+from tests.store.node.nodes import Node, answers, in_memory
 from tests.store.skills import skill
 
 

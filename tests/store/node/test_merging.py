@@ -20,10 +20,10 @@ from skillyard.index.integrity import verify
 from skillyard.index.manifest import Manifest, parse_manifest, read_manifest, render_manifest
 from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.store.node.generation_builder import FEW_REWRITTEN
-from tests.index.making import DIMENSIONS, Asker, document, in_memory
+from tests.index.random_documents import DIMENSIONS, Asker, document, in_memory
 from tests.kernel_needed import without_kernel
-from tests.store.node.making import Node, answers, store_in
-from tests.store.node.making import in_memory as in_memory_of
+from tests.store.node.nodes import Node, answers, store_in
+from tests.store.node.nodes import in_memory as in_memory_of
 from tests.store.skills import key, skill, skills
 from tests.tables import for_each
 

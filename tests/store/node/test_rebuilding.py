@@ -15,7 +15,7 @@ from skillyard.store.node.generation_builder import few_changes, rebuild
 from skillyard.store.node.state import NodeState, state_folder
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Changes, Grant, Position
-from tests.store.node.making import Node, answers, in_memory, store_in
+from tests.store.node.nodes import Node, answers, in_memory, store_in
 from tests.store.skills import key, skill, skills
 
 

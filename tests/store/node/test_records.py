@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import StoreRefused
-from skillyard.index.document import EXCLUDED
+from skillyard.index.searcher import EXCLUDED
 from skillyard.index.token_table import bundled_table
 from skillyard.skill import STORED, Origin, Skill, Triggers
 from skillyard.store.node.records import (

@@ -19,7 +19,7 @@ from skillyard.store.node.generation_builder import apply_few, few_changes, rebu
 from skillyard.store.node.state import NodeState, position_in
 from skillyard.store.protocol import CatalogStore
 from tests.shared_data import PACKAGES, REPOSITORY
-from tests.store.node.making import LIBRARY, Node, answers, in_memory, store_in
+from tests.store.node.nodes import LIBRARY, Node, answers, in_memory, store_in
 from tests.store.skills import key, skill, skills
 
 
@@ -37,7 +37,7 @@ def test_a_process_that_is_killed_at_any_call_leaves_an_index_that_answers(
         own.withdraw([key("s00002")], tenant="acme", publisher="ci")
     environment = {**os.environ, "PYTHONPATH": f"{REPOSITORY / 'src'}{os.pathsep}{REPOSITORY}"}
     done = subprocess.run(
-        [sys.executable, "-m", "tests.store.node.dying", str(folder), way],
+        [sys.executable, "-m", "tests.store.node.killed_node", str(folder), way],
         capture_output=True, text=True, timeout=300, env=environment, cwd=REPOSITORY, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.conditions.prompts import effectiveness_arms
+from skillyard.evals.conditions.prompts import skill_arms
 from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
 from skillyard.evals.judgement.prompt import judge_prompt
 from skillyard.evals.judgement.verdicts import verdict
@@ -39,6 +39,9 @@ PROMPTS = (
 OTHER = {"A": "B", "B": "A", "tie": "tie"}
 
 
+ARMS = ("enhanced", "baseline")
+
+
 def skills() -> list[Path]:
     return sorted((REPOSITORY / "examples" / "skills").rglob("SKILL.md"))[:20]
 
@@ -64,7 +67,7 @@ def test_a_skill_in_the_prompt_mostly_makes_the_answer_longer_and_speaks_through
     longer, quoted = 0, 0
     total = 0
     for path in skills():
-        arms = effectiveness_arms(path.read_text(encoding="utf-8"), role="You help.").arms
+        arms = skill_arms(path.read_text(encoding="utf-8"), None, conditions=ARMS).arms
         for prompt in PROMPTS:
             with_skill = generation(arms["enhanced"].system, prompt)
             without = generation(arms["baseline"].system, prompt)
@@ -82,7 +85,7 @@ def test_a_skill_in_the_prompt_mostly_makes_the_answer_longer_and_speaks_through
 def test_honest_judgements_hold_wins_losses_and_ties_and_no_order_effect() -> None:
     seen: Counter[str] = Counter()
     for path in skills():
-        arms = effectiveness_arms(path.read_text(encoding="utf-8"), role="You help.").arms
+        arms = skill_arms(path.read_text(encoding="utf-8"), None, conditions=ARMS).arms
         for prompt in PROMPTS:
             with_skill = generation(arms["enhanced"].system, prompt)
             without = generation(arms["baseline"].system, prompt)

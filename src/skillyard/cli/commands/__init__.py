@@ -1,30 +1,37 @@
 """The commands, each with its arguments and the function that runs it.
 
-A module of ``MODULES`` has ``COMMANDS``: the first word of each of its commands and the function
-that adds its parser. A run function imports its use case itself, so that a module is cheap to load.
+A module has ``COMMANDS``: the first word of each of its commands and the function that adds its
+parser. A run function imports its use case itself, so that a module is cheap to load.
 """
 
 from __future__ import annotations
 
 __all__ = ["MODULES"]
 
-MODULES = (
-    "library",
-    "selection",
-    "prompts",
-    "remote",
-    "service",
-    "hooks",
-    "trust",
-    "logs",
-    "cache",
-    "benchmarks",
-    "evaluations",
-    "fake_llm",
-    "indexes",
-    "doctor",
-    "stores",
-    "completion",
-    "help",
-)
-"""In the order of the help page."""
+MODULES = {
+    "list": "library",
+    "check": "library",
+    "show": "library",
+    "rank": "selection",
+    "select": "selection",
+    "evaluate": "selection",
+    "why": "selection",
+    "summary": "prompts",
+    "inject": "prompts",
+    "search": "remote",
+    "add": "remote",
+    "serve": "service",
+    "hook": "hooks",
+    "trust": "trust",
+    "log": "logs",
+    "cache": "cache",
+    "bench": "benchmarks",
+    "eval": "evaluations",
+    "fake-llm": "fake_llm",
+    "index": "indexes",
+    "doctor": "doctor",
+    "store": "stores",
+    "completion": "completion",
+    "help": "help",
+}
+"""The module of each command by its first word, in the order of the help page."""

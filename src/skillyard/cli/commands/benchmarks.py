@@ -12,7 +12,11 @@ from skillyard.cli.parser import CommandParser, add_command, add_group
 from skillyard.cli.source import scorer_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillyard.cli.blocks import Block
     from skillyard.cli.parser import Commands
+    from skillyard.shapes.benchmarks import BenchReport
 
 
 def _add_judged(parser: CommandParser) -> None:
@@ -153,8 +157,11 @@ def add_bench_compare_command(commands: Commands) -> None:
         "compare two runs",
         run=bench_compare,
         about=(
-            "Prints the paired difference over queries, its 95 % bootstrap interval, and the "
-            "p-value of a sign-flip test. The exit code is 1 when the second run is worse."
+            "Prints the paired difference over queries, its 95 % bootstrap interval, the p-value "
+            "of a sign-flip test, and a verdict. better, worse: p is at most 0.05 after the "
+            "correction for the number of measures. no difference shown: the interval lies "
+            "within the margin. cannot tell: neither. The exit code is 1 when the second run is "
+            "worse; a comparison that cannot tell prints a warning."
         ),
         examples=("skillyard bench compare before.json after.json --queries q.jsonl",),
     )
@@ -169,6 +176,13 @@ def add_bench_compare_command(commands: Commands) -> None:
         default=1.0,
         help="largest acceptable drop of a mean, whatever the test says (default: 1)",
     )
+    parser.add_argument(
+        "--margin",
+        metavar="X",
+        type=number,
+        default=0.02,
+        help="difference of a mean that does not matter (default: 0.02)",
+    )
 
 
 def bench_compare(args: Namespace, console: Console) -> int:
@@ -181,10 +195,13 @@ def bench_compare(args: Namespace, console: Console) -> int:
         args.queries,
         names=tuple(args.measure),
         tolerance=args.tolerance,
+        margin=args.margin,
     )
     from skillyard.cli.views import compare_table
 
     console.show(result, compare_table)
+    for warning in result.warnings:
+        console.note(warning)
     return NEGATIVE if result.regressed else 0
 
 
@@ -211,14 +228,15 @@ def bench_report(args: Namespace, console: Console) -> int:
     """Write the report and name it."""
     from skillyard.usecases import benchmarks
 
-    out = benchmarks.bench_report(args.run, args.queries, args.out, against=args.against)
-    if console.json:
-        console.document({"schema": "skillyard.bench-report/1", "out": out})
-    else:
-        from skillyard.cli.blocks import Span, line
-
-        console.print(line(Span(out, "name"), "  written"))
+    result = benchmarks.bench_report(args.run, args.queries, args.out, against=args.against)
+    console.show(result, _written)
     return 0
+
+
+def _written(result: BenchReport) -> Iterator[Block]:
+    from skillyard.cli.blocks import Span, line
+
+    yield line(Span(result.out, "name"), "  written")
 
 
 def add_bench_replay_command(commands: Commands) -> None:
@@ -249,8 +267,7 @@ def bench_replay(args: Namespace, console: Console) -> int:
     from skillyard.cli.views import replay_table
 
     console.show(result, replay_table)
-    if not console.json:
-        note_unloaded(catalog.diagnostics, args, console)
+    note_unloaded(catalog.diagnostics, args, console)
     return NEGATIVE if result.moved else 0
 
 

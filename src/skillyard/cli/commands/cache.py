@@ -25,7 +25,7 @@ def add_cache_stats_command(commands: Commands) -> None:
 
 def cache_stats(args: Namespace, console: Console) -> int:
     """Print what the cache holds."""
-    from skillyard.usecases import cache_stats as stats
+    from skillyard.usecases.remote import cache_stats as stats
 
     result = stats()
     from skillyard.cli.remote_views import cache_line
@@ -47,7 +47,7 @@ def add_cache_clear_command(commands: Commands) -> None:
 
 def cache_clear(args: Namespace, console: Console) -> int:
     """Forget every remote answer, and say how many there were."""
-    from skillyard.usecases import cache_clear as clear
+    from skillyard.usecases.remote import cache_clear as clear
 
     done = clear()
     from skillyard.cli.remote_views import cleared_line

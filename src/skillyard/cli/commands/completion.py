@@ -27,12 +27,10 @@ def add_completion_command(commands: Commands) -> None:
 def completion(args: Namespace, console: Console) -> int:
     """Print the script for one shell."""
     from skillyard.cli.completion import script
+    from skillyard.shapes.command_line import CompletionScript
 
     text = script(args.shell)
-    if console.json:
-        console.document({"schema": "skillyard.completion/1", "shell": args.shell, "script": text})
-    else:
-        console.write(text)
+    console.show_text(CompletionScript(shell=args.shell, script=text), text)
     return 0
 
 

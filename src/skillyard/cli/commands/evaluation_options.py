@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from skillyard.cli.options import file_path, folder, number, whole_number
 from skillyard.cli.parser import CommandParser
+from skillyard.evals.layers.registry import LAYERS
 
 __all__ = [
+    "LAYER_OPTIONS",
     "add_baselines_dir",
+    "add_budget",
     "add_cases",
     "add_eval_type",
     "add_evals_dir",
     "add_gate",
-    "add_in_skills",
-    "add_judge_options",
+    "add_output_dir",
     "add_results_dir",
-    "add_router_options",
     "add_run_options",
-    "add_skill",
+    "add_runs",
+    "add_seed",
+    "add_server",
 ]
 
 REPORT_FORMATS = ("html", "md", "junit", "github")
@@ -34,13 +39,24 @@ def add_cases(parser: CommandParser) -> None:
     )
 
 
-def add_skill(parser: CommandParser) -> None:
-    """Add ``--skill``."""
+def _add_skill(parser: CommandParser) -> None:
     parser.add_argument("--skill", metavar="NAME", help="only the cases of this skill")
 
 
-def add_in_skills(parser: CommandParser) -> None:
-    """Add ``--in-skills``."""
+def _add_group(parser: CommandParser) -> None:
+    parser.add_argument("--group", metavar="NAME", help="only this group")
+
+
+def _add_index(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--index",
+        metavar="NAME",
+        choices=("group", "library"),
+        help="show the router the group, or the whole library (default: group)",
+    )
+
+
+def _add_in_skills(parser: CommandParser) -> None:
     parser.add_argument(
         "--in-skills",
         action="store_true",
@@ -59,7 +75,8 @@ def add_evals_dir(parser: CommandParser) -> None:
     )
 
 
-def _add_output_dir(parser: CommandParser) -> None:
+def add_output_dir(parser: CommandParser) -> None:
+    """Add ``--output-dir``."""
     parser.add_argument(
         "--output-dir",
         metavar="DIR",
@@ -93,7 +110,7 @@ def add_eval_type(parser: CommandParser) -> None:
     parser.add_argument(
         "--eval-type",
         metavar="NAME",
-        choices=("activation", "confusion", "effectiveness", "size_impact"),
+        choices=tuple(LAYERS),
         help="only this type",
     )
 
@@ -107,8 +124,7 @@ def add_gate(parser: CommandParser) -> None:
     )
 
 
-def add_router_options(parser: CommandParser) -> None:
-    """Add what says how a skill is picked."""
+def _add_router_options(parser: CommandParser) -> None:
     from skillyard.ranking.registry import BUILT_IN
 
     parser.add_argument(
@@ -131,9 +147,13 @@ def add_router_options(parser: CommandParser) -> None:
     )
 
 
-def add_judge_options(parser: CommandParser) -> None:
-    """Add what says how answers are judged."""
+def _add_judge_options(parser: CommandParser) -> None:
     parser.add_argument("--rejudge", action="store_true", help="judge every pair again")
+    parser.add_argument(
+        "--allow-scripts",
+        action="store_true",
+        help="run the scripts that checks of answers name; they run as you",
+    )
     parser.add_argument(
         "--orders",
         metavar="NAME",
@@ -152,6 +172,87 @@ def add_judge_options(parser: CommandParser) -> None:
     )
 
 
+def _add_verdict_options(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--anyway",
+        action="store_true",
+        help="pay for a run although its prompts are too few for any verdict",
+    )
+    parser.add_argument(
+        "--until-decided",
+        action="store_true",
+        default=None,
+        help="look at the results in between, and stop for a skill once its verdict is decided",
+    )
+    parser.add_argument(
+        "--margin",
+        metavar="POINTS",
+        type=number,
+        help="arms that differ by less are equivalent (default: 0.3 of the 1-5 scale)",
+    )
+
+
+LAYER_OPTIONS: Mapping[str, Callable[[CommandParser], None]] = {
+    "skill": _add_skill,
+    "group": _add_group,
+    "index": _add_index,
+    "in_skills": _add_in_skills,
+    "router": _add_router_options,
+    "judge": _add_judge_options,
+    "verdict": _add_verdict_options,
+}
+"""By the name in ``options`` of a layer (:mod:`skillyard.evals.layers.registry`)."""
+
+
+def add_server(parser: CommandParser) -> None:
+    """Add the provider of models and its address."""
+    parser.add_argument(
+        "--provider",
+        metavar="NAME",
+        choices=("anthropic", "openai"),
+        help="anthropic, or openai for every server of that protocol",
+    )
+    parser.add_argument(
+        "--base-url", metavar="URL", help="use this server instead of the provider's own"
+    )
+
+
+def add_runs(parser: CommandParser) -> None:
+    """Add ``--runs``."""
+    parser.add_argument(
+        "--runs", metavar="N", type=whole_number, help="repeat every case N times (default: 1)"
+    )
+
+
+def add_seed(parser: CommandParser) -> None:
+    """Add ``--seed``."""
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=whole_number,
+        help="seed of samples, slots and intervals (default: 42)",
+    )
+
+
+def add_budget(parser: CommandParser) -> None:
+    """Add the limits of a run."""
+    parser.add_argument(
+        "--max-cost",
+        metavar="USD",
+        type=number,
+        help="stop before spending more (US dollars), over all resumes of the run",
+    )
+    parser.add_argument(
+        "--max-calls",
+        metavar="N",
+        type=whole_number,
+        help="stop before sending more requests, over all resumes of the run",
+    )
+    parser.add_argument(
+        "--concurrency", metavar="N", type=whole_number, help="requests in flight at a time"
+    )
+
+
 def add_run_options(parser: CommandParser) -> None:
     """Add what every run takes."""
     add_evals_dir(parser)
@@ -164,40 +265,25 @@ def add_run_options(parser: CommandParser) -> None:
     parser.add_argument(
         "--judge-model", metavar="ID", help="the model that judges (default: --model)"
     )
-    parser.add_argument(
-        "--provider",
-        metavar="NAME",
-        choices=("anthropic", "openai"),
-        help="anthropic, or openai for every server of that protocol",
-    )
-    parser.add_argument(
-        "--base-url", metavar="URL", help="use this server instead of the provider's own"
-    )
-    parser.add_argument(
-        "--runs", metavar="N", type=whole_number, help="repeat every case N times (default: 1)"
-    )
-    parser.add_argument(
-        "--seed",
-        metavar="N",
-        type=whole_number,
-        help="seed of samples, slots and intervals (default: 42)",
-    )
-    _add_output_dir(parser)
+    add_server(parser)
+    add_runs(parser)
+    add_seed(parser)
+    add_output_dir(parser)
     parser.add_argument(
         "--limit", metavar="N", type=whole_number, help="run only N cases, sampled by seed"
     )
-    parser.add_argument(
-        "--max-cost", metavar="USD", type=number, help="stop before spending more (US dollars)"
-    )
-    parser.add_argument(
-        "--max-calls", metavar="N", type=whole_number, help="stop before sending more requests"
-    )
-    parser.add_argument(
-        "--concurrency", metavar="N", type=whole_number, help="requests in flight at a time"
-    )
+    add_budget(parser)
     parser.add_argument("--regenerate", action="store_true", help="request every answer again")
-    parser.add_argument("--replay", action="store_true", help="use only cached answers, no network")
-    parser.add_argument("--resume", metavar="RUN", help="continue this run, with its settings")
+    parser.add_argument(
+        "--replay",
+        action="store_true",
+        help="use only cached answers, no network; with the settings of the last run",
+    )
+    parser.add_argument(
+        "--resume",
+        metavar="RUN",
+        help="continue this run, with its settings; only limits and --concurrency may differ",
+    )
     parser.add_argument(
         "--format",
         action="append",

@@ -19,9 +19,11 @@ from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import file_path, folder
 from skillyard.cli.parser import add_command
 from skillyard.cli.source import load
+from skillyard.errors import InvalidInput
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
+    from skillyard.evals.report.report import Report
 
 
 def add_eval_compare_command(commands: Commands) -> None:
@@ -31,7 +33,10 @@ def add_eval_compare_command(commands: Commands) -> None:
         "compare",
         "compare the latest results with their baselines",
         run=compare,
-        about="The exit code is 0 even when results are worse, unless --gate is given.",
+        about=(
+            "The exit code is 0 even when results are worse, unless --gate is given. The latest "
+            "whole run of each type counts, not one that was stopped or limited."
+        ),
         examples=("skillyard eval compare", "skillyard eval compare --gate --format github"),
     )
     add_evals_dir(parser)
@@ -50,7 +55,7 @@ def add_eval_compare_command(commands: Commands) -> None:
 
 def compare(args: Namespace, console: Console) -> int:
     """Print what changed against the baselines; 1 for a regression with ``--gate``."""
-    from skillyard.usecases.eval_results import eval_compare, eval_report
+    from skillyard.usecases.eval_results import eval_compare, read_report, write_report
 
     result = eval_compare(
         args.evals_dir,
@@ -61,17 +66,18 @@ def compare(args: Namespace, console: Console) -> int:
     if console.json:
         console.document(result.to_dict())
     elif args.format != "text":
-        paths = [each.path for each in result.compared]
-        text, _ = eval_report(
+        for each in result.compared:
+            if each.note:
+                console.note(each.note)
+        source = read_report(
             args.evals_dir,
-            paths,
-            args.format,
+            [each.path for each in result.compared],
             results=args.results_dir,
-            baselines=args.baselines_dir,
-            out="-",
+            compared=result.compared,
         )
+        text, _ = write_report(source, args.format, out="-")
         if args.format == "github":
-            _to_github(text, paths, args, console)
+            _to_github(source.report, text, console)
         else:
             console.write(text)
     else:
@@ -81,13 +87,13 @@ def compare(args: Namespace, console: Console) -> int:
     return NEGATIVE if args.gate and result.regressed else 0
 
 
-def _to_github(summary: str, paths: list[str], args: Namespace, console: Console) -> None:
+def _to_github(report: Report, summary: str, console: Console) -> None:
     """Print workflow commands; the step's summary goes to the file that GitHub names."""
     import os
 
-    from skillyard.usecases.eval_results import github_warnings
+    from skillyard.evals.report.github import workflow_warnings
 
-    commands = github_warnings(args.evals_dir, paths, baselines=args.baselines_dir)
+    commands = workflow_warnings(report)
     if commands:
         console.write(commands)
     path = os.environ.get("GITHUB_STEP_SUMMARY")
@@ -101,9 +107,19 @@ def add_eval_report_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "report",
-        "write a report of results: one HTML file, or Markdown, JUnit, GitHub",
+        "show what results say, and write a report of them",
         run=report,
-        examples=("skillyard eval report", "skillyard eval report --format md --out -"),
+        about=(
+            "Prints a line a skill and writes an HTML report, with a page of all cases beside it. "
+            "Results of a part of the cases, of a stopped run or of a stand-in server are used "
+            "only where there are no others, or by name."
+        ),
+        examples=(
+            "skillyard eval report",
+            "skillyard eval report --format text",
+            "skillyard eval report --format md --out -",
+            "skillyard eval report A.json B.json --compare",
+        ),
     )
     parser.add_argument(
         "results",
@@ -117,11 +133,16 @@ def add_eval_report_command(commands: Commands) -> None:
     add_results_dir(parser)
     add_baselines_dir(parser)
     parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="show two results files of one type side by side",
+    )
+    parser.add_argument(
         "--format",
         metavar="NAME",
-        choices=REPORT_FORMATS,
+        choices=(*REPORT_FORMATS, "text"),
         default="html",
-        help="html, md, junit or github (default: html)",
+        help="html, md, junit, github, or text to print it all (default: html)",
     )
     parser.add_argument(
         "--out",
@@ -132,25 +153,33 @@ def add_eval_report_command(commands: Commands) -> None:
 
 
 def report(args: Namespace, console: Console) -> int:
-    """Write the report, and name it."""
-    from skillyard.usecases.eval_results import eval_report
+    """Print what the results say, write the report, and name it."""
+    from skillyard.cli.blocks import Span, line
+    from skillyard.cli.report_views import answer_blocks, report_blocks
+    from skillyard.usecases.eval_results import cases_page, read_report, write_report
 
-    text, out = eval_report(
+    if args.format == "text" and (console.json or args.out not in (None, "-")):
+        raise InvalidInput("--format text prints the report; --json and --out do not go with it")
+    source = read_report(
         args.evals_dir,
         args.results,
-        args.format,
         results=args.results_dir,
         baselines=args.baselines_dir,
-        out=args.out,
+        side_by_side=args.compare,
     )
+    for note in source.notes:
+        console.note(note)
+    if args.format == "text":
+        console.print(*report_blocks(source.report))
+        return 0
+    text, out = write_report(source, args.format, out=args.out)
     if not out:
         console.write(text)
     elif console.json:
-        console.document({"schema": "skillyard.eval-report/1", "out": out})
+        cases = cases_page(out) if args.format == "html" else None
+        console.document({"schema": "skillyard.eval-report/1", "out": out, "cases": cases})
     else:
-        from skillyard.cli.blocks import Span, line
-
-        console.print(line(Span(out, "name"), "  written"))
+        console.print(*answer_blocks(source.report), line(Span(out, "name"), "  written"))
     return 0
 
 
@@ -191,7 +220,10 @@ def add_eval_baseline_command(commands: Commands) -> None:
         "baseline",
         "save the latest results as baselines, or show the baselines",
         run=baseline,
-        about="Refuses results of runs that were stopped, limited, or answered by a stand-in.",
+        about=(
+            "Saves the latest whole run of each type, or nothing if one cannot be a baseline: "
+            "results of runs that were stopped, limited, or answered by a stand-in cannot."
+        ),
         examples=("skillyard eval baseline save",),
     )
     parser.add_argument(
@@ -218,6 +250,8 @@ def baseline(args: Namespace, console: Console) -> int:
             baselines=args.baselines_dir,
             eval_type=args.eval_type,
         )
+        for note in result.notes:
+            console.note(note)
     else:
         result = stored_baselines(
             args.evals_dir, baselines=args.baselines_dir, eval_type=args.eval_type
@@ -233,36 +267,113 @@ def add_eval_init_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "init",
-        "write first cases for a skill, to be edited",
+        "write a case file for each skill, with a line for each prompt to write",
         run=init,
         about=(
-            "Writes a rubric, requests that should and should not activate the skill, and a "
-            "candidate. Never overwrites a file."
+            "Writes <skill>.yaml, with the prompts that the skill ships and a placeholder for "
+            "each further one. A run refuses a file with placeholders. Never overwrites a file."
         ),
-        examples=("skillyard eval init git-bisect --root skills",),
+        examples=("skillyard eval init git-bisect --root skills", "skillyard eval init"),
     )
-    parser.add_argument("name", metavar="NAME", help="name, id or slug of the skill")
+    parser.add_argument(
+        "name",
+        metavar="NAME",
+        nargs="*",
+        default=[],
+        help="names, ids or slugs of skills (default: all skills)",
+    )
     add_evals_dir(parser)
 
 
 def init(args: Namespace, console: Console) -> int:
-    """Write the first cases of a skill."""
-    from skillyard.evals.cases.scaffolding import scaffold
+    """Write a case file for each skill."""
+    from skillyard.evals.cases.scaffolding import init_skills, write_case_file
 
     catalog = load(args, console)
-    done = scaffold(catalog.get(args.name), catalog, args.evals_dir)
+    skills = init_skills(catalog, args.name)
+    files = [write_case_file(skill, catalog, args.evals_dir) for skill in skills]
+    for each in (diagnostic for file in files for diagnostic in file.diagnostics):
+        line = f":{each.line}" if each.line else ""
+        console.note(f"{each.path}{line}: {each.message}; {each.hint}")
     if console.json:
         console.document(
             {
                 "schema": "skillyard.eval-init/1",
-                "written": list(done.written),
-                "kept": list(done.existing),
+                "written": [file.path for file in files if file.is_new],
+                "kept": [file.path for file in files if not file.is_new],
+                "files": [file.to_dict() for file in files if file.is_new],
             }
         )
     else:
-        from skillyard.cli.eval_views import scaffold_blocks
+        from skillyard.cli.eval_views import case_file_blocks
 
-        console.print(*scaffold_blocks(done))
+        console.print(*case_file_blocks(files, _run_command(args)))
+    return 0
+
+
+def _run_command(args: Namespace) -> str:
+    """Return the command that runs the cases of the same folder with the same skills."""
+    from shlex import quote
+
+    places = {"--root": args.root, "--scope": dict.fromkeys(args.scope)}
+    words = ["skillyard eval activation"]
+    words += [f"{name} {quote(value)}" for name, values in places.items() for value in values]
+    if args.evals_dir != "evals":
+        words.append(f"--evals-dir {quote(args.evals_dir)}")
+    return " ".join(words)
+
+
+def add_eval_export_command(commands: Commands) -> None:
+    """Declare ``eval export``."""
+    parser = add_command(
+        commands,
+        "export",
+        "write results as logs of inspect_ai",
+        run=export,
+        about=(
+            "Each condition of a run that compares answers becomes a log of its own. "
+            "`inspect view` shows them."
+        ),
+        examples=("skillyard eval export --format inspect",),
+    )
+    parser.add_argument(
+        "results",
+        metavar="RESULTS",
+        nargs="*",
+        default=[],
+        type=file_path,
+        help="results files (default: the latest of each type)",
+    )
+    add_evals_dir(parser)
+    add_results_dir(parser)
+    parser.add_argument(
+        "--format",
+        metavar="NAME",
+        choices=("inspect",),
+        default="inspect",
+        help="inspect: JSON logs of inspect_ai (default: inspect)",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=folder,
+        help="the folder to write to (default: below the reports folder)",
+    )
+
+
+def export(args: Namespace, console: Console) -> int:
+    """Write results for another tool, and name the files."""
+    from skillyard.usecases.eval_export import eval_export
+
+    done = eval_export(
+        args.evals_dir, args.results, args.format, results=args.results_dir, out=args.out
+    )
+    if console.json:
+        console.document(done.to_dict())
+    else:
+        from skillyard.cli.blocks import Span, line
+
+        console.print(*(line(Span(path, "name"), "  written") for path in done.written))
     return 0
 
 

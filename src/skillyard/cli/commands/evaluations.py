@@ -1,21 +1,17 @@
-"""``eval``: runs of the four layers."""
+"""``eval``: runs of the layers, one command each."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from skillyard.cli.commands.evaluation_options import (
-    add_cases,
-    add_in_skills,
-    add_judge_options,
-    add_router_options,
-    add_run_options,
-    add_skill,
-)
+from skillyard.cli.commands.evaluation_improvement import add_eval_improve_command
+from skillyard.cli.commands.evaluation_options import LAYER_OPTIONS, add_cases, add_run_options
 from skillyard.cli.commands.evaluation_results import (
     add_eval_baseline_command,
     add_eval_compare_command,
+    add_eval_export_command,
     add_eval_init_command,
     add_eval_report_command,
     add_eval_suggest_command,
@@ -23,8 +19,12 @@ from skillyard.cli.commands.evaluation_results import (
 )
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE, UNREACHED
+from skillyard.cli.options import number, whole_number
 from skillyard.cli.parser import add_command, add_group
 from skillyard.cli.source import load
+from skillyard.errors import InvalidInput
+from skillyard.evals.layers.registry import LAYERS, LayerEntry
+from skillyard.text import plural
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
@@ -39,122 +39,41 @@ _ABOUT_RUNS = (
 _LISTED = 20
 """Most missing entries that are named outside of JSON."""
 
+_LARGEST_EFFECT = 4
+"""The largest difference on the judge's scale of 1 to 5."""
+
 _SETTINGS = (
     *("provider", "base_url", "model", "judge_model", "router", "index", "top_k", "min_score"),
     *("runs", "seed", "orders", "limit", "skill", "group", "max_cost", "max_calls", "concurrency"),
+    *("margin", "until_decided"),
 )
 """Options that are settings of a run, by the same name."""
 
 
-def add_eval_activation_command(commands: Commands) -> None:
-    """Declare ``eval activation``."""
+def add_layer_command(commands: Commands, layer: LayerEntry) -> None:
+    """Declare the command of a layer of evaluations."""
     parser = add_command(
         commands,
-        "activation",
-        "does the router pick the right skills, and none where none fits?",
-        run=activation,
+        layer.command,
+        layer.about,
+        run=partial(run_layer, layer.name),
         about=_ABOUT_RUNS,
-        examples=(
-            "skillyard eval activation --root skills",
-            "skillyard eval activation --router model --model ID --max-cost 1",
-        ),
+        examples=layer.examples,
     )
     add_cases(parser)
-    add_skill(parser)
-    add_in_skills(parser)
-    add_router_options(parser)
+    for option in layer.options:
+        LAYER_OPTIONS[option](parser)
     add_run_options(parser)
 
 
-def activation(args: Namespace, console: Console) -> int:
-    """Run L3, or plan it."""
-    return _layer("activation", args, console)
-
-
-def add_eval_confusion_command(commands: Commands) -> None:
-    """Declare ``eval confusion``."""
-    parser = add_command(
-        commands,
-        "confusion",
-        "which skill of a group of similar ones is picked?",
-        run=confusion,
-        about=_ABOUT_RUNS,
-        examples=("skillyard eval confusion --root skills --group reviews",),
-    )
-    add_cases(parser)
-    parser.add_argument("--group", metavar="NAME", help="only this group")
-    parser.add_argument(
-        "--index",
-        metavar="NAME",
-        choices=("group", "library"),
-        help="show the router the group, or the whole library (default: group)",
-    )
-    add_router_options(parser)
-    add_run_options(parser)
-
-
-def confusion(args: Namespace, console: Console) -> int:
-    """Run L4, or plan it."""
-    return _layer("confusion", args, console)
-
-
-def add_eval_effectiveness_command(commands: Commands) -> None:
-    """Declare ``eval effectiveness``."""
-    parser = add_command(
-        commands,
-        "effectiveness",
-        "are answers with a skill better than without, by a rubric?",
-        run=effectiveness,
-        about=_ABOUT_RUNS,
-        examples=(
-            "skillyard eval effectiveness --root skills --model ID --dry-run",
-            "skillyard eval effectiveness --root skills --model ID --max-cost 5 --format html",
-        ),
-    )
-    add_cases(parser)
-    add_skill(parser)
-    add_in_skills(parser)
-    add_judge_options(parser)
-    add_run_options(parser)
-
-
-def effectiveness(args: Namespace, console: Console) -> int:
-    """Run L5, or plan it."""
-    return _layer("effectiveness", args, console)
-
-
-def add_eval_size_impact_command(commands: Commands) -> None:
-    """Declare ``eval size-impact``."""
-    parser = add_command(
-        commands,
-        "size-impact",
-        "is the whole skill better than its summary, and than nothing?",
-        run=size_impact,
-        about=_ABOUT_RUNS,
-        examples=(
-            "skillyard eval size-impact --root skills --model ID --dry-run",
-            "skillyard eval size-impact --root skills --replay --format html",
-        ),
-    )
-    add_cases(parser)
-    add_skill(parser)
-    add_judge_options(parser)
-    add_run_options(parser)
-
-
-def size_impact(args: Namespace, console: Console) -> int:
-    """Run L6, or plan it."""
-    return _layer("size_impact", args, console)
-
-
-def _layer(eval_type: str, args: Namespace, console: Console) -> int:
+def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
     """Run a layer; 3 when it was stopped or entries were missing, 4 when nothing came of it."""
     from skillyard.usecases.eval_runs import eval_plan
 
     catalog = load(args, console)
     options = _options(args)
     if args.dry_run:
-        planned = eval_plan(catalog, eval_type, options)
+        planned = eval_plan(catalog, eval_type, options, warn=console.note)
         from skillyard.cli.eval_views import plan_blocks
 
         console.show(planned, plan_blocks)
@@ -203,23 +122,21 @@ def _options(args: Namespace) -> EvalOptions:
         replay=args.replay,
         regenerate=args.regenerate,
         rejudge=getattr(args, "rejudge", False),
+        allow_scripts=getattr(args, "allow_scripts", False),
         labels=tuple(getattr(args, "labels", ())),
+        anyway=getattr(args, "anyway", False),
     )
 
 
 def _reports(done: EvaluationResult, args: Namespace) -> list[str]:
-    from skillyard.usecases.eval_results import eval_report
+    from skillyard.usecases.eval_results import read_report, write_report
 
-    return [
-        eval_report(
-            args.evals_dir,
-            [done.path],
-            format,
-            results=args.output_dir,
-            baselines=args.baselines_dir,
-        )[1]
-        for format in dict.fromkeys(args.format)
-    ]
+    if not args.format:
+        return []
+    source = read_report(
+        args.evals_dir, [done.path], results=args.output_dir, baselines=args.baselines_dir
+    )
+    return [write_report(source, format)[1] for format in dict.fromkeys(args.format)]
 
 
 def _head(done: EvaluationResult) -> dict[str, Any]:
@@ -249,39 +166,96 @@ def _code(done: EvaluationResult, args: Namespace, console: Console) -> int:
     if not done.usable:
         console.note("no case has a result; the errors stand in the results file")
         return UNREACHED
-    return _gate(args, console, meta["eval_type"]) if args.gate else 0
+    return _gate(done, args, console) if args.gate else 0
 
 
-def _gate(args: Namespace, console: Console, eval_type: str | None) -> int:
+def _gate(done: EvaluationResult, args: Namespace, console: Console) -> int:
     from skillyard.usecases.eval_results import eval_compare
 
-    result = eval_compare(
-        args.evals_dir,
-        results=args.output_dir,
-        baselines=args.baselines_dir,
-        eval_type=eval_type,
-    )
+    result = eval_compare(args.evals_dir, baselines=args.baselines_dir, path=done.path)
     for each in result.compared:
         if each.refused:
             console.note(f"{each.eval_type}: not compared: {each.refused}")
+        if each.unclear:
+            figures = plural(len(each.unclear), "figure")
+            console.note(f"{each.eval_type}: warning: cannot tell for {figures}: too few cases")
         for change in each.regressions:
             console.note(f"{each.eval_type}: {change.entity}: {change.message}")
     return NEGATIVE if result.regressed else 0
 
 
+def add_eval_plan_command(commands: Commands) -> None:
+    """Declare ``eval plan``."""
+    parser = add_command(
+        commands,
+        "plan",
+        "how many prompts a verdict needs",
+        run=plan,
+        about=(
+            "Needs no model, no key and no library. The spread is the standard deviation of the "
+            "difference between prompts; before anything is measured, 1 point is a good guess."
+        ),
+        examples=("skillyard eval plan --effect 0.5", "skillyard eval plan --effect 1 --skills 12"),
+    )
+    parser.add_argument(
+        "--effect",
+        metavar="POINTS",
+        type=number,
+        default=0.5,
+        help="the difference to find, on the judge's scale of 1 to 5 (default: 0.5)",
+    )
+    parser.add_argument(
+        "--skills",
+        metavar="N",
+        type=whole_number,
+        default=1,
+        help="skills that are judged together (default: 1)",
+    )
+    parser.add_argument(
+        "--spread",
+        metavar="POINTS",
+        type=number,
+        default=1.0,
+        help="standard deviation of the difference between prompts (default: 1)",
+    )
+    parser.add_argument(
+        "--margin",
+        metavar="POINTS",
+        type=number,
+        default=0.3,
+        help="conditions that differ by less are equivalent (default: 0.3)",
+    )
+
+
+def plan(args: Namespace, console: Console) -> int:
+    """Print how many prompts a skill needs."""
+    from skillyard.cli.eval_views import prompts_blocks
+    from skillyard.evals.statistics.power import prompts_needed
+
+    if args.effect > _LARGEST_EFFECT:
+        raise InvalidInput(
+            f"--effect {args.effect:g}: on a scale of 1 to 5 no difference is larger than"
+            f" {_LARGEST_EFFECT}"
+        )
+    needed = prompts_needed(args.effect, skills=args.skills, spread=args.spread, margin=args.margin)
+    console.show(needed, prompts_blocks)
+    return 0
+
+
 def add_eval_group(commands: Commands) -> None:
     """Declare ``eval`` and its commands."""
     group = add_group(commands, "eval", "evaluation of skills with a model")
-    add_eval_activation_command(group)
-    add_eval_confusion_command(group)
-    add_eval_effectiveness_command(group)
-    add_eval_size_impact_command(group)
+    for layer in LAYERS.values():
+        add_layer_command(group, layer)
+    add_eval_plan_command(group)
     add_eval_compare_command(group)
     add_eval_report_command(group)
     add_eval_validate_rubrics_command(group)
     add_eval_baseline_command(group)
     add_eval_init_command(group)
+    add_eval_export_command(group)
     add_eval_suggest_command(group)
+    add_eval_improve_command(group)
 
 
 COMMANDS = {"eval": add_eval_group}

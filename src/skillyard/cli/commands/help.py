@@ -34,12 +34,10 @@ def add_help_command(commands: Commands) -> None:
 def print_help(args: Namespace, console: Console) -> int:
     """Print a help page."""
     from skillyard.cli.grammar import help_page
+    from skillyard.shapes.command_line import HelpPage
 
     text = help_page(args.command)
-    if console.json:
-        console.document({"schema": "skillyard.help/1", "command": args.command, "text": text})
-    else:
-        console.write(text)
+    console.show_text(HelpPage(command=tuple(args.command), text=text), text)
     return 0
 
 

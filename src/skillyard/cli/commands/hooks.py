@@ -12,8 +12,11 @@ from skillyard.cli.options import add_min_score, add_wrong_cost, file_path, whol
 from skillyard.cli.parser import CommandParser, add_command, add_group
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillyard.cli.blocks import Block
     from skillyard.cli.parser import Commands
-    from skillyard.hook.installation import InstallResult
+    from skillyard.shapes.hooks import HookInstalled, HookUninstalled
 
 
 def _add_hook_options(parser: CommandParser) -> None:
@@ -45,13 +48,20 @@ def _add_hook_options(parser: CommandParser) -> None:
     )
 
 
-def _add_host(parser: CommandParser) -> None:
+def _add_settings(parser: CommandParser) -> None:
+    """Add the host and the file whose settings are changed."""
     parser.add_argument(
         "host",
         metavar="HOST",
         nargs="?",
         choices=("claude-code", "codex"),
         help="claude-code or codex",
+    )
+    parser.add_argument(
+        "--file",
+        metavar="SETTINGS",
+        type=file_path,
+        help="use this settings file instead of the user's",
     )
 
 
@@ -123,13 +133,7 @@ def add_hook_install_command(commands: Commands) -> None:
         ),
         examples=("skillyard hook install", "skillyard hook install codex --max-chars 2000"),
     )
-    _add_host(parser)
-    parser.add_argument(
-        "--file",
-        metavar="SETTINGS",
-        type=file_path,
-        help="use this settings file instead of the user's",
-    )
+    _add_settings(parser)
     _add_hook_options(parser)
 
 
@@ -141,9 +145,10 @@ def hook_install(args: Namespace, console: Console) -> int:
     from skillyard.hook.library import library_place
     from skillyard.hook.trust import project_above
     from skillyard.index.indexed_catalog import indexing_is_off, open_library_index
+    from skillyard.shapes.hooks import HookInstalled
 
     options = _options(args)
-    done = [install(host, file=args.file, options=options) for host in _hosts(args, there=True)]
+    settings = [install(host, file=args.file, options=options) for host in _hosts(args, there=True)]
     project = project_above(os.getcwd())
     roots = tuple(map(os.path.abspath, args.root))
     place = library_place(roots, project.path if project else None)
@@ -153,11 +158,7 @@ def hook_install(args: Namespace, console: Console) -> int:
                 open_library_index(place, progress=step)
     except SkillyardError as error:  # the hook makes it in the background as well
         console.note(f"the index was not made: {error}")
-    if console.json:
-        settings = [one.to_dict() for one in done]
-        console.document({"schema": "skillyard.hook-install/1", "settings": settings})
-    else:
-        _print_settings(done, console)
+    console.show(HookInstalled(settings=tuple(settings)), _settings)
     return 0
 
 
@@ -174,26 +175,17 @@ def add_hook_uninstall_command(commands: Commands) -> None:
         ),
         examples=("skillyard hook uninstall claude-code",),
     )
-    _add_host(parser)
-    parser.add_argument(
-        "--file",
-        metavar="SETTINGS",
-        type=file_path,
-        help="use this settings file instead of the user's",
-    )
+    _add_settings(parser)
 
 
 def hook_uninstall(args: Namespace, console: Console) -> int:
     """Take the hook out of the settings; 1 when it was in none of them."""
     from skillyard.hook.installation import uninstall
+    from skillyard.shapes.hooks import HookUninstalled
 
-    done = [uninstall(host, file=args.file) for host in _hosts(args, there=False)]
-    if console.json:
-        settings = [one.to_dict() for one in done]
-        console.document({"schema": "skillyard.hook-uninstall/1", "settings": settings})
-    else:
-        _print_settings(done, console)
-    return 0 if any(one.state == "removed" for one in done) else NEGATIVE
+    settings = [uninstall(host, file=args.file) for host in _hosts(args, there=False)]
+    console.show(HookUninstalled(settings=tuple(settings)), _settings)
+    return 0 if any(each.state == "removed" for each in settings) else NEGATIVE
 
 
 def _hosts(args: Namespace, *, there: bool) -> list[str]:
@@ -238,14 +230,14 @@ def _options(args: Namespace) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _print_settings(done: list[InstallResult], console: Console) -> None:
+def _settings(result: HookInstalled | HookUninstalled) -> Iterator[Block]:
     from skillyard.cli.blocks import Span, line
 
-    for one in done:
-        style = "medium" if one.state == "absent" else "high"
-        console.print(line(Span(one.state, style), f"  {one.host}  ", Span(one.file, "name")))
-        if one.note:
-            console.print(line(one.note, indent=1))
+    for each in result.settings:
+        style = "medium" if each.state == "absent" else "high"
+        yield line(Span(each.state, style), f"  {each.host}  ", Span(each.file, "name"))
+        if each.note:
+            yield line(each.note, indent=1)
 
 
 def add_hook_group(commands: Commands) -> None:

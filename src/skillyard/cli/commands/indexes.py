@@ -13,7 +13,7 @@ from skillyard.cli.parser import add_command, add_group
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.usecases import library_index
+    from skillyard.shapes.indexes import IndexBuilt
 
 
 def _roots(args: Namespace) -> list[str]:
@@ -69,7 +69,7 @@ def index_build(args: Namespace, console: Console) -> int:
     return 0
 
 
-def _print_index(built: library_index.IndexBuilt, console: Console) -> None:
+def _print_index(built: IndexBuilt, console: Console) -> None:
     from skillyard.cli.views import index_line
 
     console.show(built, index_line)

@@ -15,7 +15,7 @@ from skillyard.text import plural
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.usecases import Checked
+    from skillyard.usecases.library_check import Checked
     from skillyard.validation.config import CheckConfig
 
 
@@ -50,18 +50,14 @@ def add_list_command(commands: Commands) -> None:
 
 def list_(args: Namespace, console: Console) -> int:
     """Print every skill found."""
-    from skillyard.usecases import list_skills
+    from skillyard.usecases.skill_listing import list_skills
 
     catalog = load(args, console, args.place)
     result = list_skills(catalog, tags=tuple(args.tag), layout=args.layout)
-    if console.json:
-        console.document(result.to_dict())
-        return 0
     from skillyard.cli.cards import listing
 
-    if result.cards:
-        console.print(*listing(result))
-    elif len(catalog):
+    console.show(result, listing)
+    if not result.cards and len(catalog) and not console.json:
         console.note("no skill has this tag and layout: skillyard list without them shows all")
     note_unloaded(result.diagnostics, args, console)
     return 0
@@ -123,7 +119,7 @@ def add_check_command(commands: Commands) -> None:
 
 def check(args: Namespace, console: Console) -> int:
     """Print the findings; 1 when one of them fails the check. ``--fix`` mends files before that."""
-    from skillyard.usecases import check_paths, fix_paths
+    from skillyard.usecases.library_check import check_paths, fix_paths
 
     _no_contradiction(args, console)
     paths = args.path or args.root or ["."]
@@ -133,7 +129,7 @@ def check(args: Namespace, console: Console) -> int:
     if args.diff:
         return _diff(result, console)
     if console.json or args.format == "json":
-        console.document(result.to_dict())
+        console.document(result)
     elif args.format == "text":
         from skillyard.cli.findings import findings
 
@@ -197,7 +193,7 @@ def add_show_command(commands: Commands) -> None:
 
 def show(args: Namespace, console: Console) -> int:
     """Print one skill, or the part of it that was asked for."""
-    from skillyard.usecases import show_skill
+    from skillyard.usecases.skill_details import show_skill
 
     catalog = load(args, console)
     result = show_skill(catalog, args.name, section=args.section, references=args.references)

@@ -13,7 +13,11 @@ from skillyard.cli.parser import add_command, add_group
 from skillyard.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from skillyard.cli.blocks import Block
     from skillyard.cli.parser import Commands
+    from skillyard.shapes.logs import LogTail
 
 
 def _path(args: Namespace) -> str:
@@ -60,31 +64,26 @@ def log_show(args: Namespace, console: Console) -> int:
         path = args.log or journal_path()
         if not os.path.exists(path):
             console.note(f"the hook has had nothing to say: there is no {path}")
-            if console.json:
-                console.document(_nothing(path))
+            from skillyard.shapes.logs import LogTail
+
+            console.show(LogTail(log=path, entries=(), total=0, unreadable=0), _entries)
             return 0
     else:
         path = _path(args)
     result = read_log(path, args.limit)
-    if console.json:
-        console.document(result.to_dict())
-        return 0
-    for entry in result.entries:
-        console.print(_entry_line(entry))
-    if result.unreadable:
+    console.show(result, _entries)
+    if result.unreadable and not console.json:
         from skillyard.text import plural
 
         console.note(f"passed over {plural(result.unreadable, 'line')} that cannot be read")
     return 0
 
 
-def _nothing(path: str) -> dict[str, Any]:
-    from skillyard.decisions.log_reader import LogTail
-
-    return LogTail(path, (), 0, 0).to_dict()
+def _entries(result: LogTail) -> Iterator[Block]:
+    return map(_entry_line, result.entries)
 
 
-def _entry_line(entry: dict[str, Any]) -> Any:
+def _entry_line(entry: Mapping[str, Any]) -> Block:
     """Draw one entry; its fields may be anything, since others can write to the file."""
     from skillyard.cli.blocks import Span, line
     from skillyard.text import shorten
@@ -138,19 +137,18 @@ def add_log_replay_command(commands: Commands) -> None:
 def log_replay(args: Namespace, console: Console) -> int:
     """Print what moved; 1 when anything did."""
     from skillyard.cli.source import load, note_unloaded
+    from skillyard.shapes.benchmarks import LogReplay
+    from skillyard.shapes.encoder import from_attributes
     from skillyard.text import plural
     from skillyard.usecases.benchmarks import bench_replay
 
     path = _path(args)
     catalog = load(args, console)
     result = bench_replay(catalog, path)
-    if console.json:
-        console.document({**result.to_dict(), "schema": "skillyard.log-replay/1"})
-    else:
-        from skillyard.cli.views import replay_table
+    from skillyard.cli.views import replay_table
 
-        console.print(*replay_table(result))
-        note_unloaded(catalog.diagnostics, args, console)
+    console.show(from_attributes(LogReplay, result), replay_table)
+    note_unloaded(catalog.diagnostics, args, console)
     if result.skipped:
         what = plural(result.skipped, "entry").replace("entrys", "entries")
         console.note(f"passed over {what} without the text of the request")

@@ -17,7 +17,15 @@ from skillyard.cli.options import (
     whole_number,
 )
 from skillyard.cli.parser import add_command
-from skillyard.cli.source import load, note_unloaded, policy_of, read_text, scorer_of, words_of
+from skillyard.cli.source import (
+    load,
+    load_to_rank,
+    note_unloaded,
+    policy_of,
+    read_text,
+    scorer_of,
+    words_of,
+)
 from skillyard.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -86,7 +94,7 @@ def add_summary_command(commands: Commands) -> None:
 def summary(args: Namespace, console: Console) -> int:
     """Print the catalogue for a system prompt, or what a host makes of it."""
     from skillyard.ranking.query import Query
-    from skillyard.usecases import summary_of
+    from skillyard.usecases.prompts import summary_of
 
     query = None if args.query is None else Query(words_of([args.query]) or "")
     if args.host is not None:
@@ -102,13 +110,10 @@ def summary(args: Namespace, console: Console) -> int:
         query=query,
         scorer=scorer_of(args),
     )
-    if console.json:
-        console.document(result.to_dict())
-    elif result.text:
-        console.write(result.text)
-    else:
+    console.show_text(result, result.text)
+    if not result.text and not console.json:
         console.note("no skill to list: skillyard list shows what was found")
-    note_unloaded(result.diagnostics, args, console)
+    note_unloaded(catalog.diagnostics, args, console)
     return 0
 
 
@@ -116,7 +121,7 @@ def _host_summary(args: Namespace, console: Console, query: Query | None) -> int
     """Print what a host lists, or the listing rewritten to fit."""
     from skillyard.cli.listing_views import host_head, host_table
     from skillyard.text import plural
-    from skillyard.usecases import host_summary_of
+    from skillyard.usecases.prompts import host_summary_of
 
     if args.budget_tokens is not None:
         raise InvalidInput("--budget-tokens does not go with --host; --budget replaces its own")
@@ -130,13 +135,11 @@ def _host_summary(args: Namespace, console: Console, query: Query | None) -> int
         use=args.use,
         scorer=scorer_of(args),
     )
-    if console.json:
-        console.document(result.to_dict())
-    elif args.fit:
+    if args.fit and not console.json:
         console.write(result.listing.text)
         console.note(host_head(result))
     else:
-        console.print(*host_table(result))
+        console.show(result, host_table)
     if result.unknown_uses:
         console.note(f"{plural(result.unknown_uses, 'line')} of {args.use} names no skill here")
     note_unloaded(result.diagnostics, args, console)
@@ -192,7 +195,7 @@ def inject(args: Namespace, console: Console) -> int:
     """Print the prompt with the block of the best skill before it, or as it is."""
     from skillyard.context.fence import random_fence
     from skillyard.ranking.query import Query
-    from skillyard.usecases import inject_prompt
+    from skillyard.usecases.prompts import inject_prompt
 
     words = words_of(args.query)
     if args.file is None and words is None:
@@ -200,7 +203,7 @@ def inject(args: Namespace, console: Console) -> int:
     prompt = words or "" if args.file is None else read_text(args.file)
     other = None if words is None or args.file is None else Query(words)
     scorer = scorer_of(args)
-    catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
+    catalog = load_to_rank(args, console, scorer)
     result = inject_prompt(
         catalog,
         prompt,
@@ -210,18 +213,15 @@ def inject(args: Namespace, console: Console) -> int:
         max_chars=args.max_chars,
         fence=random_fence() if args.fence else None,
     )
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        console.write(result.prompt)
+    console.show_text(result, result.prompt)
     if result.match is None and not len(catalog):
         console.note("the prompt is unchanged")
     elif result.match is None:
         console.note(f"no skill fits ({result.scorer}); the prompt is unchanged")
     else:
         match = result.match
-        console.note(f"injected {match.skill.name} ({result.scorer} {match.score:.2f})")
-    note_unloaded(result.diagnostics, args, console)
+        console.note(f"injected {match.name} ({result.scorer} {match.score:.2f})")
+    note_unloaded(catalog.diagnostics, args, console)
     return 0
 
 

@@ -44,14 +44,14 @@ def add_search_command(commands: Commands) -> None:
     parser.add_argument(
         "--references", action="store_true", help="also fetch the reference documents of each skill"
     )
-    add_scorer(parser)
+    add_scorer(parser, variable=False)
     add_explain(parser)
 
 
 def search(args: Namespace, console: Console) -> int:
     """Print what the sources found; 1 when that is nothing, 4 when every one of them failed."""
     from skillyard.cli.source import load, words_of
-    from skillyard.usecases import search_skills
+    from skillyard.usecases.remote import search_skills
 
     catalog = load(args, console, indexed=True) if "local" in args.source else None
     result = search_skills(
@@ -112,17 +112,15 @@ def add_add_command(commands: Commands) -> None:
 
 def add(args: Namespace, console: Console) -> int:
     """Print one skill, or write it to a folder and say what was written."""
-    from skillyard.usecases import add_skill
+    from skillyard.usecases.skill_install import add_skill
 
     added = add_skill(args.name, into=args.into, accept_look_alike=args.yes)
-    if console.json:
-        console.document(added.to_dict())
-    elif added.placed is None:
-        console.write(added.found.raw)
+    if added.placed is None:
+        console.show_text(added, added.fetched.raw)
     else:
         from skillyard.cli.remote_views import added_skill
 
-        console.print(*added_skill(added))
+        console.show(added, added_skill)
     return 0
 
 

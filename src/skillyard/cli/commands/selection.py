@@ -24,12 +24,21 @@ from skillyard.cli.options import (
     whole_number,
 )
 from skillyard.cli.parser import add_command
-from skillyard.cli.source import load, note_unloaded, policy_of, query_of, scorer_of, words_of
+from skillyard.cli.source import (
+    load,
+    load_to_rank,
+    note_unloaded,
+    policy_of,
+    query_of,
+    scorer_of,
+    words_of,
+)
 from skillyard.errors import SkillNotFound
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.usecases import Evaluated, Ranked, Selected, Why
+    from skillyard.usecases.skill_explanation import Why
+    from skillyard.usecases.skill_selection import Ranked, Selected
 
 
 def add_rank_command(commands: Commands) -> None:
@@ -61,10 +70,10 @@ def add_rank_command(commands: Commands) -> None:
 
 def rank(args: Namespace, console: Console) -> int:
     """Print a ranking; 1 when no skill has a score."""
-    from skillyard.usecases import rank_skills
+    from skillyard.usecases.skill_selection import rank_skills
 
     query, scorer = query_of(args), scorer_of(args)
-    catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
+    catalog = load_to_rank(args, console, scorer)
     result: Ranked = rank_skills(
         catalog, query, scorer=scorer, limit=args.limit, explain=args.explain
     )
@@ -113,10 +122,10 @@ def add_select_command(commands: Commands) -> None:
 
 def select(args: Namespace, console: Console) -> int:
     """Print a choice; 1 when it abstains."""
-    from skillyard.usecases import select_skills
+    from skillyard.usecases.skill_selection import select_skills
 
     query, scorer, policy = query_of(args), scorer_of(args), policy_of(args)
-    catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
+    catalog = load_to_rank(args, console, scorer)
     result: Selected = select_skills(
         catalog, query, policy, scorer=scorer, limit=args.limit, explain=args.explain
     )
@@ -160,11 +169,11 @@ def add_evaluate_command(commands: Commands) -> None:
 
 def evaluate(args: Namespace, console: Console) -> int:
     """Print the documented evaluation; 1 when no skill reaches the threshold."""
-    from skillyard.usecases import evaluate_skills
+    from skillyard.usecases.recommendations import evaluate_skills
 
     catalog = load(args, console)
     chooser = load(args, console, indexed=True)
-    result: Evaluated = evaluate_skills(
+    result = evaluate_skills(
         catalog,
         None if args.text is None else words_of([args.text]),
         args.files,
@@ -174,10 +183,7 @@ def evaluate(args: Namespace, console: Console) -> int:
         show_details=args.details,
         chooser=chooser,
     )
-    if console.json:
-        console.document(result.to_dict())
-    else:
-        console.write(result.message)
+    console.show_text(result, result.message)
     note_unloaded(catalog.diagnostics, args, console)
     return 0 if result.results else NEGATIVE
 
@@ -209,17 +215,17 @@ def add_why_command(commands: Commands) -> None:
 
 def why(args: Namespace, console: Console) -> int:
     """Print why one skill stands where it stands."""
-    from skillyard.usecases import why_skill
+    from skillyard.usecases.skill_explanation import why_skill
 
     query, scorer = query_of(args), scorer_of(args)
-    catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
+    catalog = load_to_rank(args, console, scorer)
     if not len(catalog):
         error = SkillNotFound(args.name)
         error.hint = "there are no skills"
         raise error
     result: Why = why_skill(catalog, args.name, query, scorer=scorer, limit=args.limit)
     if console.json:
-        console.document(result.to_dict(explain=args.explain))
+        console.document(result.document(explain=args.explain))
     else:
         from skillyard.cli.views import reasons
 

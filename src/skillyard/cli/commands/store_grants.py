@@ -12,8 +12,8 @@ from skillyard.cli.parser import CommandParser, add_command
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
+    from skillyard.shapes.store import StoreGranted
     from skillyard.store.values import Grant
-    from skillyard.usecases import catalog_store
 
 
 def _add_places(parser: CommandParser) -> None:
@@ -85,7 +85,7 @@ def _grant(args: Namespace) -> Grant:
     return Grant(args.caller, args.tenant, args.namespace or "", tuple(args.place))
 
 
-def _print_grant(done: catalog_store.StoreGranted, console: Console) -> int:
+def _print_grant(done: StoreGranted, console: Console) -> int:
     from skillyard.cli.store_views import granted_line
 
     console.show(done, granted_line)

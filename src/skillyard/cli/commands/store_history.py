@@ -21,7 +21,7 @@ from skillyard.cli.parser import add_command
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.usecases import catalog_store
+    from skillyard.shapes.store import StoreChanged
 
 
 def add_store_withdraw_command(commands: Commands) -> None:
@@ -59,7 +59,7 @@ def withdraw(args: Namespace, console: Console) -> int:
         durability=args.durability,
     )
     _print_change(done, console)
-    return NEGATIVE if done.done.unchanged else 0
+    return NEGATIVE if done.unchanged else 0
 
 
 def add_store_rollback_command(commands: Commands) -> None:
@@ -99,7 +99,7 @@ def rollback(args: Namespace, console: Console) -> int:
     return 0
 
 
-def _print_change(done: catalog_store.StoreChanged, console: Console) -> None:
+def _print_change(done: StoreChanged, console: Console) -> None:
     from skillyard.cli.store_views import changed_line
 
     console.show(done, changed_line)

@@ -40,8 +40,8 @@ from skillyard.errors import SkillyardError
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
+    from skillyard.shapes.store import StoreMigrated, StorePublished, StoreSynced
     from skillyard.store.ingest.work_items import Options, Step
-    from skillyard.usecases import catalog_store, node_sync
 
 
 def add_store_init_command(commands: Commands) -> None:
@@ -87,7 +87,7 @@ def migrate(args: Namespace, console: Console) -> int:
     return _print_schema(catalog_store.store_migrate(store_address(args)), console)
 
 
-def _print_schema(done: catalog_store.StoreMigrated, console: Console) -> int:
+def _print_schema(done: StoreMigrated, console: Console) -> int:
     from skillyard.cli.store_views import migrated_blocks
 
     console.show(done, migrated_blocks)
@@ -174,17 +174,16 @@ def publish(args: Namespace, console: Console) -> int:
     from skillyard.cli.store_views import published_blocks
 
     console.show(report, published_blocks)
-    result = report.done
-    if not result.complete:
+    if not report.complete:
         console.note("interrupted: what is counted stands; publish again to go on")
         return INTERRUPTED
-    unpruned = options.prune and not result.pruned
+    unpruned = options.prune and not report.pruned
     if unpruned:
         console.note("nothing was pruned: not everything could be read")
-    return NEGATIVE if result.diagnostics or result.left_out or unpruned else 0
+    return NEGATIVE if report.diagnostics or report.left_out or unpruned else 0
 
 
-def _publish(args: Namespace, options: Options, console: Console) -> catalog_store.StorePublished:
+def _publish(args: Namespace, options: Options, console: Console) -> StorePublished:
     """Publish until all is done or an interrupt; an error says first what is acknowledged."""
     from skillyard.cli.interrupts import stop_on_interrupt
     from skillyard.cli.store_progress import store_progress
@@ -308,7 +307,7 @@ def store_sync(args: Namespace, console: Console) -> int:
     return 0
 
 
-def _print_sync(done: node_sync.StoreSynced, console: Console) -> None:
+def _print_sync(done: StoreSynced, console: Console) -> None:
     from skillyard.cli.store_views import synced_line
 
     console.show(done, synced_line)

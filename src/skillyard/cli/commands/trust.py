@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
@@ -11,8 +12,9 @@ from skillyard.cli.options import folder
 from skillyard.cli.parser import add_command
 
 if TYPE_CHECKING:
+    from skillyard.cli.blocks import Block
     from skillyard.cli.parser import Commands
-    from skillyard.hook.approval import Approval
+    from skillyard.shapes.hooks import Approval, Approvals
 
 
 def add_trust_command(commands: Commands) -> None:
@@ -48,57 +50,54 @@ def trust(args: Namespace, console: Console) -> int:
     if args.list and (args.revoke or args.dir is not None):
         raise InvalidInput("--list takes neither a folder nor --revoke")
     if args.list:
-        return _print_approvals(approval.approvals(), console)
+        return _list_approvals(console)
     place = args.dir or "."
     if args.revoke:
         result = approval.revoke_project(place)
-        if console.json:
-            console.document(result.to_dict())
-        else:
-            what = "revoked" if result.state == "revoked" else "was not approved"
-            console.write(f"{result.project}  {what}")
+        what = "revoked" if result.state == "revoked" else "was not approved"
+        console.show_text(result, f"{result.project}  {what}")
         return 0 if result.state == "revoked" else NEGATIVE
     from skillyard.cli.progress import progress
 
     with progress("reading", console) as step:
-        done = approval.approve_project(place, progress=step)
-    if console.json:
-        console.document(done.to_dict())
-    else:
-        _print_approval(done, console)
+        result = approval.approve_project(place, progress=step)
+    console.show(result, _approval)
+    if not result.skills and not console.json:
+        console.note("no skill to approve: skillyard list shows what was found")
     return 0
 
 
-def _print_approval(done: Approval, console: Console) -> None:
+def _approval(result: Approval) -> Iterator[Block]:
     from skillyard.cli.blocks import Span, line
     from skillyard.text import plural
 
-    console.print(line(Span(done.project, "name"), f"  {plural(len(done.skills), 'skill file')}"))
+    yield line(Span(result.project, "name"), f"  {plural(len(result.skills), 'skill file')}")
     for word in ("added", "changed", "removed"):
-        for path in getattr(done, word):
-            console.print(line(Span(word, "medium"), f"  {path}", indent=1))
-    for path, why in done.refused:
-        console.print(line(Span("not approved", "low"), f"  {path}: {why}", indent=1))
-    if not done.skills:
-        console.note("no skill to approve: skillyard list shows what was found")
+        for path in getattr(result, word):
+            yield line(Span(word, "medium"), f"  {path}", indent=1)
+    for each in result.refused:
+        yield line(Span("not approved", "low"), f"  {each.path}: {each.why}", indent=1)
 
 
-def _print_approvals(result: list[Approval], console: Console) -> int:
-    if console.json:
-        console.document(
-            {"schema": "skillyard.trust-list/1", "projects": [one.to_dict() for one in result]}
-        )
-        return 0
-    from skillyard.cli.blocks import Span, line
-    from skillyard.text import plural
+def _list_approvals(console: Console) -> int:
+    from skillyard.hook.approval import approvals
+    from skillyard.shapes.hooks import Approvals
 
-    for one in result:
-        gone = "" if one.there else "  (the folder is gone)"
-        count = plural(len(one.skills), "skill file")
-        console.print(line(Span(one.project, "name"), f"  {count}, since {one.since}{gone}"))
-    if not result:
+    result = Approvals(projects=tuple(approvals()))
+    console.show(result, _approvals)
+    if not result.projects and not console.json:
         console.note("no project is approved: skillyard trust DIR approves one")
     return 0
+
+
+def _approvals(result: Approvals) -> Iterator[Block]:
+    from skillyard.cli.blocks import Span, line
+    from skillyard.text import plural
+
+    for each in result.projects:
+        gone = "" if each.there else "  (the folder is gone)"
+        count = plural(len(each.skills), "skill file")
+        yield line(Span(each.project, "name"), f"  {count}, since {each.since}{gone}")
 
 
 COMMANDS = {"trust": add_trust_command}

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from skillyard.catalog import Catalog
-from skillyard.evals.cases.dataset import Dataset, read_json_cases
-from skillyard.evals.cases.identity import Identities, case_id
-from skillyard.evals.cases.records import Record
+from skillyard.evals.cases.case_lines import Identities, read_case_lines
+from skillyard.evals.cases.dataset import SourceFile
+from skillyard.evals.cases.records import Notes, Record
 from skillyard.evals.cases.skill_names import check_prompt, known_skills
+from skillyard.evals.fields import SomeText
 
 __all__ = ["ActivationCase", "read_activation"]
 
-_FIELDS = (
-    *("id", "user_prompt", "expected_skills", "acceptable_skills", "required_skills"),
-    *("should_activate", "category"),
-)
+_NAMES = ("expected_skills", "acceptable_skills", "required_skills")
 
 
 @dataclass(frozen=True, slots=True)
 class ActivationCase:
     """One request, and what a router should pick for it."""
 
-    id: str
-    user_prompt: str
+    id: SomeText
+    user_prompt: SomeText
     expected_skills: tuple[str, ...] = ()
     """Any of them is right. Empty exactly where nothing should be picked."""
     acceptable_skills: tuple[str, ...] = ()
@@ -42,88 +39,70 @@ class ActivationCase:
 
 
 def read_activation(
-    *places: str | os.PathLike[str], catalog: Catalog | None = None
-) -> Dataset[ActivationCase]:
-    """Read the ``*.jsonl`` files of folders, or files themselves, as activation cases.
+    files: Iterable[SourceFile], catalog: Catalog, notes: Notes
+) -> list[ActivationCase]:
+    """Return the activation cases of files, one a line.
 
-    An id may occur once in all of them. With a catalog, every skill that is named must be in it
-    and may not be hidden.
+    An id may occur once in all of them. Every skill that is named must be in the catalog and may
+    not be hidden.
     """
     identities = Identities()
-    return read_json_cases(places, lambda record: _case(record, catalog, identities))
+    return read_case_lines(files, notes, lambda record: _case(record, catalog, identities))
 
 
-def _case(record: Record, catalog: Catalog | None, identities: Identities) -> ActivationCase:
-    record.only(_FIELDS)
-    key = case_id(record, identities)
-    prompt = record.some_text("user_prompt")
-    identities.prompt(record, prompt)
-    expected, acceptable, required = (
-        _names(record, field, catalog)
-        for field in ("expected_skills", "acceptable_skills", "required_skills")
+def _case(record: Record, catalog: Catalog, identities: Identities) -> ActivationCase:
+    record.required("should_activate")
+    case = record.read(
+        ActivationCase,
+        also=_NAMES,
+        about=None,
+        path=record.notes.path,
+        line=record.line,
+        **{field: _names(record, field, catalog) for field in _NAMES},
     )
-    active = record.flag("should_activate") if record.required("should_activate") else None
-    _agree(record, active, expected, acceptable, required)
-    check_prompt(prompt, expected, record.notes, record.line)
-    return ActivationCase(
-        key,
-        prompt,
-        expected,
-        acceptable,
-        required,
-        bool(active),
-        record.text("category"),
-        None,
-        record.notes.path,
-        record.line,
-    )
+    identities.check(record, case.id, case.user_prompt)
+    if isinstance(record.raw("should_activate"), bool):
+        _note_contradictions(record, case)
+    check_prompt(case.user_prompt, case.expected_skills, record.notes, record.line)
+    return case
 
 
-def _names(record: Record, field: str, catalog: Catalog | None) -> tuple[str, ...]:
+def _names(record: Record, field: str, catalog: Catalog) -> tuple[str, ...]:
     names = known_skills(catalog, record.texts(field), record, field)
     if len(set(names)) < len(names):
         record.wrong(field, "names a skill twice", "name each once", ", ".join(names))
     return names
 
 
-def _agree(
-    record: Record,
-    active: bool | None,
-    expected: tuple[str, ...],
-    acceptable: tuple[str, ...],
-    required: tuple[str, ...],
-) -> None:
-    """Note fields of a case that contradict each other."""
-    if active is True and not expected:
+def _note_contradictions(record: Record, case: ActivationCase) -> None:
+    """Note fields that contradict each other."""
+    named = [*case.expected_skills, *case.acceptable_skills, *case.required_skills]
+    if case.should_activate and not case.expected_skills:
         record.wrong(
             "expected_skills",
             "is empty, yet something should be activated",
             "name the skills of which one must be picked, or write should_activate: false",
         )
-    if active is False and (expected or acceptable or required):
+    if named and not case.should_activate:
         record.wrong(
             "should_activate",
             "is false, yet skills are named",
             "leave the lists of skills empty, or write should_activate: true",
-            ", ".join([*expected, *acceptable, *required]),
+            ", ".join(named),
         )
-    _overlap(record, expected, acceptable)
-    missing = [name for name in required if name not in expected]
-    if missing and active is not False:
-        record.wrong(
-            "required_skills",
-            "names what expected_skills does not",
-            "every required skill is expected too",
-            ", ".join(missing),
-        )
-
-
-def _overlap(record: Record, expected: Iterable[str], acceptable: Iterable[str]) -> None:
-    both = sorted(set(expected) & set(acceptable))
+    both = sorted(set(case.expected_skills) & set(case.acceptable_skills))
     if both:
         record.wrong(
             "acceptable_skills",
             "names a skill that is expected",
             "name each skill in one of the lists",
             ", ".join(both),
+        )
+    missing = [name for name in case.required_skills if name not in case.expected_skills]
+    if missing and case.should_activate:
+        record.wrong(
+            "required_skills",
+            "names what expected_skills does not",
+            "every required skill is expected too",
+            ", ".join(missing),
         )

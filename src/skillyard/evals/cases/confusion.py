@@ -6,20 +6,18 @@ negative: no skill of its group may be picked. A negative without a group counts
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from skillyard.catalog import Catalog
-from skillyard.errors import Diagnostic
-from skillyard.evals.cases.dataset import Dataset, in_order, read_json_cases
-from skillyard.evals.cases.identity import Identities, case_id
-from skillyard.evals.cases.records import Record
-from skillyard.evals.cases.skill_names import check_prompt, known_skill, known_skills
+from skillyard.evals.cases.case_lines import Identities, read_case_lines
+from skillyard.evals.cases.dataset import SourceFile
+from skillyard.evals.cases.records import Notes, Record
+from skillyard.evals.cases.skill_names import check_prompt, known_skills
+from skillyard.evals.fields import SomeText
 
 __all__ = ["ConfusionCase", "groups_of", "read_confusion"]
 
-_FIELDS = ("id", "group", "user_prompt", "expected_skill", "acceptable_skills")
 MIN_MEMBERS = 2
 
 
@@ -27,10 +25,10 @@ MIN_MEMBERS = 2
 class ConfusionCase:
     """One request, the group whose skills are the choice, and the right one of them."""
 
-    id: str
+    id: SomeText
     group: str
     """Empty for a negative that holds for every group."""
-    user_prompt: str
+    user_prompt: SomeText
     expected_skill: str | None
     """None for a negative: none of the group may be picked."""
     acceptable_skills: tuple[str, ...] = ()
@@ -49,32 +47,46 @@ def groups_of(cases: Sequence[ConfusionCase]) -> dict[str, tuple[str, ...]]:
 
 
 def read_confusion(
-    *places: str | os.PathLike[str], catalog: Catalog | None = None
-) -> Dataset[ConfusionCase]:
-    """Read the ``*.jsonl`` files of folders, or files themselves; negatives may have their own.
+    files: Iterable[SourceFile], catalog: Catalog, more: Sequence[ConfusionCase], notes: Notes
+) -> list[ConfusionCase]:
+    """Return the confusion cases of files, one a line; negatives may have files of their own.
 
     An id may occur once in all of them. A group needs two skills that its cases expect; one with
-    fewer is an error, and so is a negative of a group that no other case names.
+    fewer is an error, and so is a negative of a group that no other case names. ``more`` are cases
+    from other files, whose skills are members too.
     """
     identities = Identities()
-    dataset = read_json_cases(places, lambda record: _case(record, catalog, identities))
-    groups = groups_of(dataset.cases)
-    usable = [
-        case for case in dataset.cases if not case.group or len(groups.get(case.group, ())) > 1
-    ]
-    diagnostics = in_order([*dataset.diagnostics, *_odd_groups(dataset.cases, groups)])
-    return replace(dataset, cases=tuple(usable), diagnostics=diagnostics)
+    cases = read_case_lines(files, notes, lambda record: _case(record, catalog, identities))
+    cases += more
+    members = groups_of(cases)
+    odd = {case.group for case in cases if case.group} - {
+        group for group, skills in members.items() if len(skills) >= MIN_MEMBERS
+    }
+    for group in sorted(odd):
+        first = next(case for case in cases if case.group == group)
+        skills = members.get(group, ())
+        notes.of_file(first.path).error(
+            "confusion_group",
+            first.line,
+            f"the group {group!r} has {len(skills)} expected skills",
+            "write cases for at least two skills of it, or correct the group's name",
+            ", ".join(skills),
+        )
+    return [case for case in cases if case.group not in odd]
 
 
-def _case(record: Record, catalog: Catalog | None, identities: Identities) -> ConfusionCase:
-    record.only(_FIELDS)
-    key = case_id(record, identities)
-    prompt = record.some_text("user_prompt")
-    identities.prompt(record, prompt)
+def _case(record: Record, catalog: Catalog, identities: Identities) -> ConfusionCase:
     negative = record.raw("expected_skill") is None
-    expected = None if negative else record.some_text("expected_skill")
-    group = record.text("group") if negative else record.some_text("group")
-    acceptable = record.texts("acceptable_skills")
+    case = record.read(
+        ConfusionCase,
+        also=("group", "expected_skill"),
+        group=record.value("group", str, "") if negative else record.value("group", SomeText),
+        expected_skill=None if negative else record.value("expected_skill", SomeText),
+        path=record.notes.path,
+        line=record.line,
+    )
+    identities.check(record, case.id, case.user_prompt)
+    acceptable = known_skills(catalog, case.acceptable_skills, record, "acceptable_skills")
     if negative and acceptable:
         record.wrong(
             "acceptable_skills",
@@ -82,38 +94,11 @@ def _case(record: Record, catalog: Catalog | None, identities: Identities) -> Co
             "name the right one as expected_skill, or leave the list empty",
             ", ".join(acceptable),
         )
-    acceptable = known_skills(catalog, acceptable, record, "acceptable_skills")
-    if expected:
-        skill = known_skill(catalog, expected, record, "expected_skill", routed=True)
-        expected = expected if skill is None else skill.name
-        check_prompt(prompt, [expected], record.notes, record.line)
-        if expected in acceptable:
-            record.wrong(
-                "acceptable_skills", "names the expected skill", "name the others only", expected
-            )
-    return ConfusionCase(key, group, prompt, expected, acceptable, record.notes.path, record.line)
-
-
-def _odd_groups(
-    cases: Sequence[ConfusionCase], groups: Mapping[str, tuple[str, ...]]
-) -> list[Diagnostic]:
-    """Return one error for each group in which nothing can be confused."""
-    errors = []
-    reported: set[str] = set()
-    for case in cases:
-        members = groups.get(case.group, ())
-        if not case.group or len(members) >= MIN_MEMBERS or case.group in reported:
-            continue
-        reported.add(case.group)
-        errors.append(
-            Diagnostic(
-                "confusion_group",
-                "error",
-                case.path,
-                f"the group {case.group!r} has {len(members)} expected skills",
-                "write cases for at least two skills of it, or correct the group's name",
-                line=case.line,
-                found=", ".join(members),
-            )
-        )
-    return errors
+    if not case.expected_skill:
+        return case
+    (expected,) = known_skills(catalog, [case.expected_skill], record, "expected_skill")
+    check_prompt(case.user_prompt, [expected], record.notes, record.line)
+    if expected in acceptable:
+        hint = "name the others only"
+        record.wrong("acceptable_skills", "names the expected skill", hint, expected)
+    return replace(case, expected_skill=expected, acceptable_skills=acceptable)

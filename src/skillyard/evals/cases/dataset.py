@@ -9,20 +9,11 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from skillyard.errors import Diagnostic, SkillError
-from skillyard.evals.cases.parser import json_lines
-from skillyard.evals.cases.records import Notes, Record
+from skillyard.evals.cases.records import Notes
 from skillyard.formats.frontmatter import decode, unify_lines
 from skillyard.resources import read_file
 
-__all__ = [
-    "Dataset",
-    "SourceFile",
-    "build_dataset",
-    "files_of",
-    "in_order",
-    "read_json_cases",
-    "read_sources",
-]
+__all__ = ["Dataset", "SourceFile", "build_dataset", "files_of", "read_sources"]
 
 Case = TypeVar("Case")
 
@@ -38,9 +29,9 @@ class Dataset(Generic[Case]):
     diagnostics: tuple[Diagnostic, ...]
     """By file, then line. A case that an error is about is not among the cases."""
     files: tuple[str, ...]
-    """Every file that was looked at, sorted."""
+    """Every file that was read, sorted."""
     sha256: str
-    """See :func:`read_sources`."""
+    """Over the bytes of the files, sorted by path."""
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -50,12 +41,17 @@ class Dataset(Generic[Case]):
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """The text of one file; empty where it could not be read."""
+    """The text of one file."""
 
     path: str
     text: str
     """UTF-8 decoded, without a byte order mark, line ends as LF."""
-    readable: bool = True
+    data: bytes
+    """As read."""
+    kind: str = ""
+    """What it holds, as :mod:`~skillyard.evals.cases.case_files` names it; empty: not known."""
+    home: str | None = None
+    """The skill in whose folder it lies."""
 
 
 def files_of(place: str | os.PathLike[str], endings: Sequence[str]) -> tuple[str, ...]:
@@ -82,64 +78,34 @@ def _read_whole(path: str) -> bytes:
 
 
 def read_sources(
-    paths: Iterable[str], read: Callable[[str], bytes] = _read_whole
-) -> tuple[tuple[SourceFile, ...], tuple[Diagnostic, ...], str]:
-    """Return the files, the diagnostics of files that could not be read, and the digest.
+    paths: Iterable[str], notes: Notes, read: Callable[[str], bytes] = _read_whole
+) -> list[SourceFile]:
+    """Return the files, sorted by path, each once. One that cannot be read is noted.
 
     ``read`` returns the bytes of a path or raises SkillError.
-
-    The digest is the SHA-256 over the bytes of the files, sorted by path. The length of each file
-    precedes its bytes, so two different sets of files have different digests. The paths are not
-    part of the digest.
     """
     files: list[SourceFile] = []
-    diagnostics: list[Diagnostic] = []
-    digest = hashlib.sha256()
     for path in sorted(set(paths)):
         try:
             data = read(path)
-            digest.update(b"%d\n" % len(data))
-            digest.update(data)
-            files.append(SourceFile(path, unify_lines(decode(data, path))))
+            files.append(SourceFile(path, unify_lines(decode(data, path)), data))
         except SkillError as error:
-            diagnostics.append(error.diagnostic())
-            files.append(SourceFile(path, "", readable=False))
-    return tuple(files), tuple(diagnostics), digest.hexdigest()
-
-
-def read_json_cases(
-    places: Iterable[str | os.PathLike[str]], parse: Callable[[Record], Case]
-) -> Dataset[Case]:
-    """Read ``*.jsonl`` files and the ``*.jsonl`` files of folders, one case a line.
-
-    ``parse`` notes the errors of a record; a case with an error is left out.
-    """
-    files, unreadable, digest = read_sources(
-        path for place in places for path in files_of(place, (".jsonl",))
-    )
-    cases: list[Case] = []
-    diagnostics = list(unreadable)
-    for file in files:
-        notes = Notes(file.path)
-        for record in json_lines(file.text, notes):
-            before = notes.errors
-            case = parse(record)
-            if notes.errors == before:
-                cases.append(case)
-        diagnostics += notes.diagnostics
-    return build_dataset(cases, diagnostics, files, digest)
+            notes.diagnostics.append(error.diagnostic())
+    return files
 
 
 def build_dataset(
-    cases: Iterable[Case],
-    diagnostics: Iterable[Diagnostic],
-    files: Iterable[SourceFile],
-    sha256: str,
+    cases: Iterable[Case], notes: Notes, files: Sequence[SourceFile]
 ) -> Dataset[Case]:
-    """Return the dataset, its diagnostics in order."""
-    return Dataset(tuple(cases), in_order(diagnostics), tuple(file.path for file in files), sha256)
+    """Return the dataset of files, its diagnostics in order.
 
-
-def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics by file, then line."""
-    return tuple(sorted(diagnostics, key=lambda d: (d.path, d.line or 0, d.code, d.message)))
+    In the digest the length of each file precedes its bytes, so two different sets of files have
+    different digests. The paths are not part of it.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(files, key=lambda file: file.path):
+        digest.update(b"%d\n" % len(file.data))
+        digest.update(file.data)
+    in_order = sorted(notes.diagnostics, key=lambda d: (d.path, d.line or 0, d.code, d.message))
+    paths = tuple(file.path for file in files)
+    return Dataset(tuple(cases), tuple(in_order), paths, digest.hexdigest())

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from skillyard.evals.cases.dataset import Dataset, read_json_cases
-from skillyard.evals.cases.records import Record
+from skillyard.evals.cases.case_lines import Identities, read_case_lines
+from skillyard.evals.cases.dataset import Dataset, build_dataset, files_of, read_sources
+from skillyard.evals.cases.records import Notes, Record
+from skillyard.evals.fields import SomeText
 
 __all__ = ["Label", "read_labels"]
 
@@ -15,9 +17,9 @@ __all__ = ["Label", "read_labels"]
 class Label:
     """A person's judgement of one case."""
 
-    id: str
+    id: SomeText
     """Of the case in the results: ``skill/prompt/run/comparison``."""
-    winner: str
+    winner: SomeText
     """A condition of the case, or ``tie``."""
 
 
@@ -26,17 +28,13 @@ def read_labels(*places: str | os.PathLike[str]) -> Dataset[Label]:
 
     A case may be labelled once. Whether the case exists is checked against the results.
     """
-    labelled: set[str] = set()
-    return read_json_cases(places, lambda record: _label(record, labelled))
+    identities = Identities()
 
+    def parse(record: Record) -> Label:
+        label = record.read(Label, also=("note",))
+        identities.check(record, label.id)
+        return label
 
-def _label(record: Record, labelled: set[str]) -> Label:
-    before = record.notes.errors
-    record.only(["id", "winner", "note"])
-    label = Label(record.some_text("id"), record.some_text("winner"))
-    record.text("note")
-    if label.id in labelled:
-        record.wrong("id", "is labelled twice", "keep one of the two labels", label.id)
-    if record.notes.errors == before:
-        labelled.add(label.id)
-    return label
+    notes = Notes()
+    files = read_sources((path for place in places for path in files_of(place, (".jsonl",))), notes)
+    return build_dataset(read_case_lines(files, notes, parse), notes, files)

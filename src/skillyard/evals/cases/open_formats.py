@@ -1,370 +1,303 @@
-"""Readers of evaluation files of other tools: ``evals/evals.json`` and trigger sets.
+"""Reader of JSON cases of other tools: ``evals.json`` of skill-creator, and trigger sets.
 
-``evals.json`` (agentskills.io) holds prompts and the expected properties of the answers. A trigger
-set is a list of requests; each says whether it should trigger the skill. Unknown fields are
-ignored.
+Both are a list of entries, alone or in a field of an object. Tools and authors name the fields
+differently; the tables below list the names that public files use. An entry that cannot be used is
+left out with a warning, and so is a field whose content is not read.
 """
 
 from __future__ import annotations
 
-import os
+import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from skillyard.catalog import Catalog
-from skillyard.errors import Diagnostic, ResourceRefused, SkillError
-from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.cases.dataset import Dataset, SourceFile, build_dataset, read_sources
-from skillyard.evals.cases.identity import Identities
+from skillyard.evals.cases.dataset import SourceFile
+from skillyard.evals.cases.foreign_file import ForeignFile, first_text
 from skillyard.evals.cases.parser import json_items, json_root
-from skillyard.evals.cases.records import TEXT_CHARS, Located, Notes, Record
-from skillyard.evals.cases.rubrics import Rubric
-from skillyard.evals.cases.skill_names import check_prompt, known_skill
-from skillyard.evals.criteria import DEFAULT_CRITERIA, Criterion
-from skillyard.formats.frontmatter import decode
-from skillyard.resources import list_resources, read_resource
-from skillyard.skill import Skill
+from skillyard.evals.cases.records import Located, Notes, Record, plain
+from skillyard.evals.cases.skill_cases import Owner, SkillCases, SkillPrompt
+from skillyard.evals.checks.check import KINDS, Check, find_fault
+from skillyard.evals.fields import SomeText
 
-__all__ = [
-    "OpenEval",
-    "SkillEvals",
-    "read_open_evals",
-    "read_skill_evals",
-    "read_trigger_set",
-    "rubrics_of",
-]
+__all__ = ["is_case_list", "read_json_cases"]
 
-FOLDER = "evals"
-"""The folder of these files below a skill's folder."""
-CATEGORY = "trigger set"
-
-
-@dataclass(frozen=True, slots=True)
-class OpenEval:
-    """One entry of an ``evals.json``."""
-
-    skill_name: str
-    id: str
-    prompt: str
-    expected_output: str = ""
-    """In words; not compared, but judged by."""
-    files: tuple[str, ...] = ()
-    """Input files, relative to the skill's folder. Not looked at here."""
-    assertions: tuple[str, ...] = ()
-    """Statements that must be true of the answer (``expectations`` in older files)."""
-    path: str = ""
-    line: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SkillEvals:
-    """The evaluation files that skills contain."""
-
-    evals: Dataset[OpenEval]
-    triggers: Dataset[ActivationCase]
-
-
-def read_open_evals(
-    *paths: str | os.PathLike[str], catalog: Catalog | None = None
-) -> Dataset[OpenEval]:
-    """Read files of the form ``{"skill_name", "evals": [{"id", "prompt", …}]}``.
-
-    With a catalog, the skill must be in it. An entry with an error is left out.
-    """
-    files, unreadable, digest = read_sources(os.fspath(path) for path in paths)
-    cases: list[OpenEval] = []
-    diagnostics = list(unreadable)
-    for file in files:
-        notes = Notes(file.path)
-        root = json_root(file.text, notes) if file.readable else None
-        if root is not None:
-            cases += _open_evals(root, file, notes, catalog)
-        diagnostics += notes.diagnostics
-    return build_dataset(cases, diagnostics, files, digest)
+_LISTS: Mapping[str, bool | None] = {
+    **dict.fromkeys(
+        ("evals", "cases", "tests", "test_cases", "queries", "scenarios", "prompts", "examples")
+    ),
+    **dict.fromkeys(("should_trigger", "positive", "positives", "should_fire"), True),
+    **dict.fromkeys(("should_not_trigger", "negative", "negatives", "should_not_fire"), False),
+}
+"""Fields that hold a list of entries, and whether the skill should fire for these."""
+_SKILL = ("skill_name", "skill", "target_skill", "target")
+_NOBODY = ("none", "null", "n/a", "-")
+_PROMPT = ("prompt", "query", "user_prompt", "input", "question", "task", "message")
+_ID = ("id", "eval_id", "name", "eval_name")
+_FIRES = ("should_trigger", "should_activate", "should_fire", "expected_trigger", "trigger")
+_EXPECTED = (
+    "expected_output",
+    "expected",
+    "expected_result",
+    "expected_response",
+    "expected_answer",
+)
+_STATEMENTS = (
+    *("assertions", "expectations", "expected_behavior", "expected_behaviors", "criteria"),
+    *("success_criteria", "rubric", "deterministic_assertions", "must", "pass_criteria"),
+)
+_FILES = ("files", "input_files", "fixtures")
+_CHECK_LISTS = {
+    "contains": ("must_contain", "must_include", "expected_keywords", "contains"),
+    "not_contains": ("must_not_contain", "must_not_include", "not_contains", "forbidden"),
+    "regex": ("must_have", "must_match"),
+    "not_regex": ("must_not_have", "must_not_match"),
+}
+"""Fields of an entry that hold lists of texts or patterns, by the check that they become."""
+_STATEMENT = (
+    *("text", "assertion", "expectation", "pass_if", "check", "description", "statement"),
+    *("criterion", "value", "claim"),
+)
+_STATEMENT_NOTES = frozenset(["id", "name", "type", "dimension", "weight", "kind", "category"])
+_DESCRIPTIVE = frozenset(
+    [
+        *("id", "name", "title", "category", "description", "notes", "note", "tags", "comment"),
+        *("rationale", "reason", "why", "difficulty", "priority", "type", "kind", "version"),
+        *("intent", "$schema", "skills", "eval_name", "eval_id", "standard", "method", "_comment"),
+        *("author", "created", "updated", "language", "lang", "metadata", "skill_path"),
+    ]
+)
+"""Fields that describe an entry or a file and change nothing in a run."""
+_READ = frozenset(
+    [
+        *(*_SKILL, *_PROMPT, *_ID, *_FIRES, *_EXPECTED, *_STATEMENTS, *_FILES, *_DESCRIPTIVE),
+        *(name for names in _CHECK_LISTS.values() for name in names),
+    ]
+)
+"""The fields of an entry that are read, or that describe it."""
 
 
-def read_trigger_set(
-    path: str | os.PathLike[str], skill: str, catalog: Catalog | None = None
-) -> Dataset[ActivationCase]:
-    """Read ``[{"query", "should_trigger"}]`` (or ``{"evals": […]}``) as cases about one skill.
-
-    Each case is *about* the skill: only whether that skill is picked counts.
-    """
-    files, unreadable, digest = read_sources([os.fspath(path)])
-    cases: list[ActivationCase] = []
-    diagnostics = list(unreadable)
-    for file in files:
-        notes = Notes(file.path)
-        root = json_root(file.text, notes) if file.readable else None
-        if root is not None:
-            cases += _triggers(root, file, notes, skill, catalog)
-        diagnostics += notes.diagnostics
-    return build_dataset(cases, diagnostics, files, digest)
-
-
-def read_skill_evals(catalog: Catalog, skills: Iterable[Skill] | None = None) -> SkillEvals:
-    """Read what lies in the ``evals`` folders of the skills (default: every candidate).
-
-    Only regular files inside a skill's own folder are read, never through a link that leaves it.
-    A JSON file that is neither of the two forms belongs to another tool and is passed over.
-    """
-    places: dict[str, tuple[Skill, str]] = {}
-    for skill in catalog.candidates if skills is None else skills:
-        for below in _json_files(skill):
-            places[f"{os.path.dirname(skill.path)}/{below}"] = (skill, below)
-
-    def read(path: str) -> bytes:
-        return read_resource(*places[path])
-
-    evals: list[OpenEval] = []
-    triggers: list[ActivationCase] = []
-    files, unreadable, digest = read_sources(places, read)
-    unclear = list(unreadable)  # of files that could have been either
-    of_evals: list[Diagnostic] = []
-    of_triggers: list[Diagnostic] = []
-    for file in files:
-        notes = Notes(file.path)
-        root = json_root(file.text, notes) if file.readable else None
-        skill = places[file.path][0]
-        if root is None:
-            unclear += notes.diagnostics
-        elif _is_trigger_set(root):
-            triggers += _triggers(root, file, notes, skill.name, catalog)
-            of_triggers += notes.diagnostics
-        elif _items(root)[1] == "evals":
-            evals += _open_evals(root, file, notes, catalog, skill.name)
-            of_evals += notes.diagnostics
-    return SkillEvals(
-        build_dataset(evals, [*unclear, *of_evals], files, digest),
-        build_dataset(triggers, [*unclear, *of_triggers], files, digest),
+def is_case_list(root: Located) -> bool:
+    """True for a JSON file with a list of requests, in any of the forms read here."""
+    return any(
+        any(name in item.value for name in _PROMPT)
+        if isinstance(item.value, dict)
+        else isinstance(item.value, str) and fires is not None
+        for _, items, fires in _lists_of(root)
+        for item in items
     )
 
 
-def rubrics_of(
-    evals: Sequence[OpenEval], catalog: Catalog
-) -> tuple[tuple[Rubric, ...], tuple[Diagnostic, ...]]:
-    """Return one rubric for each skill, in the order of the evals, and the diagnostics.
+def read_json_cases(file: SourceFile, owner: Owner, notes: Notes) -> list[SkillCases]:
+    """Return the cases of a file by skill.
 
-    The criteria of a prompt are its assertions and its expected output, with equal weights. An
-    entry with neither gets the default criteria. Input files are appended to the prompt as text. An
-    entry whose files cannot be read is left out.
+    An entry may name its skill itself. One without a skill, and a file without entries, is noted.
     """
-    diagnostics: list[Diagnostic] = []
-    prompts: dict[str, list[tuple[OpenEval, str]]] = {}
-    for each in evals:
-        try:
-            prompt = _with_files(each, catalog)
-        except SkillError as error:
-            diagnostics.append(_skipped_eval(each, error))
-            continue
-        prompts.setdefault(each.skill_name, []).append((each, prompt))
-    rubrics = tuple(
-        Rubric(
-            name,
-            tuple(prompt for _, prompt in entries),
-            DEFAULT_CRITERIA,
-            entries[0][0].path,
-            entries[0][0].line,
-            tuple(_criteria(each) for each, _ in entries),
-        )
-        for name, entries in prompts.items()
-    )
-    return rubrics, tuple(diagnostics)
-
-
-def _criteria(each: OpenEval) -> tuple[Criterion, ...]:
-    statements = [(f"assertion {number}", text) for number, text in enumerate(each.assertions, 1)]
-    if each.expected_output:
-        statements.append(
-            ("expected output", f"The answer amounts to this: {each.expected_output}")
-        )
-    weight = 1 / max(1, len(statements))
-    return tuple(Criterion(name, weight, text) for name, text in statements) or DEFAULT_CRITERIA
-
-
-def _with_files(each: OpenEval, catalog: Catalog) -> str:
-    """Return the prompt, its input files behind it. Raises SkillError where one is no text."""
-    prompt = each.prompt
-    for path in each.files:
-        text = decode(read_resource(catalog.get(each.skill_name), path), path)
-        fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", text)), default=0))
-        prompt += f"\n\nThe file {path}:\n\n{fence}\n{text}\n{fence}"
-        if len(prompt) > TEXT_CHARS:
-            raise ResourceRefused(
-                f"with its files the prompt is longer than {TEXT_CHARS:,} characters", path=path
-            )
-    return prompt
-
-
-def _skipped_eval(each: OpenEval, error: SkillError) -> Diagnostic:
-    return Diagnostic(
-        "eval_input_file",
-        "warning",
-        each.path,
-        f"the eval {each.id} is left out: {error.message}",
-        "name text files inside the skill's folder, or put their content into the prompt",
-        line=each.line,
-    )
-
-
-def _json_files(skill: Skill) -> list[str]:
-    """Return the paths of ``evals/*.json`` in the skill's folder."""
-    try:
-        resources = list_resources(skill, nested=True)
-    except ResourceRefused:  # a single document has no folder
+    root = json_root(file.text, notes)
+    if root is None:
         return []
-    pattern = re.compile(rf"{FOLDER}/[^/]+\.json")
-    return [each.path for each in resources if pattern.fullmatch(each.path)]
+    top = root.value if isinstance(root.value, dict) else {}
+    of_file = owner._replace(home=_file_skill(plain(top), owner.home, notes) or None)
+    foreign = ForeignFile(file, of_file, notes)
+    entries = list(_entries_of(root, file, notes))
+    if not entries and not notes.errors:
+        hint = 'write {"skill_name": …, "evals": [{"id": …, "prompt": …}]}'
+        notes.error("eval_no_list", 1, "there is no list of entries", hint)
+    for number, (record, fires) in enumerate(entries, 1):
+        _add_entry(record, fires, number, foreign)
+    nameless = len(foreign.prompts.pop("", []))
+    if nameless:
+        note = notes.warning if foreign.prompts else notes.error
+        message = f"skill_name is missing; {nameless} entries are left out"
+        note("case_missing_field", 1, message, "add skill_name to the file, or give --skill NAME")
+    foreign.unread.update(name for name in top if name not in (*_LISTS, *_DESCRIPTIVE, *_SKILL))
+    hint = "write what matters as assertions, or as checks in a case file of skillyard"
+    foreign.warn_unread("not read", hint)
+    cases = (
+        _with_unique_ids(_without_half_triggers(each, notes))
+        for each in foreign.skill_cases(line=1)
+    )
+    return [each for each in cases if each.prompts]
 
 
-def _items(root: Located) -> tuple[list[Located] | None, str | None]:
-    """Return the list of entries and its field; the field is None where the file is a list."""
+def _lists_of(root: Located) -> list[tuple[str | None, list[Located], bool | None]]:
+    """Return the lists of entries: their field, the entries, and whether they should fire."""
     if isinstance(root.value, list):
-        return root.value, None
-    below = root.value.get("evals") if isinstance(root.value, dict) else None
-    if below is not None and isinstance(below.value, list):
-        return below.value, "evals"
-    return None, None
+        return [(None, root.value, None)]
+    top = root.value if isinstance(root.value, dict) else {}
+    return [
+        (name, top[name].value, fires)
+        for name, fires in _LISTS.items()
+        if name in top and isinstance(top[name].value, list)
+    ]
 
 
-def _is_trigger_set(root: Located) -> bool:
-    items = _items(root)[0] or []
-    return any(isinstance(item.value, dict) and "should_trigger" in item.value for item in items)
+def _file_skill(top: Mapping[str, Any], home: str | None, notes: Notes) -> str:
+    """Return the skill of the file. A name beside that of its own folder is noted."""
+    name = first_text(top, _SKILL)
+    if home is not None and name not in ("", home):
+        what = f"skill_name is not that of the skill it lies in, {home}; that one is evaluated"
+        notes.warning("eval_other_skill", 1, what, f"write {home}", name)
+    return home or name
 
 
-def _records(root: Located, file: SourceFile, notes: Notes, expected: str) -> list[Record]:
-    """Return the entries as records, each with its line in the file."""
-    items, field = _items(root)
-    if items is None:
-        notes.error("eval_no_list", 1, "there is no list of entries", f"write {expected}")
-        return []
-    records = []
-    for number, (item, line) in enumerate(zip(items, json_items(file.text, field), strict=True)):
-        if isinstance(item.value, dict):
-            records.append(Record(item.value, line, notes, f"[{number}]."))
-        else:
-            notes.error("json_not_object", line, f"[{number}] is not an object", "write {…}")
-    return records
+def _entries_of(
+    root: Located, file: SourceFile, notes: Notes
+) -> Iterator[tuple[Record, bool | None]]:
+    """Yield the entries as records, each with whether its list says that the skill should fire."""
+    for field, items, fires in _lists_of(root):
+        lines = json_items(file.text, field)
+        for number, (item, line) in enumerate(zip(items, lines, strict=True)):
+            what = f"{field or ''}[{number}]"
+            if isinstance(item.value, dict):
+                yield Record(item.value, line, notes, what), fires
+            elif isinstance(item.value, str) and fires is not None:
+                yield Record({"query": item}, line, notes, what), fires
+            else:
+                notes.warning("json_not_object", line, f"{what} is not an object", "write {…}")
 
 
-def _open_evals(
-    root: Located,
-    file: SourceFile,
-    notes: Notes,
-    catalog: Catalog | None,
-    home: str | None = None,
-) -> list[OpenEval]:
-    """Return the entries; ``home`` is the skill in whose folder the file lies."""
-    if not isinstance(root.value, dict):
-        notes.error(
-            "eval_no_list",
-            1,
-            "the file is not an object with evals",
-            'write {"skill_name": …, "evals": [{"id": …, "prompt": …}]}',
-        )
-        return []
-    top = Record(root.value, 1, notes)
-    name = top.text("skill_name", home or "") if home else top.some_text("skill_name")
-    if home is not None and name != home:
-        notes.warning(
-            "eval_other_skill",
-            1,
-            f"skill_name is not that of the skill it lies in, {home}; that one is evaluated",
-            f"write {home}",
-            name,
-        )
-        name = home
-    if not name or (catalog is not None and known_skill(catalog, name, top, "skill_name") is None):
-        return []
-    cases = []
-    identities = Identities()
-    entries = _records(root, file, notes, '{"skill_name": …, "evals": [{"id": …, "prompt": …}]}')
-    for number, record in enumerate(entries):
-        before = notes.errors
-        case = _open_eval(record, name, number, identities)
-        if notes.errors == before:
-            cases.append(case)
-    return cases
+def _add_entry(record: Record, fires: bool | None, number: int, foreign: ForeignFile) -> None:
+    """Add the prompt of an entry, under an empty name if it has no skill.
 
-
-def _open_eval(record: Record, name: str, number: int, identities: Identities) -> OpenEval:
-    key = _identity(record.raw("id"), number)
-    identities.id(record, key)
-    prompt = record.some_text("prompt")
-    check_prompt(prompt, [name], record.notes, record.line)
-    field = "assertions" if "assertions" in record else "expectations"
-    return OpenEval(
-        name,
-        key,
-        prompt,
-        record.text("expected_output"),
-        record.texts("files"),
-        _assertions(record, field),
-        record.notes.path,
-        record.line,
+    An entry that cannot be used is left out.
+    """
+    notes = Notes(record.notes.path)
+    entry = Record(record.fields, record.line, notes)
+    values: dict[str, Any] = {name: plain(value) for name, value in record.fields.items()}
+    named = first_text(values, _SKILL) or next(iter(_texts(entry, "skills")), "")
+    named = "" if named.lower() in _NOBODY else named
+    skill = foreign.owner.skill_of(named)
+    is_own = bool(named) and skill == named
+    if is_own and not foreign.check_skill(record, skill, foreign.owner.otherwise):
+        return
+    fires = _fires(entry, fires)
+    statements, checks = _statements(values, foreign.unread)
+    checks += _listed_checks(entry)
+    # A list of expected texts is among the statements.
+    field = next((name for name in _EXPECTED if isinstance(values.get(name), str)), "")
+    expected = entry.value(field, str, "")
+    prompt = SkillPrompt(
+        _identity(values, number),
+        entry.value(next((name for name in _PROMPT if name in entry), _PROMPT[0]), SomeText),
+        fires,
+        expected,
+        statements,
+        tuple(path for name in _FILES for path in _texts(entry, name)),
+        checks,
+        is_answered=fires is None or bool(expected or statements or checks),
+        line=record.line,
     )
+    foreign.unread.update(name for name in values if name not in _READ)
+    foreign.add(record, skill, prompt, notes)
 
 
-def _assertions(record: Record, field: str) -> tuple[str, ...]:
-    """Return the statements; some tools write each as an object with its text."""
-    value = record.raw(field)
-    if not isinstance(value, list):
-        return record.texts(field)
-    plain = [_statement(item) for item in value]
-    return Record({field: Located(plain, record.line)}, record.line, record.notes).texts(field)
+def _fires(entry: Record, fires: bool | None) -> bool | None:
+    for name in _FIRES:
+        if isinstance(entry.raw(name), bool):
+            return bool(entry.raw(name))
+        if name in _FIRES[:3]:
+            entry.value(name, bool, None)  # notes what it is instead
+    return fires
 
 
-def _statement(item: Located) -> Located:
-    if not isinstance(item.value, dict):
-        return item
-    fields: Sequence[str] = ("text", "assertion", "description", "value")
-    return next((item.value[name] for name in fields if name in item.value), item)
+def _statements(
+    values: Mapping[str, Any], unread: Counter[str]
+) -> tuple[tuple[str, ...], tuple[Check, ...]]:
+    """Return the statements for the judge, and the checks among them.
+
+    Some tools write each statement as an object. One with ``type`` and ``value`` is a check.
+    """
+    texts: list[str] = []
+    checks: list[Check] = []
+    for name in (*_STATEMENTS, *_EXPECTED):
+        value = values.get(name)
+        if isinstance(value, str) and name in _STATEMENTS:
+            texts.append(value)
+        for item in value if isinstance(value, list) else ():
+            fields = item if isinstance(item, dict) else {}
+            check = _typed_check(fields)
+            text = item.strip() if isinstance(item, str) else first_text(fields, _STATEMENT)
+            if check is not None:
+                checks.append(check)
+            elif text:
+                texts.append(text)
+                read = (*_STATEMENT, *_STATEMENT_NOTES)
+                unread.update(f"{name}.{field}" for field in fields if field not in read)
+            else:
+                unread[name] += 1
+    return tuple(texts), tuple(checks)
 
 
-def _identity(value: Any, number: int) -> str:
-    """Return an entry's id as text (it is a number or a text); its place where it has none."""
-    if isinstance(value, str) and value.strip():
-        return value.strip()
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return str(number + 1)
+def _typed_check(item: Mapping[str, Any]) -> Check | None:
+    if "type" not in item or "value" not in item:
+        return None
+    kind = re.sub(r"[-\s]", "_", str(item["type"])).lower()
+    value = item["value"]
+    if kind == "json_schema" and isinstance(value, dict):
+        return Check(kind, json.dumps(value, ensure_ascii=False, sort_keys=True))
+    known = kind in KINDS and kind != "script" and isinstance(value, str) and value
+    return Check(kind, value) if known and not find_fault(kind, value) else None
 
 
-def _triggers(
-    root: Located, file: SourceFile, notes: Notes, skill: str, catalog: Catalog | None
-) -> list[ActivationCase]:
-    under_test = Record({"skill": Located(skill, 1)}, 1, notes)
-    if catalog is not None:
-        listed_skill = known_skill(catalog, skill, under_test, "skill", routed=True)
-        if listed_skill is None:
-            return []
-        skill = listed_skill.name
-    cases = []
-    identities = Identities()
-    stem = os.path.splitext(os.path.basename(file.path))[0]
-    entries = _records(root, file, notes, '[{"query": …, "should_trigger": true}]')
-    for number, record in enumerate(entries, 1):
-        before = notes.errors
-        field = "query" if "query" in record or "prompt" not in record else "prompt"
-        query = record.some_text(field)
-        should_trigger = (
-            record.flag("should_trigger") if record.required("should_trigger") else None
-        )
-        if should_trigger:
-            check_prompt(query, [skill], notes, record.line, severe=False)
-        identities.prompt(record, query)
-        case = ActivationCase(f"{skill}/{stem}/{number}", query, category=CATEGORY, about=skill)
-        if notes.errors == before:
-            expected = (skill,) if should_trigger else ()
-            cases.append(
-                replace(
-                    case,
-                    expected_skills=expected,
-                    should_activate=bool(should_trigger),
-                    path=file.path,
-                    line=record.line,
-                )
-            )
-    return cases
+def _listed_checks(entry: Record) -> tuple[Check, ...]:
+    """Return the checks that an entry lists by name, such as ``must_contain``.
+
+    A text of ``must_have`` that is no valid pattern is searched for as it is.
+    """
+    checks = []
+    for kind, names in _CHECK_LISTS.items():
+        for text in (text for name in names for text in _texts(entry, name)):
+            literal = kind.replace("regex", "contains")
+            checks.append(Check(literal if find_fault(kind, text) else kind, text))
+    return tuple(checks)
+
+
+def _identity(values: Mapping[str, Any], number: int) -> str:
+    """Return an entry's id as text; it is a number or a text, else its place."""
+    for value in map(values.get, _ID):
+        if isinstance(value, str) and value.strip():
+            return " ".join(value.split())
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+    return str(number)
+
+
+def _texts(entry: Record, field: str) -> tuple[str, ...]:
+    """Return a text, or the texts of a list; anything else is noted."""
+    value = entry.raw(field)
+    if isinstance(value, str):
+        return (value,) if value.strip() else ()
+    return entry.texts(field)
+
+
+def _without_half_triggers(cases: SkillCases, notes: Notes) -> SkillCases:
+    """Return the cases without entries of a trigger set that do not say whether to trigger."""
+    if all(prompt.should_fire is None for prompt in cases.prompts):
+        return cases
+    complete = []
+    for prompt in cases.prompts:
+        is_judged = prompt.expected or prompt.assertions or prompt.checks
+        if prompt.should_fire is not None or is_judged:
+            complete.append(prompt)
+        else:
+            what = f"the entry {prompt.id} is left out: should_trigger is missing"
+            notes.warning("eval_left_out", prompt.line, what, "write true or false")
+    return replace(cases, prompts=tuple(complete))
+
+
+def _with_unique_ids(cases: SkillCases) -> SkillCases:
+    """Return the cases; an id that occurs again gets a number behind it.
+
+    Only the entries of trigger sets are numbered, and need the name of the file for a unique id.
+    """
+    seen: Counter[str] = Counter()
+    unique = []
+    for prompt in cases.prompts:
+        seen[prompt.id] += 1
+        again = seen[prompt.id]
+        unique.append(replace(prompt, id=f"{prompt.id}-{again}") if again > 1 else prompt)
+    is_trigger_set = not any(prompt.is_answered for prompt in cases.prompts)
+    return replace(cases, prompts=tuple(unique), source=cases.source if is_trigger_set else "")

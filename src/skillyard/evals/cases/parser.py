@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from typing import Any
 
 from skillyard.errors import SkillYamlError
-from skillyard.evals.cases.records import Located, Notes, Record, from_json, from_yaml
+from skillyard.evals.cases.records import Located, Notes, Record
+from skillyard.formats.nodes import Node, Scalar, plain_value
 from skillyard.formats.yaml_guard import read_mapping
 from skillyard.io.strict_json import strict_loads
 from skillyard.limits import DEFAULT_LIMITS
 
 __all__ = ["json_items", "json_lines", "json_root", "yaml_record"]
 
-
+JSON_DEPTH = 16
+"""Nesting in one JSON record; the formats here need four levels."""
 _YAML_LIMITS = DEFAULT_LIMITS._replace(yaml_nodes=50_000)
 """As for frontmatter, but for files of many prompts."""
 _HINTS = {
@@ -21,17 +25,17 @@ _HINTS = {
     "yaml_invalid": "keep one YAML document in the file, without `...` or a second `---`",
     "yaml_not_mapping": "write one field a line, as `field: value`",
 }
-_BLANKS = " \t\n\r"
+_BLANKS = re.compile(r"[ \t\n\r]*")
 
 
-def yaml_record(text: str, notes: Notes) -> Record | None:
+def yaml_record(text: str, notes: Notes, first_line: int = 1) -> Record | None:
     """Return the mapping of a YAML file, or None and a note.
 
     Anchors, aliases, tags, merge keys, duplicate keys, and too much depth or size are refused as in
     frontmatter (:mod:`skillyard.formats.yaml_guard`).
     """
     try:
-        mapping, lines = read_mapping(text, notes.path, _YAML_LIMITS, first_line=1)
+        mapping, lines = read_mapping(text, notes.path, _YAML_LIMITS, first_line)
     except SkillYamlError as error:
         message = error.message.replace("the frontmatter", "the file")
         hint = error.hint.replace("the frontmatter", "the file")
@@ -40,9 +44,22 @@ def yaml_record(text: str, notes: Notes) -> Record | None:
         notes.error(error.code, error.line, message, hint, error.found)
         return None
     fields = {
-        key: Located(from_yaml(node, lines[key]).value, lines[key]) for key, node in mapping.items()
+        key: Located(_from_yaml(node, lines[key], first_line).value, lines[key])
+        for key, node in mapping.items()
     }
     return Record(fields, 1, notes)
+
+
+def _from_yaml(node: Node, line: int, first_line: int) -> Located:
+    """Return the guarded node as located values; ``line`` is the line of its key."""
+    if isinstance(node, Scalar):
+        return Located(plain_value(node), node.line + first_line)
+    if isinstance(node, list):
+        items = [_from_yaml(item, line, first_line) for item in node]
+        return Located(items, items[0].line if items else line)
+    fields = {key: _from_yaml(value, line, first_line) for key, value in node.items()}
+    first = next(iter(fields.values()), None)
+    return Located(fields, first.line if first is not None else line)
 
 
 def json_lines(text: str, notes: Notes) -> Iterator[Record]:
@@ -73,52 +90,44 @@ def json_items(text: str, field: str | None) -> list[int]:
     The list is the text itself (``field`` None) or a field of the object that it is. Empty where
     there is no such list.
     """
-    decoder = json.JSONDecoder(strict=True)
-    at = _skip(text, 0)
+    start = _skip_blanks(text, 0)
     if field is not None:
-        at = _value_of(text, at, field, decoder)
-    if at < 0 or not text.startswith("[", at):
-        return []
+        start = next((at for key, at in _children(text, start, "{") if key == field), len(text))
     lines: list[int] = []
     position, line = 0, 1
-    at = _skip(text, at + 1)
-    while at < len(text) and text[at] != "]":
+    for _, at in _children(text, start, "["):
         line += text.count("\n", position, at)
         position = at
         lines.append(line)
-        _, at = decoder.raw_decode(text, at)
-        at = _skip(text, at)
-        if text.startswith(",", at):
-            at = _skip(text, at + 1)
     return lines
 
 
-def _value_of(text: str, at: int, field: str, decoder: json.JSONDecoder) -> int:
-    """Return where the value of an object's field begins, or -1."""
-    if not text.startswith("{", at):
-        return -1
-    at = _skip(text, at + 1)
-    while at < len(text) and text[at] == '"':
-        key, at = decoder.raw_decode(text, at)
-        at = _skip(text, _skip(text, at) + 1)
-        if key == field:
-            return at
-        _, at = decoder.raw_decode(text, at)
-        at = _skip(text, at)
-        if text.startswith(",", at):
-            at = _skip(text, at + 1)
-    return -1
+def _children(text: str, start: int, bracket: str) -> Iterator[tuple[str | None, int]]:
+    """Yield the key (None in a list) and the place of every value of the container at ``start``."""
+    if not text.startswith(bracket, start):
+        return
+    decode = json.JSONDecoder().raw_decode
+    at = _skip_blanks(text, start + 1)
+    while text[at] not in "]}":
+        key = None
+        if bracket == "{":
+            key, at = decode(text, at)
+            at = _skip_blanks(text, _skip_blanks(text, at) + len(":"))
+        yield key, at
+        _, at = decode(text, at)
+        at = _skip_blanks(text, at)
+        if text[at] == ",":
+            at = _skip_blanks(text, at + 1)
 
 
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _BLANKS:
-        at += 1
-    return at
+def _skip_blanks(text: str, at: int) -> int:
+    match = _BLANKS.match(text, at)
+    return match.end() if match else at
 
 
 def _parse(text: str, line: int | None, notes: Notes) -> Located | None:
     try:
-        return from_json(strict_loads(text), line)
+        return _from_json(strict_loads(text), line)
     except json.JSONDecodeError as error:
         where = line if line is not None else error.lineno
         column = f", column {error.colno}" if line is not None or error.lineno == 1 else ""
@@ -136,3 +145,15 @@ def _parse(text: str, line: int | None, notes: Notes) -> Located | None:
             "json_invalid", line or 1, f"JSON that is refused: {error}", "write it another way"
         )
     return None
+
+
+def _from_json(value: Any, line: int | None, depth: int = 0) -> Located:
+    """Return the parsed JSON as located values. Raises ValueError where it is nested too deep."""
+    if depth > JSON_DEPTH:
+        raise ValueError(f"more than {JSON_DEPTH} levels")
+    if isinstance(value, list):
+        return Located([_from_json(item, line, depth + 1) for item in value], line)
+    if isinstance(value, dict):
+        fields = {key: _from_json(item, line, depth + 1) for key, item in value.items()}
+        return Located(fields, line)
+    return Located(value, line)

@@ -1,8 +1,8 @@
-"""``skillyard eval init``: writes first evaluation files for one skill, for a person to edit.
+"""``skillyard eval init``: writes a case file for a skill, with a placeholder for each prompt.
 
-The texts come from the description, triggers and keywords of the skill and of its nearest
-neighbours in the ranking. The files are valid, but the prompts use the words of the skill and
-therefore favour it. So each text is marked, and the mark says what to change.
+A prompt in the words of the skill's own description proves nothing, so none is invented. What the
+skill ships in its ``evals`` folder is taken over. Every other prompt is a line for a person to
+write, with a hint from the description; the file is refused until all of them are written.
 """
 
 from __future__ import annotations
@@ -10,301 +10,214 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count, cycle, islice
+from typing import Any, NamedTuple
 
 from skillyard.catalog import Catalog
-from skillyard.errors import InvalidInput, ResourceRefused
-from skillyard.evals.cases.activation import read_activation
-from skillyard.evals.cases.candidates import read_candidates
-from skillyard.evals.cases.skill_names import find_name
-from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES
-from skillyard.evals.conditions.sizes import tier
-from skillyard.evals.config_values import Paths
+from skillyard.errors import Diagnostic, InvalidInput
+from skillyard.evals.cases.case_files import read_case_files, skill_sources
+from skillyard.evals.cases.records import Notes
+from skillyard.evals.cases.skill_cases import PLACEHOLDER, SkillPrompt
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 from skillyard.io.atomic_write import atomic_write
 from skillyard.ranking.match import rank
-from skillyard.resources import list_resources
 from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line, name_fault, shorten
 
-__all__ = ["ScaffoldResult", "scaffold"]
+__all__ = [
+    "PROMPTS_THAT_DO_NOT_FIRE",
+    "PROMPTS_THAT_FIRE",
+    "CaseFile",
+    "init_skills",
+    "write_case_file",
+]
 
-MAX_POSITIVES = 6
-MAX_COMPETITORS = 3
-PROMPTS = 2
-"""Number of prompts in a rubric and in a candidate; fewer would say nothing about a skill."""
-MAX_PROMPT_CHARS = 300
-_EDIT = "EDIT"
-"""The mark of every generated text, in a comment."""
-_NOTHING_FITS = "nothing-fits"
-_FAR = (
-    "Thanks, that was all for today",
-    "What is the capital of Australia?",
-    "Recommend a quiet film for tonight",
-)
-_CONFIG = f"""\
-# How evaluations run; what is not said here has its default. Keys come from the environment.
-provider: anthropic
-# {_EDIT}: model ids of your provider. Activation and confusion also run without any model.
-# models:
-#   generation: MODEL-ID
-#   judge: MODEL-ID
-cost:
-  max_cost_per_run: 15.0  # US dollars
-  max_calls_per_run: 500
-"""
+PROMPTS_THAT_FIRE = 10
+"""Prompts a file begins with: an effect of one point on the judge's scale shows with ten."""
+PROMPTS_THAT_DO_NOT_FIRE = 5
+MAX_RIVALS = 3
+_HINT_CHARS = 90
 
 
-class ScaffoldResult(NamedTuple):
-    """The files that were written, and the existing files that were not changed."""
+class CaseFile(NamedTuple):
+    """A case file, and what is still to be done in it."""
 
-    written: tuple[str, ...]
-    existing: tuple[str, ...]
-    """Files that existed before. They are not overwritten."""
+    path: str
+    skill: str
+    is_new: bool
+    """False for a file that was there before. It is not changed."""
+    taken_over: int = 0
+    """Prompts that the skill ships."""
+    placeholders: int = 0
+    """Prompts that a person must write."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """About the files that the skill ships."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the file as JSON, without the diagnostics."""
+        return {
+            "path": self.path,
+            "skill": self.skill,
+            "taken_over": self.taken_over,
+            "to_write": self.placeholders,
+        }
 
 
-def scaffold(skill: Skill, catalog: Catalog, folder: str | os.PathLike[str]) -> ScaffoldResult:
-    """Write a config, a rubric, activation cases and a candidates entry below a folder.
+def init_skills(catalog: Catalog, names: Sequence[str]) -> tuple[Skill, ...]:
+    """Return the skills of these names; without names all but convention documents.
 
-    The layout is that of :class:`~skillyard.evals.config_values.Paths`. Existing files are not
-    changed, except ``candidates.yaml``: the skill is appended if the file still parses to the same
-    candidates and the new one. A hidden skill gets no activation cases, because a router may not
-    choose it. Raises InvalidInput for a skill whose name is not a valid file name, and OSError.
+    Raises SkillNotFound, AmbiguousName.
+    """
+    if names:
+        return tuple(catalog.get(name) for name in names)
+    return tuple(each for each in catalog.skills if each.origin != Origin.CONVENTION)
+
+
+def write_case_file(skill: Skill, catalog: Catalog, folder: str | os.PathLike[str]) -> CaseFile:
+    """Write ``<skill>.yaml`` into a folder, unless it is there. A hidden skill has no negatives.
+
+    Raises InvalidInput for a skill whose name is not a valid file name, and OSError.
     """
     name = _file_name(skill)
-    paths = Paths()
-    home = os.fspath(folder)
-    requests = _requests(skill)
-    files = {"config.yaml": _CONFIG, f"{paths.rubrics}/{name}.yaml": _rubric(skill, requests)}
-    if not skill.hidden:
-        folder_of_cases = os.path.join(home, *paths.activation.split("/"))
-        other_prompts = {case.user_prompt for case in read_activation(folder_of_cases).cases}
-        cases = _activation(skill, catalog, requests, other_prompts)
-        files[f"{paths.activation}/{name}.jsonl"] = cases
-        files[f"{paths.activation}/{_NOTHING_FITS}.jsonl"] = _nothing_fits(other_prompts)
-    written: list[str] = []
-    existing: list[str] = []
-    for below, text in files.items():
-        path = os.path.join(home, *below.split("/"))
-        if os.path.lexists(path):
-            existing.append(path)
-        else:
-            _write(path, text)
-            written.append(path)
-    path = os.path.join(home, *paths.candidates.split("/"))
-    (written if _add_candidate(path, skill, requests) else existing).append(path)
-    return ScaffoldResult(tuple(written), tuple(existing))
+    path = os.path.join(os.fspath(folder), f"{name}.yaml")
+    if os.path.lexists(path):
+        return CaseFile(path, skill.name, is_new=False)
+    shipped, diagnostics = _shipped(skill, catalog)
+    positives = [each for each in shipped if each.should_fire is not False]
+    negatives = [each for each in shipped if each.should_fire is False]
+    missing = max(0, PROMPTS_THAT_FIRE - len(positives))
+    missing_negatives = 0 if skill.hidden else max(0, PROMPTS_THAT_DO_NOT_FIRE - len(negatives))
+    positives += (SkillPrompt("", hint) for hint in islice(_hints(skill), missing))
+    negatives += (
+        SkillPrompt("", hint, should_fire=False)
+        for hint in islice(_negative_hints(skill, catalog), missing_negatives)
+    )
+    lines = [
+        f"# Cases for {clean_line(name)}. Replace each {PLACEHOLDER} by a request that somebody",
+        "# really wrote: symptoms, typos, other languages. It must not name the skill.",
+        f"skill: {_text(name)}",
+        "prompts:",
+        "  # Requests that need the skill. Optional fields: expected, assertions, files, checks.",
+        *(line for each in positives for line in _prompt_lines(each)),
+    ]
+    if negatives:
+        lines.append("  # Requests that do not need it. Near misses say most.")
+        lines += (line for each in negatives for line in _prompt_lines(each))
+    lines += _default_criteria()
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    atomic_write(path, ("\n".join(lines) + "\n").encode("utf-8"))
+    placeholders = missing + missing_negatives
+    return CaseFile(path, skill.name, True, len(shipped), placeholders, diagnostics)
 
 
 def _file_name(skill: Skill) -> str:
-    """Return the name for the skill in the files and for the files themselves: its slug if valid.
+    """Return the name for the skill in the file and for the file itself: its name, or its slug.
 
     Names of Oasis skills contain blanks; their slugs do not. Raises InvalidInput.
     """
+    fault = name_fault(skill.name)
+    if fault is None:
+        return skill.name
     if name_fault(skill.slug) is None:
         return skill.slug
-    fault = name_fault(skill.name)
-    if fault is not None:
-        raise InvalidInput(f"no files can be named after {skill.name!r}: the name {fault}")
-    return skill.name
+    raise InvalidInput(f"no file can be named after {skill.name!r}: the name {fault}")
 
 
-def _write(path: str, text: str) -> None:
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    atomic_write(path, text.encode("utf-8"))
+def _shipped(
+    skill: Skill, catalog: Catalog
+) -> tuple[tuple[SkillPrompt, ...], tuple[Diagnostic, ...]]:
+    """Return the prompts in the skill's own ``evals`` folder, each once."""
+    notes = Notes()
+    cases = read_case_files(skill_sources(catalog, notes, [skill]), catalog, notes)
+    prompts = {prompt.prompt: prompt for each in cases for prompt in each.prompts}
+    return tuple(prompts.values()), tuple(notes.diagnostics)
 
 
-def _quoted(text: str) -> str:
-    """Return the text as a JSON string, which is YAML too; hidden characters are visible."""
-    return json.dumps(clean_line(text), ensure_ascii=False)
+def _prompt_lines(prompt: SkillPrompt) -> Iterator[str]:
+    """Yield the lines of a prompt."""
+    yield f"  - prompt: {_text(prompt.prompt)}"
+    if prompt.should_fire is False:
+        yield "    should_fire: false"
+    if prompt.expected:
+        yield f"    expected: {_text(prompt.expected)}"
+    lists = {
+        "assertions": [_text(each) for each in prompt.assertions],
+        "files": [_text(each) for each in prompt.files],
+        "checks": [
+            f"{each.kind}: {each.value if each.kind == 'json_schema' else _text(each.value)}"
+            for each in prompt.checks
+        ],
+    }
+    for field, items in lists.items():
+        if items:
+            yield f"    {field}:"
+        yield from (f"      - {item}" for item in items)
 
 
-def _requests(skill: Skill) -> list[str]:
-    """Return at least two requests in the words of the skill; none contains its name."""
-    candidates = list(skill.triggers.phrases)
-    candidates += [f"Help me with this: {clause}" for clause in _occasions(skill.description)]
-    words = dict.fromkeys([*skill.triggers.keywords, *skill.keywords])
-    candidates += [f"I have a question about {word}" for word in words]
-    candidates.append(f"I need this done: {_first_sentence(skill.description)}")
-    texts = [clean_line(shorten(text, MAX_PROMPT_CHARS)) for text in candidates]
-    unnamed = dict.fromkeys(text for text in texts if text and find_name(text, skill.name) is None)
-    return [*unnamed, *_LAST_RESORT[len(unnamed) :]][:MAX_POSITIVES]
+def _text(text: str) -> str:
+    """Return a text as JSON, which is YAML too, so that it reads back to the character.
+
+    Characters that no reader sees are escaped.
+    """
+    return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
-_LAST_RESORT = (
-    "I need help with something, and I do not know where to begin",
-    "Have a look at what I have here and tell me what to do with it",
-)
+def _hints(skill: Skill) -> Iterator[str]:
+    """Yield placeholders for requests that need the skill, without end."""
+    topics = [*skill.triggers.phrases, *_occasions(skill.description), _first(skill.description)]
+    topics = [topic for topic in dict.fromkeys(map(_short, topics)) if topic]
+    yield from (f"{PLACEHOLDER}: a request about: {topic}" for topic in topics)
+    more = cycle(topics or ["what the skill does"])
+    for number, topic in enumerate(more, len(topics) + 1):
+        yield f"{PLACEHOLDER}: another request, in other words ({number}), about: {topic}"
+
+
+def _negative_hints(skill: Skill, catalog: Catalog) -> Iterator[str]:
+    """Yield placeholders for requests that do not need the skill, without end."""
+    for rival in _rivals(skill, catalog):
+        topic = _short(_first(rival.description))
+        yield f"{PLACEHOLDER}: a request for {clean_line(rival.name)} instead: {topic}"
+    yield f"{PLACEHOLDER}: a request with the same words that needs something else"
+    for number in count(1):
+        yield f"{PLACEHOLDER}: a request that no skill is for ({number})"
+
+
+def _rivals(skill: Skill, catalog: Catalog) -> list[Skill]:
+    """Return the skills nearest to the description."""
+    matches = rank(catalog, skill.description, limit=4 * MAX_RIVALS)
+    others = (match.skill for match in matches if match.skill.name != skill.name)
+    fit = (other for other in others if not other.hidden and other.origin != Origin.CONVENTION)
+    return list(islice(fit, MAX_RIVALS))
+
+
 _USE = re.compile(
     r"\b(?:use|used)\b[^.]*?\b(?:when|after|before|while|if)\b\s+([^.]+)", re.IGNORECASE
 )
-_WHO = re.compile(
-    r"(?:when\s+)?(?:someone|somebody|a user|the user|people)?\s*"
-    r"(?:asks?(?:\s+for|\s+about|\s+to)?|wants?(?:\s+to)?|needs?(?:\s+to)?|plans?|has)\s+"
-    r"|when\s+",
-    re.IGNORECASE,
-)
 
 
-def _occasions(description: str) -> list[str]:
+def _occasions(description: str) -> Iterable[str]:
     """Return the occasions that a description lists after *use when*."""
     match = _USE.search(description)
-    if match is None:
-        return []
-    parts = re.split(r",\s+or\s+|,\s+|\s+or\s+", match.group(1).strip())
-    occasions = [_WHO.sub("", part, count=1) if _WHO.match(part) else part for part in parts]
-    # A part of one or two words is no request by itself.
-    return [part for part in occasions if len(part.split()) > 2]
+    parts = re.split(r",\s+or\s+|,\s+|\s+or\s+", match.group(1).strip()) if match else []
+    # A part of one or two words says nothing by itself.
+    return [part for part in parts if len(part.split()) > 2]
 
 
-def _first_sentence(text: str) -> str:
+def _first(text: str) -> str:
+    """Return the first sentence."""
     return re.split(r"(?<=[.!?])\s", text.strip(), maxsplit=1)[0]
 
 
-def _rubric(skill: Skill, requests: Sequence[str]) -> str:
-    lines = [
-        f"# {_EDIT}: the prompts are drawn from the skill's own description, so they flatter it.",
-        "# Write what people really ask, without the skill's name, and let the criteria say what",
-        "# a good answer has for exactly this skill.",
-        f"skill_name: {_quoted(_file_name(skill))}",
-        "test_prompts:",
-        *(f"  - {_quoted(text)}  # {_EDIT}" for text in requests[:PROMPTS]),
-        "criteria:  # weights sum to 1",
-    ]
+def _short(text: str) -> str:
+    return clean_line(shorten(" ".join(text.split()), _HINT_CHARS))
+
+
+def _default_criteria() -> Iterator[str]:
+    yield "# The rubric of the judge. These are the defaults; weights sum to 1."
+    yield "# criteria:"
     for criterion in DEFAULT_CRITERIA:
-        lines += [
-            f"  - name: {criterion.name}",
-            f"    weight: {criterion.weight:g}",
-            f"    description: {_quoted(criterion.description)}  # {_EDIT}",
-        ]
-    return "\n".join(lines) + "\n"
-
-
-def _activation(
-    skill: Skill, catalog: Catalog, requests: Sequence[str], other_prompts: Collection[str]
-) -> str:
-    """Return the lines of the activation file without the prompts of other files."""
-    name = _file_name(skill)
-    own = [text for text in requests if text not in other_prompts]
-    lines = [
-        f"# {_EDIT}: what should activate {clean_line(name)}, in the words of its own",
-        "# description. Write what people really write: symptoms, typos, other languages.",
-    ]
-    for number, text in enumerate(own, 1):
-        lines.append(_case(f"{name}-{number}", text, name, "own words"))
-    lines += [
-        f"# {_EDIT}: near misses. Each belongs to a skill that ranks near to this one, and would",
-        "# be a false alarm here.",
-    ]
-    used_prompts = {*own, *other_prompts}
-    for number, (rival, text) in enumerate(_near_misses(skill, catalog, used_prompts), 1):
-        lines.append(_case(f"{name}-near-{number}", text, rival, "near miss"))
-    return "\n".join(lines) + "\n"
-
-
-def _nothing_fits(other_prompts: Collection[str]) -> str:
-    lines = [f"# {_EDIT}: requests that no skill of the library is for."]
-    for number, text in enumerate(_FAR, 1):
-        if text not in other_prompts:
-            lines.append(_case(f"{_NOTHING_FITS}-{number}", text, None, "nothing fits"))
-    return "\n".join(lines) + "\n"
-
-
-def _case(key: str, text: str, expected: str | None, category: str) -> str:
-    record = {
-        "id": key,
-        "user_prompt": text,
-        "expected_skills": [expected] if expected is not None else [],
-        "acceptable_skills": [],
-        "should_activate": expected is not None,
-        "category": category,
-    }
-    return json.dumps(record, ensure_ascii=False)
-
-
-def _near_misses(
-    skill: Skill, catalog: Catalog, used_prompts: Collection[str]
-) -> list[tuple[str, str]]:
-    """Return pairs (competitor, request for it) for the skills nearest to the description."""
-    near_misses: list[tuple[str, str]] = []
-    used = set(used_prompts)
-    for match in rank(catalog, skill.description, limit=4 * MAX_COMPETITORS):
-        other = match.skill
-        if other.name == skill.name or other.hidden or other.origin == Origin.CONVENTION:
-            continue
-        text = next((text for text in _requests(other) if text not in used), None)
-        if text is not None and find_name(text, skill.name) is None:
-            used.add(text)
-            near_misses.append((other.name, text))
-    return near_misses[:MAX_COMPETITORS]
-
-
-def _add_candidate(path: str, skill: Skill, requests: Sequence[str]) -> bool:
-    """Append the candidate; return False if it exists already or cannot be appended."""
-    entry = _candidate(skill, requests)
-    if not os.path.lexists(path):
-        head = (
-            f"# Skills whose full text, summary and absence are compared. {_EDIT}: the prompts.\n"
+        yield (
+            f"#   - {{name: {criterion.name}, weight: {criterion.weight:g},"
+            f" description: {_text(criterion.description)}}}"
         )
-        _write(path, f"{head}candidates:\n{entry}")
-        return True
-    before = read_candidates(path)
-    if before.errors or any(each.skill in (skill.name, _file_name(skill)) for each in before.cases):
-        return False
-    with open(path, encoding="utf-8") as file:
-        text = file.read().rstrip("\n")
-    longer = f"{text}\n{entry}"
-    if not _reads_one_more(longer, before.cases):
-        return False
-    _write(path, longer)
-    return True
-
-
-def _reads_one_more(text: str, before: Sequence[object]) -> bool:
-    """True if a file with this text holds the same candidates and one more."""
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory() as folder:
-        trial = os.path.join(folder, "candidates.yaml")
-        _write(trial, text)
-        after = read_candidates(trial)
-    same = [_content(case) for case in after.cases[:-1]] == [_content(case) for case in before]
-    return not after.errors and len(after.cases) == len(before) + 1 and same
-
-
-def _content(case: object) -> tuple[object, ...]:
-    """Return the fields of a candidate without its path and line."""
-    slots: Sequence[str] = getattr(type(case), "__slots__", ())
-    return tuple(getattr(case, name) for name in slots if name not in ("path", "line"))
-
-
-def _candidate(skill: Skill, requests: Sequence[str]) -> str:
-    size = len((skill.body or "").strip().encode("utf-8", "replace"))
-    lines = [
-        f"  - skill: {_quoted(_file_name(skill))}",
-        "    test_prompts:",
-        *(f"      - {_quoted(text)}  # {_EDIT}" for text in requests[:PROMPTS]),
-        f"    expected_tier: {tier(size)}",
-    ]
-    siblings = _siblings(skill)
-    if siblings:
-        lines.append("    siblings:")
-        lines += [f"      - {_quoted(path)}" for path in siblings]
-    return "\n".join(lines) + "\n"
-
-
-def _siblings(skill: Skill) -> list[str]:
-    """Return the reference documents in the skill's folder that fit under the cap together."""
-    try:
-        resources = list_resources(skill)
-    except ResourceRefused:
-        return []
-    paths: list[str] = []
-    remaining = MAX_SIBLING_BYTES
-    for resource in resources:
-        deep = resource.path.count("/") > 1
-        if resource.kind == "reference" and not deep and resource.size <= remaining:
-            paths.append(resource.path)
-            remaining -= resource.size
-    return paths

@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from skillyard.catalog import Catalog
 from skillyard.errors import AmbiguousName, SkillNotFound
 from skillyard.evals.cases.records import Notes, Record
+from skillyard.evals.fields import Fault
 from skillyard.skill import Skill
 
-__all__ = ["check_prompt", "find_name", "known_skill", "known_skills"]
+__all__ = ["check_prompt", "find_name", "find_skill", "known_skill", "known_skills"]
 
 _BEFORE = r"(?<![^\W_])(?<![-_])"
 _AFTER = r"(?![^\W_])(?![-_][^\W_])"
@@ -29,9 +30,10 @@ def find_name(prompt: str, name: str) -> str | None:
     counts only in the forms ``@pdf``, ``/pdf``, ``[skill:pdf]``, *the pdf skill* and *the skill
     pdf*.
     """
-    parts = [re.escape(part) for part in re.split(r"[-_\s]+", name.strip()) if part]
-    if not parts:
+    words = [part for part in re.split(r"[-_\s]+", name.strip()) if part]
+    if not words or _lacks_one(prompt, words):
         return None
+    parts = [re.escape(part) for part in words]
     hyphenated = r"[-_]".join(parts)
     spoken = r"[-_\s]+".join(parts)
     patterns = [
@@ -44,6 +46,14 @@ def find_name(prompt: str, name: str) -> str | None:
         patterns.insert(0, rf"{_BEFORE}{hyphenated}{_AFTER}")
     match = re.search("|".join(patterns), prompt, re.IGNORECASE)
     return match.group() if match else None
+
+
+def _lacks_one(prompt: str, words: list[str]) -> bool:
+    """Tell that a name cannot be there, without a pattern compiled for it."""
+    if not prompt.isascii() or not all(word.isascii() for word in words):
+        return False  # the cases of other letters are for the pattern
+    lowered = prompt.lower()
+    return any(word.lower() not in lowered for word in words)
 
 
 def check_prompt(
@@ -64,48 +74,42 @@ def check_prompt(
         )
 
 
+def find_skill(catalog: Catalog, name: str) -> Skill | Fault:
+    """Return the skill of that name or id, or why there is none."""
+    try:
+        return catalog.get(name)
+    except SkillNotFound as error:
+        return Fault("is not there", error.hint or "check the name, and the folder of skills")
+    except AmbiguousName:
+        return Fault("is there several times", "use an id")
+
+
 def known_skill(
-    catalog: Catalog | None, name: str, record: Record, field: str, *, routed: bool = False
+    catalog: Catalog, name: str, record: Record, field: str, *, routed: bool = False
 ) -> Skill | None:
     """Return the skill of that name; None, and a note, where the catalog has none.
 
-    ``routed`` refuses hidden skills too, which only ``@name`` reaches. No catalog, no check.
+    ``routed`` refuses hidden skills too, which only ``@name`` reaches.
     """
-    if catalog is None or not name:
+    if not name:
         return None
-    try:
-        skill = catalog.get(name)
-    except SkillNotFound as error:
-        record.wrong(
-            field,
-            "names a skill that is not there",
-            error.hint or "check the name, and the folder of skills",
-            name,
-        )
-        return None
-    except AmbiguousName:
-        record.wrong(field, "names several skills", "use an id", name)
+    skill = find_skill(catalog, name)
+    if isinstance(skill, Fault):
+        record.wrong(field, f"names a skill that {skill.message}", skill.hint, name)
         return None
     if routed and skill.hidden:
-        record.wrong(
-            field,
-            "names a hidden skill",
-            "no router may choose it: only @name calls it",
-            name,
-        )
+        hint = "no router may choose it: only @name calls it"
+        record.wrong(field, "names a hidden skill", hint, name)
         return None
     return skill
 
 
 def known_skills(
-    catalog: Catalog | None, names: Iterable[str], record: Record, field: str
+    catalog: Catalog, names: Iterable[str], record: Record, field: str
 ) -> tuple[str, ...]:
     """Return the names of the skills that the names or ids refer to.
 
     Names that a router could not pick from the catalog are noted and returned unchanged.
     """
-    resolved = []
-    for name in names:
-        skill = known_skill(catalog, name, record, field, routed=True)
-        resolved.append(name if skill is None else skill.name)
-    return tuple(resolved)
+    skills = {name: known_skill(catalog, name, record, field, routed=True) for name in names}
+    return tuple(name if (skill := skills[name]) is None else skill.name for name in names)

@@ -7,16 +7,16 @@ between two arms is caused by the disclosed text (spec/evals.md §1.5, §1.7).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from skillyard.evals.conditions.document import split_document
 from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES, Sibling, Siblings, read_siblings
 from skillyard.evals.conditions.sizes import CHARS_PER_TOKEN, Size, size_of, tier
-from skillyard.evals.conditions.summaries import extract_summary
+from skillyard.evals.conditions.summaries import extract_summary, split_document
 from skillyard.text import clean_line
 
-__all__ = ["DEFAULT_ROLE", "Arm", "Arms", "effectiveness_arms", "frame", "size_impact_arms"]
+__all__ = ["DEFAULT_ROLE", "Arm", "Arms", "frame", "skill_arms"]
 
 DEFAULT_ROLE = (
     "You are an experienced professional. Answer the request completely and correctly, "
@@ -24,6 +24,8 @@ DEFAULT_ROLE = (
 )
 """The sentence that every arm starts with; the configuration may replace it."""
 
+_CONDITIONS = ("full", "summary", "baseline", "full_siblings")
+"""The arms of the size-impact document."""
 CONTENT = "SKILL CONTENT"
 SUMMARY = "SKILL SUMMARY"
 SIBLING = "SIBLING FILE"
@@ -46,6 +48,10 @@ class Arm:
     """Of the injected block, delimiters included."""
     raw: Size
     """Of the skill's own text in it, without delimiters."""
+
+    def sizes(self) -> dict[str, Any]:
+        """Return the sizes as results have them."""
+        return {**asdict(self.size), "raw_bytes": self.raw.bytes}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,57 +88,49 @@ def frame(what: str, text: str) -> str:
     return f"{hyphens} BEGIN {what} {hyphens}\n{text}\n{hyphens} END {what} {hyphens}"
 
 
-def size_impact_arms(
+def skill_arms(
     skill_md: str,
     folder: str | None,
     *,
+    conditions: Container[str] = _CONDITIONS,
     role: str = DEFAULT_ROLE,
     siblings: Sequence[str] = (),
     max_sibling_bytes: int = MAX_SIBLING_BYTES,
     chars_per_token: float = CHARS_PER_TOKEN,
 ) -> Arms:
-    """Return the arms ``full``, ``summary``, ``baseline`` and ``full_siblings`` of a skill.
+    """Return those of the arms of a skill that ``conditions`` names.
 
-    ``skill_md`` is the text of its SKILL.md, ``folder`` the folder of its siblings. There is no
-    ``summary`` arm without a summary (``summary_error`` says so) and no ``full_siblings`` arm
-    unless at least one sibling could be read. Raises InvalidInput for a budget below 0 or
-    characters per token that are not above 0.
+    ``full`` (in L5: ``enhanced``) is the whole body, ``summary`` an extract, ``baseline`` nothing,
+    and ``full_siblings`` the body with files beside it. ``skill_md`` is the text of its SKILL.md,
+    ``folder`` the folder of its siblings. There is no ``summary`` arm without a summary
+    (``summary_error`` says so) and no ``full_siblings`` arm unless at least one sibling could be
+    read. Raises InvalidInput for a budget below 0 or characters per token that are not above 0.
     """
     body = split_document(skill_md).body.strip()
-    summary = extract_summary(skill_md)
     block = frame(CONTENT, body)
-    arms = [_arm("full", role, block, body, chars_per_token)]
+    summary = extract_summary(skill_md) if "summary" in conditions else None
+    beside = _siblings(folder, siblings if "full_siblings" in conditions else (), max_sibling_bytes)
+    texts = {"enhanced": (block, body), "full": (block, body)}
     if summary is not None:
-        arms.append(_arm("summary", role, frame(SUMMARY, summary), summary, chars_per_token))
-    arms.append(_arm("baseline", role, "", "", chars_per_token))
-    siblings_read = _siblings(folder, siblings, max_sibling_bytes)
-    if siblings_read.files:
-        together = "\n\n".join([block, *map(_framed_sibling, siblings_read.files)])
-        raw = body + "".join(sibling.text for sibling in siblings_read.files)
-        arms.append(_arm("full_siblings", role, together, raw, chars_per_token))
+        texts["summary"] = (frame(SUMMARY, summary), summary)
+    texts["baseline"] = ("", "")
+    if beside.files:
+        together = "\n\n".join([block, *map(_framed_sibling, beside.files)])
+        texts["full_siblings"] = (together, body + "".join(each.text for each in beside.files))
+    arms = {
+        name: _arm(name, role, injected, raw, chars_per_token)
+        for name, (injected, raw) in texts.items()
+        if name in conditions
+    }
+    body_bytes = size_of(body, chars_per_token).bytes
     return Arms(
-        {arm.condition: arm for arm in arms},
-        arms[0].raw.bytes,
-        tier(arms[0].raw.bytes),
-        summary_error="empty" if summary is None else None,
-        missing_siblings=siblings_read.missing,
-        refused_siblings=siblings_read.refused,
-        left_out_siblings=siblings_read.left_out,
-    )
-
-
-def effectiveness_arms(
-    skill_md: str, *, role: str = DEFAULT_ROLE, chars_per_token: float = CHARS_PER_TOKEN
-) -> Arms:
-    """Return the arms ``enhanced`` (the whole body) and ``baseline`` (nothing) of a skill.
-
-    Raises InvalidInput for characters per token that are not above 0.
-    """
-    body = split_document(skill_md).body.strip()
-    enhanced = _arm("enhanced", role, frame(CONTENT, body), body, chars_per_token)
-    baseline = _arm("baseline", role, "", "", chars_per_token)
-    return Arms(
-        {"enhanced": enhanced, "baseline": baseline}, enhanced.raw.bytes, tier(enhanced.raw.bytes)
+        arms,
+        body_bytes,
+        tier(body_bytes),
+        summary_error="empty" if "summary" in conditions and summary is None else None,
+        missing_siblings=beside.missing,
+        refused_siblings=beside.refused,
+        left_out_siblings=beside.left_out,
     )
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from skillyard.context.budget import TRUNCATED
 from skillyard.errors import InvalidInput, ResourceRefused, SkillError, SkillIoError
-from skillyard.evals.conditions.document import line_feeds
+from skillyard.evals.conditions.summaries import line_feeds
 from skillyard.formats.frontmatter import decode
 from skillyard.resources import read_resource, real_resource_path, safe_parts
 from skillyard.skill import Skill

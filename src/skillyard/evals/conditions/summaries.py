@@ -1,7 +1,10 @@
-"""Extracts the summary of a skill: its description and its Scope section.
+"""The summary of a skill, and the parts of a skill document that an evaluation shows a model.
 
-The algorithm is that of the size-impact document, as read in spec/evals.md §1.6. It runs in linear
-time and raises nothing for any text.
+The summary is the description and the Scope section; the algorithm is that of the size-impact
+document, as read in spec/evals.md §1.6. It runs in linear time and raises nothing for any text.
+
+Evaluations also read documents that a catalog refuses. A document without closed frontmatter is all
+body. A description that is not valid YAML is recovered from its lines (spec/evals.md §1.6, step 1).
 """
 
 from __future__ import annotations
@@ -11,16 +14,35 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from skillyard.arguments import check_arguments
-from skillyard.evals.conditions.document import split_document
-from skillyard.evals.conditions.fences import closes_fence, opening_fence
+from skillyard.errors import InvalidFrontmatter, SkillYamlError
+from skillyard.formats.frontmatter import split, unify_lines
+from skillyard.formats.nodes import NULLS, Node, Scalar, plain_value
+from skillyard.formats.plain_lines import read_plain_lines
+from skillyard.formats.repair import quote_plain_values
+from skillyard.formats.yaml_guard import read_mapping
+from skillyard.limits import DEFAULT_LIMITS
 
-__all__ = ["Parts", "extract_summary", "parts", "scope_of"]
+__all__ = [
+    "Document",
+    "Parts",
+    "closes_fence",
+    "extract_summary",
+    "line_feeds",
+    "opening_fence",
+    "parts",
+    "scope_of",
+    "split_document",
+]
 
 JOINT = "\n"
 """The separator of description and scope (size-impact document)."""
 _LEVEL_TWO = re.compile(r" {0,3}##(?:[ \t](.*))?")
 _REFERENCE = re.compile(r"\[skill:[^\]\n]+\]")
 _BLANK_RUN = re.compile(r"\n{3,}")
+# A run of backticks whose line holds another one is inline code, not the opening of a block.
+_FENCE = re.compile(r"[ \t]*(?:(`{3,}+)[^`]*|(~{3,}+).*)")
+_DESCRIPTION = re.compile(r"description[ \t]*:(?=[ \t]|$)")
+_NO_PLAIN_TEXT = ("|", ">", "[", "{")
 
 
 class Parts(NamedTuple):
@@ -99,3 +121,93 @@ def _without_references(line: str) -> str:
     # the search linear in a line of many openings without an end.
     head, bracket, tail = line.rpartition("]")
     return _REFERENCE.sub("", head + bracket) + tail
+
+
+def opening_fence(line: str) -> str:
+    """Return the marks with which a line opens a block, at any indentation; empty if it does not.
+
+    Three or more backticks without another one behind them, or three or more tildes.
+    """
+    opening = _FENCE.fullmatch(line)
+    return "" if opening is None else opening[1] or opening[2]
+
+
+def closes_fence(line: str, fence: str) -> bool:
+    """True when a line ends the block that ``fence`` opened: as many of its marks, nothing else."""
+    mark = line.strip(" \t")
+    return len(mark) >= len(fence) and mark == fence[0] * len(mark)
+
+
+class Document(NamedTuple):
+    """The two parts of a skill document that a model may be given."""
+
+    description: str
+    """Stripped; empty if it is missing or not a text."""
+    body: str
+    """The text after the frontmatter, with LF line ends and otherwise unchanged."""
+
+
+def line_feeds(text: str) -> str:
+    """Return the text without one leading byte order mark, with CRLF and lone CR as LF."""
+    text = unify_lines(text)
+    return text.replace("\r", "\n") if "\r" in text else text
+
+
+def split_document(text: str) -> Document:
+    """Return description and body of a skill document. Raises nothing."""
+    text = line_feeds(text)
+    # A catalog caps the block; here a block of any size still is no body.
+    limits = DEFAULT_LIMITS._replace(frontmatter_bytes=4 * len(text))
+    try:
+        block = split(text, "", limits).block
+    except InvalidFrontmatter:
+        return Document("", text)
+    closing = text.index("\n") + 1 + len(block)
+    # The body of `split` is trimmed, which would make a heading of indented code on its first line.
+    return Document(_description(block), text[closing:].partition("\n")[2])
+
+
+def _description(block: str) -> str:
+    own = _description_lines(block)
+    for candidate in (block, own, quote_plain_values(own)[0]):
+        try:
+            return _text_of(_fields(candidate).get("description"))
+        except SkillYamlError:
+            continue
+    return _one_line(own)
+
+
+def _fields(block: str) -> dict[str, Node]:
+    tree_and_lines = read_plain_lines(block) or read_mapping(block, "")
+    return tree_and_lines[0]
+
+
+def _text_of(node: Node | None) -> str:
+    value = plain_value(node) if isinstance(node, Scalar) else None
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _description_lines(block: str) -> str:
+    """Return the last top-level ``description`` field with its continuation lines, unparsed.
+
+    The last one is used because readers that accept duplicate keys use the last.
+    """
+    lines = block.split("\n")
+    starts = [number for number, line in enumerate(lines) if _DESCRIPTION.match(line)]
+    if not starts:
+        return ""
+    start = starts[-1]
+    end = start + 1
+    while end < len(lines) and lines[end][:1] in ("", " ", "\t"):
+        end += 1
+    return "\n".join(lines[start:end])
+
+
+def _one_line(own: str) -> str:
+    """Return the text after the colon, without enclosing quotes."""
+    value = own.partition("\n")[0].partition(":")[2].strip()
+    if value in NULLS or value.startswith(_NO_PLAIN_TEXT):
+        return ""
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        value = value[1:-1].strip()
+    return value

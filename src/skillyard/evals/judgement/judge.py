@@ -9,15 +9,10 @@ from typing import Any
 from skillyard.arguments import check_arguments
 from skillyard.errors import InvalidInput
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.judgement.prompt import (
-    NO_JSON,
-    PROMPT_VERSION,
-    REFUSAL,
-    TRUNCATED,
-    judge_prompt,
-)
+from skillyard.evals.judgement.prompt import PROMPT_VERSION, judge_prompt
 from skillyard.evals.judgement.replies import extract_json
 from skillyard.evals.judgement.verdicts import BadVerdict, Verdict, read_criteria, verdict
+from skillyard.evals.models.factory import as_model
 from skillyard.evals.models.prices import Price, cost_of
 from skillyard.evals.models.protocol import ModelFailed, Reply, Request
 
@@ -27,12 +22,6 @@ MAX_TOKENS = 16_000
 """Current models count what they think against it (spec/evals.md §1.8)."""
 TIMEOUT_S = 45.0
 """Of one attempt (spec/evals.md §1.4)."""
-_UNUSABLE = {"refusal": REFUSAL, "max_tokens": TRUNCATED}
-_MESSAGES = {
-    REFUSAL: "the judge declined to answer",
-    TRUNCATED: "the reply was cut off at max_tokens",
-    NO_JSON: "the reply holds no complete JSON object",
-}
 
 
 @check_arguments
@@ -77,8 +66,6 @@ def invoke_judge(
     if max_retries < 0:
         raise InvalidInput(f"max_retries must be 0 or more, not {max_retries}")
     rubric = read_criteria(criteria)
-    from skillyard.evals.models.factory import as_model
-
     model = as_model(client)
     record = _Record(price)
     with_schema = True
@@ -158,12 +145,13 @@ class _Record:
 
 
 def _verdict(reply: Reply, criteria: tuple[Criterion, ...]) -> Verdict:
-    unusable = _UNUSABLE.get(reply.stop_reason)
-    if unusable is not None:
-        raise BadVerdict(unusable, _MESSAGES[unusable])
+    if reply.stop_reason == "refusal":
+        raise BadVerdict("refusal", "the judge declined to answer")
+    if reply.stop_reason == "max_tokens":
+        raise BadVerdict("truncated", "the reply was cut off at max_tokens")
     parsed = extract_json(reply.text)
     if parsed is None:
-        raise BadVerdict(NO_JSON, _MESSAGES[NO_JSON])
+        raise BadVerdict("no_json", "the reply holds no complete JSON object")
     return verdict(parsed, criteria)
 
 

@@ -15,23 +15,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.judgement import verdicts
+from skillyard.evals.judgement.verdicts import HIGHEST, LOWEST, WINNERS
 from skillyard.text import one_line
 
 __all__ = [
-    "NO_JSON",
     "PROMPT_VERSION",
-    "REFUSAL",
-    "TRUNCATED",
+    "REASONS_TO_RETRY",
     "JudgePrompt",
     "judge_prompt",
     "reply_schema",
     "unused_word",
 ]
-
-NO_JSON = "no_json"
-TRUNCATED = "truncated"
-REFUSAL = "refusal"
 
 _SYSTEM = """\
 You are an impartial judge. You compare two responses to the same request, by the criteria you are \
@@ -93,20 +87,20 @@ quotes. Add nothing.""",
 )
 """The addition after one invalid reply, and after two or more."""
 
-_WHY = {
-    NO_JSON: "it held no complete JSON object",
-    TRUNCATED: "it was cut off before its end, so it must be shorter",
-    REFUSAL: "it declined, but comparing two texts is all that is asked",
-    verdicts.BAD_SHAPE: "it was not an object of the shape asked for",
-    verdicts.MISSING_CRITERION: "it left a criterion out",
-    verdicts.DUPLICATE_CRITERION: "it scored a criterion twice",
-    verdicts.UNKNOWN_CRITERION: "it named a criterion that is not in the list",
-    verdicts.SCORE_NOT_INTEGER: "a score was not an integer",
-    verdicts.SCORE_OUT_OF_RANGE: "a score lay outside 1 to 5",
-    verdicts.BAD_REASONING: "a reasoning was not a text",
-    verdicts.BAD_WINNER: 'overall_winner was not "A", "B" or "tie"',
+REASONS_TO_RETRY = {
+    "no_json": "it held no complete JSON object",
+    "truncated": "it was cut off before its end, so it must be shorter",
+    "refusal": "it declined, but comparing two texts is all that is asked",
+    "bad_shape": "it was not an object of the shape asked for",
+    "missing_criterion": "it left a criterion out",
+    "duplicate_criterion": "it scored a criterion twice",
+    "unknown_criterion": "it named a criterion that is not in the list",
+    "score_not_integer": "a score was not an integer",
+    "score_out_of_range": "a score lay outside 1 to 5",
+    "bad_reasoning": "a reasoning was not a text",
+    "bad_winner": 'overall_winner was not "A", "B" or "tie"',
 }
-"""By the kind of failure. Fixed texts: what a judge wrote never enters its next prompt."""
+"""By the kind of ``BadVerdict``. Fixed texts: what a judge wrote never enters its next prompt."""
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _WORD_DIGITS = 32  # hexadecimal: 128 bits
@@ -133,9 +127,8 @@ def judge_prompt(
 ) -> JudgePrompt:
     """Return the question about two responses to a request, by a rubric.
 
-    ``failures`` holds the kinds of the invalid replies so far (``no_json``, ``truncated``,
-    ``refusal`` or a kind of ``BadVerdict``). The more there are, the stricter the question. Equal
-    arguments give equal questions. Raises KeyError for an unknown kind.
+    ``failures`` holds the kinds of the invalid replies so far. The more there are, the stricter
+    the question. Equal arguments give equal questions. Raises KeyError for an unknown kind.
     """
     texts = [_SURROGATES.sub("\ufffd", text) for text in (user_prompt, response_a, response_b)]
     word = unused_word(texts)
@@ -153,7 +146,7 @@ def judge_prompt(
     )
     if failures:
         stricter = _STRICTER[min(len(failures), len(_STRICTER)) - 1]
-        user += stricter.format(why=_WHY[failures[-1]])
+        user += stricter.format(why=REASONS_TO_RETRY[failures[-1]])
     return JudgePrompt(_SYSTEM, user, reply_schema(criteria), word)
 
 
@@ -206,7 +199,7 @@ def reply_schema(criteria: Sequence[Criterion]) -> dict[str, Any]:
     Providers support neither bounds of numbers nor counts of items. So scores are an enumeration,
     and :func:`skillyard.evals.judgement.verdicts.verdict` checks the reply.
     """
-    score = {"type": "integer", "enum": list(range(verdicts.LOWEST, verdicts.HIGHEST + 1))}
+    score = {"type": "integer", "enum": list(range(LOWEST, HIGHEST + 1))}
     scored = {
         "name": {"type": "string", "enum": [criterion.name for criterion in criteria]},
         "reasoning": {"type": "string"},
@@ -216,7 +209,7 @@ def reply_schema(criteria: Sequence[Criterion]) -> dict[str, Any]:
     return _closed(
         {
             "criteria": {"type": "array", "items": _closed(scored)},
-            "overall_winner": {"type": "string", "enum": list(verdicts.WINNERS)},
+            "overall_winner": {"type": "string", "enum": list(WINNERS)},
         }
     )
 
@@ -233,7 +226,7 @@ def _closed(properties: Mapping[str, Any]) -> dict[str, Any]:
 def _version() -> str:
     example = (Criterion("name", 1.0, "Description."),)
     parts = [_SYSTEM, _USER, _TEXT, *_STRICTER, _criterion_line(example[0]), _shape(example)]
-    parts += [*_WHY, *_WHY.values(), json.dumps(reply_schema(example))]
+    parts += [*REASONS_TO_RETRY, *REASONS_TO_RETRY.values(), json.dumps(reply_schema(example))]
     return _digest(parts, 0)[:16]
 
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from skillyard.arguments import check_arguments
-from skillyard.evals.conditions.fences import closes_fence, opening_fence
+from skillyard.evals.conditions.summaries import closes_fence, opening_fence
 from skillyard.io.strict_json import refuse_constant
 
-__all__ = ["extract_json"]
+__all__ = ["extract_json", "extract_value"]
 
 _BOM = "\ufeff"
 # A string, closed or running to the end, or a brace. Possessive: every character is passed once.
@@ -43,6 +43,20 @@ def extract_json(text: str) -> dict[str, Any] | None:
         if isinstance(value, dict):
             return value
     return _scan(text)
+
+
+def extract_value(text: str) -> tuple[Any] | None:
+    """Return the first JSON value in a reply, of any kind but null; None when there is none.
+
+    The order is that of :func:`extract_json`. The tuple tells ``false`` and ``0`` from None.
+    """
+    text = text.removeprefix(_BOM)
+    for candidate in (text, *_fenced(text)):
+        value = _parse(candidate)
+        if value is not None:
+            return (value,)
+    scanned = _scan(text)
+    return None if scanned is None else (scanned,)
 
 
 def _parse(text: str) -> Any:

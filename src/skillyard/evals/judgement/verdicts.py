@@ -16,16 +16,8 @@ from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.evals.criteria import Criterion
 
 __all__ = [
-    "BAD_REASONING",
-    "BAD_SHAPE",
-    "BAD_WINNER",
-    "DUPLICATE_CRITERION",
     "HIGHEST",
     "LOWEST",
-    "MISSING_CRITERION",
-    "SCORE_NOT_INTEGER",
-    "SCORE_OUT_OF_RANGE",
-    "UNKNOWN_CRITERION",
     "WINNERS",
     "BadVerdict",
     "CriterionScores",
@@ -38,20 +30,16 @@ WINNERS = ("A", "B", "tie")
 LOWEST, HIGHEST = 1, 5
 """The scale of every criterion, in whole points."""
 
-BAD_SHAPE = "bad_shape"
-MISSING_CRITERION = "missing_criterion"
-DUPLICATE_CRITERION = "duplicate_criterion"
-UNKNOWN_CRITERION = "unknown_criterion"
-SCORE_NOT_INTEGER = "score_not_integer"
-SCORE_OUT_OF_RANGE = "score_out_of_range"
-BAD_REASONING = "bad_reasoning"
-BAD_WINNER = "bad_winner"
-
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class BadVerdict(SkillyardError):
-    """A reply that is no verdict on the rubric; ``kind`` is a stable word for the reason."""
+    """A reply that is no verdict on the rubric.
+
+    ``kind`` is ``no_json``, ``truncated``, ``refusal``, ``bad_shape``, ``missing_criterion``,
+    ``duplicate_criterion``, ``unknown_criterion``, ``score_not_integer``, ``score_out_of_range``,
+    ``bad_reasoning`` or ``bad_winner``.
+    """
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -102,9 +90,16 @@ def read_criteria(
         raise InvalidInput("criteria: a rubric needs at least one criterion")
     names: set[str] = set()
     for place, criterion in enumerate(rubric, 1):
-        _check(criterion, f"criteria[{place}]")
+        where = f"criteria[{place}]"
+        if not isinstance(criterion.name, str) or not criterion.name.strip():
+            raise InvalidInput(f"{where}.name must be a text that is not blank")
+        if not isinstance(criterion.description, str):
+            raise InvalidInput(f"{where}.description must be a text")
+        if not _is_weight(criterion.weight):
+            weight = criterion.weight
+            raise InvalidInput(f"{where}.weight must be a finite number above 0, not {weight!r}")
         if criterion.name in names:
-            raise InvalidInput(f"criteria[{place}].name: {criterion.name!r} stands twice")
+            raise InvalidInput(f"{where}.name: {criterion.name!r} stands twice")
         names.add(criterion.name)
     return rubric
 
@@ -115,15 +110,8 @@ def _criterion(one: Mapping[str, Any], place: int) -> Criterion:
     return Criterion(one.get("name", ""), one.get("weight", 0), one.get("description") or "")
 
 
-def _check(criterion: Criterion, where: str) -> None:
-    if not isinstance(criterion.name, str) or not criterion.name.strip():
-        raise InvalidInput(f"{where}.name must be a text that is not blank")
-    if not isinstance(criterion.description, str):
-        raise InvalidInput(f"{where}.description must be a text")
-    weight = criterion.weight
-    number = isinstance(weight, int | float) and not isinstance(weight, bool)
-    if not number or not 0 < weight < inf:
-        raise InvalidInput(f"{where}.weight must be a finite number above 0, not {weight!r}")
+def _is_weight(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < inf
 
 
 def verdict(value: object, criteria: Iterable[Criterion]) -> Verdict:
@@ -134,37 +122,37 @@ def verdict(value: object, criteria: Iterable[Criterion]) -> Verdict:
     text; ``overall_winner`` is ``A``, ``B`` or ``tie``. Other keys are passed over.
     """
     if not isinstance(value, Mapping):
-        raise BadVerdict(BAD_SHAPE, "the reply is not a JSON object")
+        raise BadVerdict("bad_shape", "the reply is not a JSON object")
     entries = value.get("criteria")
     if not isinstance(entries, list):
-        raise BadVerdict(BAD_SHAPE, "criteria is not a list")
+        raise BadVerdict("bad_shape", "criteria is not a list")
     names = [criterion.name for criterion in criteria]
     scores_by_name: dict[str, CriterionScores] = {}
     for entry in entries:
         one = _criterion_scores(entry, names)
         if one.name in scores_by_name:
-            raise BadVerdict(DUPLICATE_CRITERION, f"criterion {one.name!r} is scored twice")
+            raise BadVerdict("duplicate_criterion", f"criterion {one.name!r} is scored twice")
         scores_by_name[one.name] = one
     missing = [name for name in names if name not in scores_by_name]
     if missing:
-        raise BadVerdict(MISSING_CRITERION, f"criterion {missing[0]!r} is not scored")
+        raise BadVerdict("missing_criterion", f"criterion {missing[0]!r} is not scored")
     winner = value.get("overall_winner")
     if not isinstance(winner, str) or winner not in WINNERS:
-        raise BadVerdict(BAD_WINNER, 'overall_winner is not "A", "B" or "tie"')
+        raise BadVerdict("bad_winner", 'overall_winner is not "A", "B" or "tie"')
     return Verdict(tuple(scores_by_name[name] for name in names), winner)
 
 
 def _criterion_scores(entry: object, names: list[str]) -> CriterionScores:
     if not isinstance(entry, Mapping):
-        raise BadVerdict(BAD_SHAPE, "an entry of criteria is not an object")
+        raise BadVerdict("bad_shape", "an entry of criteria is not an object")
     name = entry.get("name")
     if not isinstance(name, str):
-        raise BadVerdict(BAD_SHAPE, "a criterion's name is not a text")
+        raise BadVerdict("bad_shape", "a criterion's name is not a text")
     if name not in names:
-        raise BadVerdict(UNKNOWN_CRITERION, f"{name[:60]!r} is not a criterion of the rubric")
+        raise BadVerdict("unknown_criterion", f"{name[:60]!r} is not a criterion of the rubric")
     reasoning = entry.get("reasoning")
     if not isinstance(reasoning, str):
-        raise BadVerdict(BAD_REASONING, f"the reasoning on {name!r} is not a text")
+        raise BadVerdict("bad_reasoning", f"the reasoning on {name!r} is not a text")
     return CriterionScores(
         name,
         _score(entry, "score_a", name),
@@ -177,9 +165,9 @@ def _criterion_scores(entry: object, names: list[str]) -> CriterionScores:
 def _score(entry: Mapping[str, object], key: str, name: str) -> int:
     score = entry.get(key)
     if isinstance(score, bool) or not isinstance(score, int):
-        raise BadVerdict(SCORE_NOT_INTEGER, f"{key} of {name!r} is not an integer")
+        raise BadVerdict("score_not_integer", f"{key} of {name!r} is not an integer")
     if not LOWEST <= score <= HIGHEST:
         raise BadVerdict(
-            SCORE_OUT_OF_RANGE, f"{key} of {name!r} is not between {LOWEST} and {HIGHEST}"
+            "score_out_of_range", f"{key} of {name!r} is not between {LOWEST} and {HIGHEST}"
         )
     return score

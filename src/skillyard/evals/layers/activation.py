@@ -1,50 +1,132 @@
-"""L3, activation: whether the router picks the right skills, and none where none fits.
-
-The runs of a case are averaged, so each case counts once (evals.md §1.14 and §1.15).
-"""
+"""L3, activation: whether the router picks the right skills, and none where none fits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.layers.router import Routed, Router
-from skillyard.evals.layers.routing_run import RoutingRun, RoutingTask, result_fields, rounded
-from skillyard.evals.statistics.intervals import mean_of, spread_of, wilson
+from skillyard.evals.cases.layer_cases import CasePlaces, read_activation_cases
+from skillyard.evals.cases.sampling import sample
+from skillyard.evals.layers.case_run import CaseTask
+from skillyard.evals.layers.datasets import check_known, require_cases
+from skillyard.evals.layers.protocol import CaseResult, Layer, Summary, Work
+from skillyard.evals.layers.router import Routed, Router, index_text, routed_skills
+from skillyard.evals.layers.routing import (
+    RoutingLayer,
+    mean_and_spread,
+    mean_over_cases,
+    mean_over_runs,
+    rate,
+    rounded,
+    routing_task,
+    runs_by_case,
+    skill_digests,
+)
+from skillyard.evals.regression.measures import OVERALL, Measure, Values, values_by_case
+from skillyard.evals.statistics.intervals import mean_of
 
-__all__ = ["ActivationRun", "activation_artifacts", "activation_summary"]
+if TYPE_CHECKING:
+    from skillyard.catalog import Catalog
+    from skillyard.evals.cases.labels import Label
+    from skillyard.evals.config_values import ActivationLimits, Regression
+    from skillyard.evals.report.layer_view import LayerView
+    from skillyard.evals.settings import RunSettings
 
-OVERALL = "_overall"
-CURVE_POINTS = 200
-"""Most thresholds of a curve: as many as a plot can show."""
+__all__ = ["ACTIVATION", "ActivationLayer", "activation_artifacts", "activation_summary"]
 
 
-class ActivationRun(RoutingRun):
-    """The run of activation cases over one router."""
+class ActivationLayer(RoutingLayer):
+    """L3: requests, each with the skills that it should activate."""
 
-    def __init__(
+    def read(self, settings: RunSettings, places: CasePlaces, catalog: Catalog) -> Work:
+        """Return the activation cases."""
+        data = require_cases(read_activation_cases(places, catalog), places)
+        cases: Sequence[ActivationCase] = data.cases
+        if settings.skill is not None:
+            known = {name for case in cases for name in _skills_of(case)}
+            check_known("--skill", settings.skill, known)
+            cases = [case for case in cases if settings.skill in _skills_of(case)]
+        sampled = sample(
+            cases,
+            settings.limit,
+            seed=settings.seed,
+            layer="activation",
+            key=lambda case: case.id,
+            is_positive=lambda case: case.should_activate,
+        )
+        return Work(sampled, data.sha256, skill_digests(catalog, None), data.diagnostics)
+
+    def tasks(self, work: Work, routers: Mapping[str, Router]) -> list[CaseTask]:
+        """Return one request for each case."""
+        return [_task(case, routers[""]) for case in work.cases]
+
+    def summarise(
         self,
-        cases: Sequence[ActivationCase],
-        router: Router,
-        *,
-        runs: int = 1,
-        on_case: Callable[[dict[str, Any]], None] = lambda case: None,
-    ) -> None:
-        tasks = [RoutingTask(partial(_head, case), partial(_route, case, router)) for case in cases]
-        super().__init__(tasks, runs=runs, on_case=on_case)
+        cases: list[CaseResult],
+        work: Work,
+        settings: RunSettings,
+        catalog: Catalog,
+        labels: Sequence[Label],
+    ) -> Summary:
+        """Return the rates by skill; the artifacts are the index and the categories."""
+        index = _index_size(settings, catalog, cases)
+        return activation_summary(cases), activation_artifacts(cases, index)
+
+    def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterator[Measure]:
+        """Yield true and false positive rates of all requests, and of each skill."""
+        decided = [case for case in cases if case["passed"] is not None]
+        positives = [case for case in decided if case["should_activate"]]
+        negatives = [case for case in decided if not case["should_activate"]]
+        limits = rules.activation
+        yield from _rates(
+            OVERALL,
+            values_by_case(positives, lambda case: case["passed"]),
+            values_by_case(negatives, lambda case: not case["passed"]),
+            limits,
+        )
+        for skill in sorted({name for case in decided for name in case["expected_skills"]}):
+
+            def fires(case: CaseResult, skill: str = skill) -> bool:
+                return skill in case["picked"]
+
+            expecting = [case for case in decided if skill in case["expected_skills"]]
+            others = [case for case in decided if _is_other(skill, case)]
+            yield from _rates(
+                skill, values_by_case(expecting, fires), values_by_case(others, fires), limits
+            )
+
+    def view(self, envelope: Mapping[str, object]) -> LayerView:
+        """Return the rates, as they are shown."""
+        from skillyard.evals.report.routing import activation_layer_view
+
+        return activation_layer_view(envelope)
 
 
-def _route(case: ActivationCase, router: Router, run: int) -> dict[str, Any]:
+def _rates(
+    entity: str, positives: Values, negatives: Values, limits: ActivationLimits
+) -> Iterator[Measure]:
+    least = limits.min_cases
+    yield Measure(entity, "tpr", "lower", True, positives, limits.tpr_drop, least, largest=1)
+    yield Measure(entity, "fpr", "higher", True, negatives, limits.fpr_increase, least, largest=1)
+
+
+def _is_other(skill: str, case: Mapping[str, Any]) -> bool:
+    """True for a request at which the skill should not fire."""
+    expected = (*case["expected_skills"], *case["acceptable_skills"])
+    return skill not in expected and case.get("about") in (None, skill)
+
+
+def _skills_of(case: ActivationCase) -> tuple[str, ...]:
+    about = (case.about,) if case.about is not None else ()
+    return (*case.expected_skills, *case.acceptable_skills, *about)
+
+
+def _task(case: ActivationCase, router: Router) -> CaseTask:
     candidates = tuple(dict.fromkeys((*case.expected_skills, *case.acceptable_skills)))
-    return _outcome(case, router.route(case.user_prompt, candidates, run))
-
-
-def _head(case: ActivationCase, run: int) -> dict[str, Any]:
-    return {
+    head: dict[str, Any] = {
         "id": case.id,
-        "run_index": run,
         "user_prompt": case.user_prompt,
         "category": case.category,
         "expected_skills": list(case.expected_skills),
@@ -52,35 +134,45 @@ def _head(case: ActivationCase, run: int) -> dict[str, Any]:
         "required_skills": list(case.required_skills),
         "should_activate": case.should_activate,
         "about": case.about,
-        "picked": [],
-        "dropped": [],
-        "passed": None,
+        "missing": [],
         "precision": None,
         "recall": None,
         "f1": None,
         "exact": None,
-        "fallback": False,
-        "confidence": None,
         "best": None,
-        "cost": 0.0,
-        "generations": [],
-        "errors": [],
-        "skipped": None,
     }
+    return routing_task(router, case.user_prompt, candidates, head, partial(_outcome, case))
 
 
 def _outcome(case: ActivationCase, routed: Routed) -> dict[str, Any]:
-    fields = {**result_fields(routed), "best": routed.best}
+    fields = {"best": routed.best}
     return fields if routed.error else {**fields, **_score(case, routed)}
+
+
+def _index_size(
+    settings: RunSettings, catalog: Catalog, cases: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the size of the index that a model saw; for a scorer the number of skills."""
+    if not settings.asks_models:
+        return {"skills": catalog.counts.skills, "characters": None, "input_tokens": None}
+    index = index_text(routed_skills(catalog))
+    counted = [tokens for case in cases if (tokens := case.get("input_tokens")) is not None]
+    return {
+        "skills": len(index.names),
+        "characters": len(index.text),
+        "input_tokens": round(sum(counted) / len(counted)) if counted else None,
+    }
 
 
 def _score(case: ActivationCase, routed: Routed) -> dict[str, Any]:
     """Return the measures of one choice.
 
-    Any expected or acceptable skill is a hit (evals.md §1.14). With ``required_skills`` all of them
-    are expected, and recall is their share. Acceptable skills do not change precision, unless
-    nothing else is picked: then they count as the expected one. If no skill should be picked, an
-    unreadable reply fails.
+    It passes if any expected or acceptable skill is picked (evals.md §1.14), and with
+    ``required_skills`` if all of these are. Precision is the share of the picked skills that are
+    expected. Recall is the share of the expected skills that are picked, or of the required ones
+    where they are named. Acceptable skills do not change precision, unless nothing else is picked:
+    then they count as expected. For recall they count as one expected skill if none is picked. If
+    no skill should be picked, an unreadable reply fails.
     """
     picked = list(routed.picked)
     if case.about is not None:
@@ -88,26 +180,30 @@ def _score(case: ActivationCase, routed: Routed) -> dict[str, Any]:
     decisive = [name for name in picked if name not in case.acceptable_skills]
     if not case.should_activate:
         right = not decisive and not routed.unread
-        return _figures(right, float(right), float(right), right)
+        return _figures(right, float(right), float(right))
     hits = [name for name in decisive if name in case.expected_skills]
-    passed = bool(hits) or len(decisive) < len(picked)
+    accepted = len(decisive) < len(picked)
     precision = len(hits) / len(decisive) if decisive else float(bool(picked))
-    recall = float(passed)
+    expected = case.required_skills or case.expected_skills
+    missing = [name for name in expected if name not in picked]
     if case.required_skills:
-        hits_required = sum(name in picked for name in case.required_skills)
-        recall = hits_required / len(case.required_skills)
-        passed = hits_required == len(case.required_skills)
-    return _figures(passed, precision, recall, passed and precision == 1.0)
+        passed = not missing
+        recall = 1 - len(missing) / len(expected)
+    else:
+        passed = bool(hits) or accepted
+        recall = max(len(hits), int(accepted)) / max(1, len(expected))
+    named = {} if recall == 1.0 else {"missing": missing}
+    return {**_figures(passed, precision, recall), **named}
 
 
-def _figures(passed: bool, precision: float, recall: float, exact: bool) -> dict[str, Any]:
+def _figures(passed: bool, precision: float, recall: float) -> dict[str, Any]:
     both = precision + recall
     return {
         "passed": passed,
         "precision": rounded(precision),
         "recall": rounded(recall),
         "f1": rounded(2 * precision * recall / both) if both else 0.0,
-        "exact": exact,
+        "exact": passed and precision == recall == 1.0,
     }
 
 
@@ -116,144 +212,75 @@ def activation_summary(cases: Iterable[Mapping[str, Any]]) -> dict[str, dict[str
 
     Cases with errors and cases that were skipped count in ``errors`` alone. A skill's true
     positive rate is over the cases that expect it; its false positive rate over all the others
-    that do not accept it.
+    that do not accept it. ``f1`` is the mean of the F1 of the cases that expect a skill (macro
+    average): the one F1 that terminal and report show. ``mean`` is the mean over all cases.
     """
     all_cases = list(cases)
-    groups = _by_id(case for case in all_cases if case["passed"] is not None)
-    failed = sum(bool(case["errors"]) for case in all_cases)
-    summary = {OVERALL: {**_overall(groups), "errors": failed}}
+    decided = runs_by_case(case for case in all_cases if case["passed"] is not None)
+    summary = {OVERALL: {**_overall(decided), "errors": _errors(all_cases)}}
     for skill in sorted({name for case in all_cases for name in case["expected_skills"]}):
-        summary[skill] = _for_skill(skill, groups, all_cases)
+        of_skill = [case for case in all_cases if skill in case["expected_skills"]]
+        summary[skill] = {**_for_skill(skill, decided), "errors": _errors(of_skill)}
     return summary
 
 
-def _by_id(cases: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for case in cases:
-        groups.setdefault(case["id"], []).append(case)
-    return list(groups.values())
+def _errors(cases: Sequence[Mapping[str, Any]]) -> int:
+    return sum(bool(case["errors"]) for case in cases)
 
 
-def _overall(groups: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
-    positives = [group for group in groups if group[0]["should_activate"]]
-    negatives = [group for group in groups if not group[0]["should_activate"]]
-    f1 = [_mean(group, "f1") for group in groups]
+def _overall(decided: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    positives = [runs for runs in decided if runs[0]["should_activate"]]
+    negatives = [runs for runs in decided if not runs[0]["should_activate"]]
     return {
-        "mean": rounded(mean_of(f1)) if f1 else None,
-        "stddev": rounded(spread_of(f1)),
-        "n": len(groups),
-        "precision": _over(positives, "precision"),
-        "recall": _over(positives, "recall"),
-        "f1": _over(positives, "f1"),
-        **_rate("tpr", [_mean(group, "passed") for group in positives]),
-        **_rate("fpr", [1.0 - _mean(group, "passed") for group in negatives]),
-        "accuracy": _over(groups, "passed"),
-        "exact_set_rate": _over(groups, "exact"),
+        **mean_and_spread([mean_over_runs(runs, "f1") for runs in decided]),
+        "n": len(decided),
+        "precision": mean_over_cases(positives, "precision"),
+        "recall": mean_over_cases(positives, "recall"),
+        "f1": mean_over_cases(positives, "f1"),
+        **rate("tpr", [mean_over_runs(runs, "passed") for runs in positives]),
+        **rate("fpr", [1.0 - mean_over_runs(runs, "passed") for runs in negatives]),
+        "accuracy": mean_over_cases(decided, "passed"),
+        "exact_set_rate": mean_over_cases(decided, "exact"),
         "positives": len(positives),
         "negatives": len(negatives),
     }
 
 
-def _for_skill(
-    skill: str,
-    groups: Sequence[Sequence[Mapping[str, Any]]],
-    all_cases: Sequence[Mapping[str, Any]],
-) -> dict[str, Any]:
-    expecting = [group for group in groups if skill in group[0]["expected_skills"]]
-    others = [
-        group
-        for group in groups
-        if skill not in (*group[0]["expected_skills"], *group[0]["acceptable_skills"])
-        and group[0]["about"] in (None, skill)
-    ]
-    fired_rates = [
-        mean_of([float(skill in case["picked"]) for case in group]) for group in expecting
-    ]
-    false_rates = [mean_of([float(skill in case["picked"]) for case in group]) for group in others]
-    f1 = [_mean(group, "f1") for group in expecting]
+def _for_skill(skill: str, decided: Sequence[Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    expecting = [runs for runs in decided if skill in runs[0]["expected_skills"]]
+    others = [runs for runs in decided if _is_other(skill, runs[0])]
+
+    def fired(cases: Sequence[Sequence[Mapping[str, Any]]]) -> list[float]:
+        return [mean_of([float(skill in case["picked"]) for case in runs]) for runs in cases]
+
     return {
-        "mean": rounded(mean_of(f1)) if f1 else None,
-        "stddev": rounded(spread_of(f1)),
+        **mean_and_spread([mean_over_runs(runs, "f1") for runs in expecting]),
         "n": len(expecting),
-        **_rate("tpr", fired_rates),
-        **_rate("fpr", false_rates),
+        "f1": mean_over_cases(expecting, "f1"),
+        **rate("tpr", fired(expecting)),
+        **rate("fpr", fired(others)),
         "positives": len(expecting),
         "negatives": len(others),
-        "errors": sum(
-            bool(case["errors"]) for case in all_cases if skill in case["expected_skills"]
-        ),
     }
 
 
 def activation_artifacts(
     cases: Iterable[Mapping[str, Any]], index: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what the report shows beside the summary: categories, and a curve for a scorer."""
-    decided = [case for case in cases if case["passed"] is not None]
-    categories = {
-        name: {
-            "n": len(groups),
-            "accuracy": _over(groups, "passed"),
-            "f1": _over(groups, "f1"),
+    """Return what the report shows beside the summary: the size of the index, and categories."""
+    by_category: dict[str, list[Mapping[str, Any]]] = {}
+    for case in cases:
+        if case["passed"] is not None:
+            by_category.setdefault(case["category"], []).append(case)
+    categories = {}
+    for name in sorted(by_category):
+        of_category = runs_by_case(by_category[name])
+        categories[name] = {
+            "n": len(of_category),
+            "accuracy": mean_over_cases(of_category, "passed"),
+            "f1": mean_over_cases(of_category, "f1"),
         }
-        for name in sorted({case["category"] for case in decided})
-        for groups in [_by_id(case for case in decided if case["category"] == name)]
-    }
-    return {"index": dict(index), "categories": categories, "curve": _curve(decided)}
+    return {"index": dict(index), "categories": categories}
 
 
-def _curve(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return recall, false positive rate and precision at every threshold on the best score.
-
-    At a threshold the skill in the first place is picked when its score reaches it. Empty for
-    routers without scores, and for trigger sets, which ask about one skill each.
-    """
-    scored = [
-        case
-        for case in cases
-        if case["confidence"] is not None and case["about"] is None and not case["run_index"]
-    ]
-    positives = [case for case in scored if case["should_activate"]]
-    negatives = [case for case in scored if not case["should_activate"]]
-    values = sorted({float(case["confidence"]) for case in scored})
-    step = max(1, -(-len(values) // CURVE_POINTS))
-    return [_point(threshold, positives, negatives) for threshold in values[::step]]
-
-
-def _point(
-    threshold: float,
-    positives: Sequence[Mapping[str, Any]],
-    negatives: Sequence[Mapping[str, Any]],
-) -> dict[str, Any]:
-    fired = [case for case in positives if case["confidence"] >= threshold]
-    right = sum(
-        case["best"] in (*case["expected_skills"], *case["acceptable_skills"]) for case in fired
-    )
-    wrong = sum(case["confidence"] >= threshold for case in negatives)
-    fires = len(fired) + wrong
-    return {
-        "threshold": threshold,
-        "recall": rounded(right / len(positives)) if positives else None,
-        "fpr": rounded(wrong / len(negatives)) if negatives else None,
-        "precision": rounded(right / fires) if fires else None,
-    }
-
-
-def _mean(group: Sequence[Mapping[str, Any]], field: str) -> float:
-    return mean_of([float(case[field]) for case in group])
-
-
-def _over(groups: Sequence[Sequence[Mapping[str, Any]]], field: str) -> float | None:
-    return rounded(mean_of([_mean(group, field) for group in groups])) if groups else None
-
-
-def _rate(name: str, values: Sequence[float]) -> dict[str, float | None]:
-    """Return a share of cases with its Wilson interval; a case half of whose runs pass is half."""
-    if not values:
-        return {name: None, f"{name}_low": None, f"{name}_high": None}
-    low, high = wilson(round(sum(values)), len(values))
-    return {
-        name: rounded(mean_of(values)),
-        f"{name}_low": rounded(low),
-        f"{name}_high": rounded(high),
-    }
+ACTIVATION: Layer = ActivationLayer()

@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from skillyard.evals.cases.confusion import ConfusionCase
+from skillyard.evals.cases.confusion import ConfusionCase, groups_of
+from skillyard.evals.cases.layer_cases import CasePlaces, read_confusion_cases
+from skillyard.evals.cases.sampling import sample
+from skillyard.evals.layers.case_run import CaseTask
+from skillyard.evals.layers.datasets import check_known, require_cases
+from skillyard.evals.layers.protocol import CaseResult, Layer, Summary, Work
 from skillyard.evals.layers.router import Routed, Router
-from skillyard.evals.layers.routing_run import RoutingRun, RoutingTask, result_fields, rounded
-from skillyard.evals.statistics.intervals import mean_of, spread_of, wilson
+from skillyard.evals.layers.routing import (
+    RoutingLayer,
+    mean_and_spread,
+    mean_over_runs,
+    rate,
+    rounded,
+    routing_task,
+    runs_by_case,
+    skill_digests,
+)
+from skillyard.evals.regression.measures import Measure, values_by_case
 
-__all__ = ["ConfusionRun", "Findings", "confusion_artifacts", "confusion_summary"]
+if TYPE_CHECKING:
+    from skillyard.catalog import Catalog
+    from skillyard.evals.cases.labels import Label
+    from skillyard.evals.config_values import Regression
+    from skillyard.evals.report.layer_view import LayerView
+    from skillyard.evals.settings import RunSettings
+
+__all__ = ["CONFUSION", "ConfusionLayer", "confusion_artifacts", "confusion_summary"]
 
 PAIR_SHARE = 0.2
 """A pair is confused when more than this share of a skill's requests goes to another one."""
@@ -22,58 +43,88 @@ RIVALS = 2
 """A skill discriminates badly when so many others get at least as many of its requests."""
 
 
-class ConfusionRun(RoutingRun):
-    """The run of confusion cases.
+class ConfusionLayer(RoutingLayer):
+    """L4: requests that one skill of a group of similar skills should take."""
 
-    ``routers`` has the router of each group. A negative without a group is routed in every group.
-    """
+    def read(self, settings: RunSettings, places: CasePlaces, catalog: Catalog) -> Work:
+        """Return the confusion cases and their groups."""
+        data = require_cases(read_confusion_cases(places, catalog), places)
+        groups = groups_of(data.cases)
+        cases: Sequence[ConfusionCase] = data.cases
+        if settings.group is not None:
+            check_known("--group", settings.group, groups)
+            groups = {settings.group: groups[settings.group]}
+            cases = [case for case in cases if case.group in ("", settings.group)]
+        sampled = sample(
+            cases, settings.limit, seed=settings.seed, layer="confusion", key=lambda case: case.id
+        )
+        digests = skill_digests(catalog, groups if settings.index == "group" else None)
+        return Work(sampled, data.sha256, digests, data.diagnostics, groups)
 
-    def __init__(
-        self,
-        cases: Sequence[ConfusionCase],
-        groups: Mapping[str, tuple[str, ...]],
-        routers: Mapping[str, Router],
-        *,
-        runs: int = 1,
-        on_case: Callable[[dict[str, Any]], None] = lambda case: None,
-    ) -> None:
-        tasks = [
-            RoutingTask(
-                partial(_head, case, group),
-                partial(_route, case, groups[group], routers[group]),
-            )
-            for case in cases
-            for group in ([case.group] if case.group else groups)
+    def tasks(self, work: Work, routers: Mapping[str, Router]) -> list[CaseTask]:
+        """Return the requests. A negative without a group is a request in every group."""
+        return [
+            _task(case, group, work.groups[group], routers[group])
+            for case in work.cases
+            for group in ([case.group] if case.group else work.groups)
         ]
-        super().__init__(tasks, runs=runs, on_case=on_case)
+
+    def summarise(
+        self,
+        cases: list[CaseResult],
+        work: Work,
+        settings: RunSettings,
+        catalog: Catalog,
+        labels: Sequence[Label],
+    ) -> Summary:
+        """Return the accuracy by group; the artifacts are matrices, findings and negatives."""
+        return confusion_summary(cases, work.groups), confusion_artifacts(cases, work.groups)
+
+    def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterator[Measure]:
+        """Yield the share of each skill's requests that another skill of its group takes."""
+        limits = rules.confusion
+        decided = [case for case in cases if case["passed"] is not None and case["expected_skill"]]
+        for group, skill in sorted({(case["group"], case["expected_skill"]) for case in decided}):
+            of_skill = [
+                case
+                for case in decided
+                if case["group"] == group and case["expected_skill"] == skill
+            ]
+            yield Measure(
+                group,
+                f"cross_activation of {skill}",
+                "higher",
+                True,
+                values_by_case(of_skill, _goes_to_another),
+                limits.cross_activation_change,
+                limits.min_cases,
+                largest=1,
+            )
+
+    def view(self, envelope: Mapping[str, object]) -> LayerView:
+        """Return the accuracy and the findings, as they are shown."""
+        from skillyard.evals.report.routing import confusion_layer_view
+
+        return confusion_layer_view(envelope)
 
 
-def _route(
-    case: ConfusionCase, members: tuple[str, ...], router: Router, run: int
-) -> dict[str, Any]:
-    return _outcome(case, members, router.route(case.user_prompt, members, run))
+def _goes_to_another(case: CaseResult) -> bool:
+    predicted = case["predicted"]
+    return predicted not in (None, case["expected_skill"], *case["outside"])
 
 
-def _head(case: ConfusionCase, group: str, run: int) -> dict[str, Any]:
-    return {
+def _task(case: ConfusionCase, group: str, members: tuple[str, ...], router: Router) -> CaseTask:
+    head: dict[str, Any] = {
         "id": case.id if case.group else f"{case.id}/{group}",
         "group": group,
-        "run_index": run,
         "user_prompt": case.user_prompt,
         "expected_skill": case.expected_skill,
         "acceptable_skills": list(case.acceptable_skills),
-        "picked": [],
-        "dropped": [],
         "predicted": None,
         "outside": [],
-        "passed": None,
-        "confidence": None,
-        "fallback": False,
-        "cost": 0.0,
-        "generations": [],
-        "errors": [],
-        "skipped": None,
     }
+    score = partial(_outcome, case, members)
+    return routing_task(router, case.user_prompt, members, head, score)
 
 
 def _outcome(case: ConfusionCase, members: Sequence[str], routed: Routed) -> dict[str, Any]:
@@ -81,11 +132,7 @@ def _outcome(case: ConfusionCase, members: Sequence[str], routed: Routed) -> dic
     predicted = routed.picked[0] if routed.picked else None
     inside = [name for name in routed.picked if name in members]
     outside = [name for name in routed.picked if name not in members]
-    fields = {
-        **result_fields(routed),
-        "predicted": predicted,
-        "outside": [*outside, *routed.dropped],
-    }
+    fields: dict[str, Any] = {"predicted": predicted, "outside": [*outside, *routed.dropped]}
     if routed.error:
         return fields
     if case.expected_skill is None:
@@ -107,6 +154,13 @@ class _Group:
     def count(self, expected: str, predicted: str) -> int:
         return sum(case["predicted"] == predicted for case in self.row(expected))
 
+    def odd_counts(self) -> dict[str, int]:
+        return {
+            "no_activation": sum(not case["picked"] for case in self.cases),
+            "multi_activation": sum(len(case["picked"]) > 1 for case in self.cases),
+            "out_of_group": sum(bool(case["outside"]) for case in self.cases),
+        }
+
 
 def _groups(
     cases: Iterable[Mapping[str, Any]], groups: Mapping[str, tuple[str, ...]]
@@ -125,30 +179,22 @@ def confusion_summary(
     all_cases = list(cases)
     summary = {}
     for group in _groups(all_cases, groups):
-        passed = _by_request(group.cases)
-        low, high = wilson(round(sum(passed)), len(passed))
+        passed = _pass_rates(group.cases)
+        errors = [case for case in all_cases if case["errors"] and case["group"] == group.name]
         summary[group.name] = {
-            "mean": rounded(mean_of(passed)) if passed else None,
-            "stddev": rounded(spread_of(passed)),
+            **mean_and_spread(passed),
             "n": len(passed),
-            "accuracy": rounded(mean_of(passed)) if passed else None,
-            "low": rounded(low) if passed else None,
-            "high": rounded(high) if passed else None,
+            **rate("accuracy", passed, ends=""),
             "cross_activation": {skill: _cross(group, skill) for skill in group.skills},
-            "requests": {skill: len(_by_request(group.row(skill))) for skill in group.skills},
-            **_odd_counts(group),
-            "errors": sum(
-                bool(case["errors"]) for case in all_cases if case["group"] == group.name
-            ),
+            "requests": {skill: len(runs_by_case(group.row(skill))) for skill in group.skills},
+            **group.odd_counts(),
+            "errors": len(errors),
         }
     return summary
 
 
-def _by_request(cases: Sequence[Mapping[str, Any]]) -> list[float]:
-    requests: dict[str, list[float]] = {}
-    for case in cases:
-        requests.setdefault(case["id"], []).append(float(case["passed"]))
-    return [mean_of(values) for values in requests.values()]
+def _pass_rates(cases: Iterable[Mapping[str, Any]]) -> list[float]:
+    return [mean_over_runs(runs, "passed") for runs in runs_by_case(cases)]
 
 
 def _cross(group: _Group, skill: str) -> float | None:
@@ -158,14 +204,6 @@ def _cross(group: _Group, skill: str) -> float | None:
         return None
     others = sum(case["predicted"] in group.skills and case["predicted"] != skill for case in row)
     return rounded(others / len(row))
-
-
-def _odd_counts(group: _Group) -> dict[str, int]:
-    return {
-        "no_activation": sum(not case["picked"] for case in group.cases),
-        "multi_activation": sum(len(case["picked"]) > 1 for case in group.cases),
-        "out_of_group": sum(bool(case["outside"]) for case in group.cases),
-    }
 
 
 def confusion_artifacts(
@@ -183,98 +221,80 @@ def confusion_artifacts(
             "matrix": [
                 [group.count(row, column) for column in group.skills] for row in group.skills
             ],
-            **_odd_counts(group),
+            **group.odd_counts(),
         }
         for group in grouped
     }
-    findings = [finding for group in grouped for finding in Findings(group).all()]
+    negatives = _pass_rates(
+        case for case in all_cases if case["passed"] is not None and not case["expected_skill"]
+    )
     return {
         "confusion_matrices": matrices,
-        "findings": findings,
-        "negatives": _negatives(all_cases),
+        "findings": [
+            {"group": group.name, "kind": kind, "message": message, "skills": skills}
+            for group in grouped
+            for kind, message, skills in _findings(group)
+        ],
+        "negatives": {
+            "n": len(negatives),
+            **rate("fired", [1.0 - passed for passed in negatives], ends=""),
+        },
     }
 
 
-def _negatives(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    decided = [case for case in cases if case["passed"] is not None and not case["expected_skill"]]
-    passed = _by_request(decided)
-    low, high = wilson(round(len(passed) - sum(passed)), len(passed))
-    return {
-        "n": len(passed),
-        "fired": rounded(1 - mean_of(passed)) if passed else None,
-        "low": rounded(low) if passed else None,
-        "high": rounded(high) if passed else None,
-    }
+Finding = tuple[str, str, list[str]]
+"""Its kind, one sentence, and the skills that it is about."""
 
 
-class Findings:
-    """What stands out in one group, in a fixed order (evals.md §1.14)."""
+def _findings(group: _Group) -> Iterator[Finding]:
+    """Yield what stands out in one group, in a fixed order (evals.md §1.14)."""
+    yield from _confused_pairs(group)
+    yield from _low_discrimination(group)
+    for skill in group.skills:
+        if group.row(skill) and not any(group.count(other, skill) for other in group.skills):
+            message = f"{skill} is never the first pick, not even for its own"
+            yield "never_predicted", message, [skill]
+    yield from _odd_picks(group)
 
-    def __init__(self, group: _Group) -> None:
-        self._group = group
 
-    def all(self) -> list[dict[str, Any]]:
-        """Return pairs, low discrimination, never predicted, multiple, none, out of group."""
-        return [*self._pairs(), *self._low(), *self._never(), *self._odd()]
+def _confused_pairs(group: _Group) -> Iterator[Finding]:
+    for expected in group.skills:
+        total = len(group.row(expected))
+        for predicted in group.skills:
+            count = group.count(expected, predicted)
+            if predicted != expected and total and count / total > PAIR_SHARE:
+                message = f"{count} of {total} requests for {expected} go to {predicted}"
+                yield "pair", message, [expected, predicted]
 
-    def _pairs(self) -> Iterable[dict[str, Any]]:
-        for expected in self._group.skills:
-            total = len(self._group.row(expected))
-            for predicted in self._group.skills:
-                count = self._group.count(expected, predicted)
-                if predicted != expected and total and count / total > PAIR_SHARE:
-                    yield self._finding(
-                        "pair",
-                        f"{count} of {total} requests for {expected} go to {predicted}",
-                        [expected, predicted],
-                    )
 
-    def _low(self) -> Iterable[dict[str, Any]]:
-        for skill in self._group.skills:
-            if not self._group.row(skill):
-                continue
-            own = self._group.count(skill, skill)
-            rivals = [
-                other
-                for other in self._group.skills
-                if other != skill and self._group.count(skill, other) >= max(own, 1)
-            ]
-            if len(rivals) >= RIVALS:
-                yield self._finding(
-                    "low_discrimination",
-                    f"requests for {skill} go as often to {' and to '.join(rivals)}",
-                    [skill, *rivals],
-                )
+def _low_discrimination(group: _Group) -> Iterator[Finding]:
+    for skill in group.skills:
+        if not group.row(skill):
+            continue
+        own = group.count(skill, skill)
+        rivals = [
+            other
+            for other in group.skills
+            if other != skill and group.count(skill, other) >= max(own, 1)
+        ]
+        if len(rivals) >= RIVALS:
+            message = f"requests for {skill} go as often to {' and to '.join(rivals)}"
+            yield "low_discrimination", message, [skill, *rivals]
 
-    def _never(self) -> Iterable[dict[str, Any]]:
-        for skill in self._group.skills:
-            if self._group.row(skill) and not any(
-                self._group.count(other, skill) for other in self._group.skills
-            ):
-                yield self._finding(
-                    "never_predicted",
-                    f"{skill} is never the first pick, not even for its own",
-                    [skill],
-                )
 
-    def _odd(self) -> Iterable[dict[str, Any]]:
-        total = len(self._group.cases)
-        counts = _odd_counts(self._group)
-        if total and counts["multi_activation"] / total > ODD_SHARE:
-            message = f"{counts['multi_activation']} of {total} requests pick several skills"
-            yield self._finding("multi", message, [])
-        if total and counts["no_activation"] / total > ODD_SHARE:
-            message = f"{counts['no_activation']} of {total} requests pick none"
-            yield self._finding("none", message, [])
-        if counts["out_of_group"]:
-            names = sorted({name for case in self._group.cases for name in case["outside"]})
-            message = f"{counts['out_of_group']} of {total} requests pick skills outside the group"
-            yield self._finding("out_of_group", message, names)
+def _odd_picks(group: _Group) -> Iterator[Finding]:
+    total = len(group.cases)
+    counts = group.odd_counts()
+    multiple, none, outside = (
+        counts[name] for name in ("multi_activation", "no_activation", "out_of_group")
+    )
+    if total and multiple / total > ODD_SHARE:
+        yield "multi", f"{multiple} of {total} requests pick several skills", []
+    if total and none / total > ODD_SHARE:
+        yield "none", f"{none} of {total} requests pick none", []
+    if outside:
+        names = sorted({name for case in group.cases for name in case["outside"]})
+        yield "out_of_group", f"{outside} of {total} requests pick skills outside the group", names
 
-    def _finding(self, kind: str, message: str, skills: Sequence[str]) -> dict[str, Any]:
-        return {
-            "group": self._group.name,
-            "kind": kind,
-            "message": message,
-            "skills": list(skills),
-        }
+
+CONFUSION: Layer = ConfusionLayer()

@@ -1,141 +1,235 @@
-"""L5 and L6: generates answers under two conditions and has them judged against each other."""
+"""L5 (effectiveness) and L6 (size impact): answers of a model with and without a skill, in pairs.
+
+Both compare arms of a skill in the same way. L5 has two arms, ``enhanced`` and ``baseline``. L6
+also has a summary and, where a skill has siblings, these.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from skillyard.evals.judgement.assignment import Assignment
-from skillyard.evals.layers.pair_cases import (
-    PairRules,
-    PairUnit,
-    case_head,
-    complete_case,
-    orders_of,
-    unjudgeable_reason,
-)
-from skillyard.evals.layers.scheduler import Job
-from skillyard.evals.layers.session import Answer, Judgement, Session
-from skillyard.evals.models.protocol import Request
-from skillyard.evals.storage.entries import SHARED
+from skillyard.catalog import Catalog
+from skillyard.errors import ResourceRefused
+from skillyard.evals.cases.answer_cases import AnswerCases
+from skillyard.evals.cases.case_files import CANDIDATES, RUBRIC
+from skillyard.evals.cases.layer_cases import CasePlaces, read_answer_cases
+from skillyard.evals.cases.sampling import sample
+from skillyard.evals.checks.rates import add_pass_rates
+from skillyard.evals.conditions.prompts import Arms, skill_arms
+from skillyard.evals.conditions.sizes import scale
+from skillyard.evals.layers.datasets import check_known, require_cases
+from skillyard.evals.layers.looks import LOOKS
+from skillyard.evals.layers.pair_run import PairRun, PairUnit
+from skillyard.evals.layers.protocol import CaseResult, Layer, OnCase, Summary, Work
+from skillyard.evals.regression.measures import OVERALL, Measure, Values
+from skillyard.evals.statistics.comparison import HEADLINES
+from skillyard.evals.statistics.pairs import pair_of
+from skillyard.evals.storage.keys import text_digest
+from skillyard.formats.frontmatter import decode
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.resources import read_file, skill_folder
+from skillyard.skill import Skill
 
-__all__ = ["BASELINE", "PairRun", "folder_of", "request_of"]
+if TYPE_CHECKING:
+    from skillyard.evals.cases.labels import Label
+    from skillyard.evals.config_values import Regression
+    from skillyard.evals.layers.session import Session
+    from skillyard.evals.report.layer_view import LayerView
+    from skillyard.evals.settings import RunSettings
 
-BASELINE = "baseline"
-Pair = tuple[str, str]
-
-
-@dataclass(slots=True)
-class _UnitState:
-    """The results of one unit in one run. Each field is written by one job."""
-
-    answers: dict[str, Answer] = field(default_factory=dict)
-    judgements: dict[Pair, dict[tuple[str, str], Judgement]] = field(default_factory=dict)
-    cases: dict[Pair, dict[str, Any]] = field(default_factory=dict)
+__all__ = ["EFFECTIVENESS", "SIZE_IMPACT", "PairLayer", "TestedSkill"]
 
 
-class PairRun:
-    """The jobs of a run, and its cases once the jobs have ended.
+@dataclass(frozen=True, slots=True)
+class TestedSkill:
+    """One skill under test: its arms and its units."""
 
-    Runs go outermost, then units: a run that is stopped has looked at every skill about equally
-    often. ``on_case`` gets each case when it is complete, on the thread that completed it.
-    """
+    skill: str
+    sha256: str
+    arms: Arms
+    units: tuple[PairUnit, ...]
+    expected_tier: str | None = None
 
-    def __init__(
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the summary and the dry run say of it beside figures."""
+        full = next(iter(self.arms.arms.values()))
+        return {
+            "size_tier": self.arms.tier,
+            "expected_tier": self.expected_tier,
+            "body_bytes": self.arms.body_bytes,
+            "scale": scale(full.raw.tokens_estimated),
+            "summary_error": self.arms.summary_error,
+            "missing_siblings": list(self.arms.missing_siblings),
+            "refused_siblings": [list(each) for each in self.arms.refused_siblings],
+            "left_out_siblings": list(self.arms.left_out_siblings),
+            "conditions": {name: arm.sizes() for name, arm in self.arms.arms.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PairLayer:
+    """Compares the answers under some arms of a skill, two at a time."""
+
+    name: str
+    comparisons: tuple[tuple[str, str], ...]
+    """Pairs of arms. A comparison is left out for a skill that lacks one of its arms."""
+    unknown_yaml: str
+    """The kind of a YAML file that says of no other kind that it is one."""
+    limits: Callable[[Regression], tuple[float, int, float]]
+    """The change that counts, the values needed, and the spreads that it must exceed."""
+
+    def read(self, settings: RunSettings, places: CasePlaces, catalog: Catalog) -> Work:
+        """Return the prompts of each skill under test, with its arms."""
+        data = require_cases(
+            read_answer_cases(places, catalog, otherwise=self.unknown_yaml), places
+        )
+        skills = data.cases
+        if settings.skill is not None:
+            check_known("--skill", settings.skill, {each.skill for each in skills})
+            skills = tuple(each for each in skills if each.skill == settings.skill)
+        tested = tuple(_tested_skill(each, self.comparisons, catalog, settings) for each in skills)
+        units = sample(
+            [unit for each in tested for unit in each.units],
+            settings.limit,
+            seed=settings.seed,
+            layer=self.name,
+            key=lambda unit: f"{unit.skill}/{unit.prompt_index}",
+        )
+        digests = {each.skill: each.sha256 for each in tested}
+        return Work(units, data.sha256, digests, data.diagnostics, tested=tested)
+
+    def run(
         self,
-        units: Sequence[PairUnit],
-        rules: PairRules,
-        session: Session,
-        on_case: Callable[[dict[str, Any]], None] = lambda case: None,
-    ) -> None:
-        self._units = units
-        self._rules = rules
-        self._session = session
-        self._on_case = on_case
-        self._states = {
-            (run, place): _UnitState() for run in range(rules.runs) for place in range(len(units))
-        }
+        work: Work,
+        settings: RunSettings,
+        catalog: Catalog,
+        session: Session | None,
+        on_case: OnCase,
+    ) -> PairRun:
+        """Return the run of the pairs, which needs a model."""
+        assert session is not None
+        return PairRun(work.cases, settings, session, on_case)
 
-    def jobs(self) -> list[Job]:
-        """Return the work, in the order in which it should begin.
+    def summarise(
+        self,
+        cases: list[CaseResult],
+        work: Work,
+        settings: RunSettings,
+        catalog: Catalog,
+        labels: Sequence[Label],
+    ) -> Summary:
+        """Return the comparisons by skill; the artifacts are findings about the judge."""
+        from skillyard.evals.statistics.agreement import agreement_of
+        from skillyard.evals.statistics.analysis import analyse_pairs
 
-        An answer that several units share waits for the first of them, so that it is always the
-        same case that paid for it.
-        """
-        jobs: list[Job] = []
-        shared: dict[tuple[int, str, str], int] = {}
-        for (run, place), state in self._states.items():
-            unit = self._units[place]
-            job_of = {}
-            for condition in unit.conditions:
-                job_of[condition] = here = len(jobs)
-                system = unit.arms[condition].system
-                first = shared.setdefault((run, system, unit.prompt), here)
-                after = () if first == here else (first,)
-                jobs.append(Job(partial(self._generate, unit, state, condition, run), after))
-            for pair in unit.comparisons:
-                state.judgements[pair] = {}
-                needs = (job_of[pair[0]], job_of[pair[1]])
-                judging = []
-                for model in self._rules.judge_models:
-                    for order in orders_of(unit, pair, run, self._rules):
-                        judging.append(len(jobs))
-                        work = partial(self._judge, unit, state, pair, order, model, run)
-                        jobs.append(Job(work, needs))
-                jobs.append(Job(partial(self._close, unit, state, pair, run), tuple(judging)))
-        return jobs
+        summary, artifacts = analyse_pairs(
+            cases,
+            seed=settings.seed,
+            tie_band=settings.tie_band,
+            margin=settings.margin,
+            looks=LOOKS if settings.until_decided else 1,
+        )
+        artifacts["agreement"] |= agreement_of(cases, labels)
+        add_pass_rates(summary, cases)
+        for tested in work.tested:
+            if tested.skill in summary:
+                fields = tested.to_dict()
+                sizes = fields.pop("conditions")
+                summary[tested.skill] |= fields
+                for name, size in sizes.items():
+                    summary[tested.skill]["conditions"].setdefault(name, {}).update(size)
+        return summary, artifacts
 
-    def cases(self, skipped: str) -> list[dict[str, Any]]:
-        """Return every case. Cases that were not completed have the reason in ``skipped``."""
-        cases = []
-        for (run, place), state in self._states.items():
-            unit = self._units[place]
-            for pair in unit.comparisons:
-                case = state.cases.get(pair)
-                if case is None:
-                    case = {**case_head(unit, pair, run, self._rules), "skipped": skipped}
-                cases.append(case)
-        return cases
+    def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterator[Measure]:
+        """Yield each comparison of each skill, and the headline of all skills together."""
+        values: dict[tuple[str, str], Values] = {}
+        for case in cases:
+            pair = pair_of(case, 0.0)
+            if pair is not None:
+                skill, prompt = pair.unit
+                of_skill = values.setdefault((skill, pair.comparison), {})
+                of_skill.setdefault(f"{skill}#{prompt}", []).append(pair.improvement)
+        overall: dict[tuple[str, str], Values] = {}
+        for (_, comparison), of_skill in values.items():
+            if comparison in HEADLINES:
+                overall.setdefault((OVERALL, comparison), {}).update(of_skill)
+        for (entity, comparison), of_entity in sorted({**values, **overall}.items()):
+            gate = comparison in HEADLINES
+            yield Measure(entity, comparison, "lower", gate, of_entity, *self.limits(rules))
 
-    def _generate(self, unit: PairUnit, state: _UnitState, condition: str, run: int) -> None:
-        request = request_of(unit, condition, self._rules)
-        state.answers[condition] = self._session.generate(folder_of(unit, condition), request, run)
+    def view(self, envelope: Mapping[str, object]) -> LayerView:
+        """Return the verdicts and comparisons, as they are shown."""
+        from skillyard.evals.report.pairs import pair_layer_view
 
-    def _judge(
-        self, unit: PairUnit, state: _UnitState, pair: Pair, order: Assignment, model: str, run: int
-    ) -> None:
-        if unjudgeable_reason(state.answers, pair) is not None:
-            return
-        texts = [state.answers[order.slots[slot]].text for slot in ("A", "B")]
-        judgement = self._session.judge(unit.skill, unit.prompt, texts, unit.criteria, model, run)
-        state.judgements[pair][model, order.slots["A"]] = judgement
-
-    def _close(self, unit: PairUnit, state: _UnitState, pair: Pair, run: int) -> None:
-        # Threads end in any order; what is written down has one order.
-        judgements = {
-            (model, order.slots["A"]): state.judgements[pair][model, order.slots["A"]]
-            for model in self._rules.judge_models
-            for order in orders_of(unit, pair, run, self._rules)
-            if (model, order.slots["A"]) in state.judgements[pair]
-        }
-        case = complete_case(unit, pair, run, self._rules, state.answers, judgements)
-        state.cases[pair] = case
-        self._on_case(case)
+        return pair_layer_view(envelope)
 
 
-def request_of(unit: PairUnit, condition: str, rules: PairRules) -> Request:
-    """Return the request to the model under one condition."""
-    return Request(
-        model=rules.model,
-        system=unit.arms[condition].system,
-        user=unit.prompt,
-        max_tokens=rules.max_tokens,
-        temperature=rules.temperature,
+def _tested_skill(
+    cases: AnswerCases,
+    comparisons: Sequence[tuple[str, str]],
+    catalog: Catalog,
+    settings: RunSettings,
+) -> TestedSkill:
+    """Return a skill with the arms that its comparisons need, and a unit for each prompt.
+
+    Raises SkillError when the skill's file has become unreadable.
+    """
+    skill = catalog.get(cases.skill)
+    text, folder = _document_of(skill)
+    arms = skill_arms(
+        text,
+        folder,
+        conditions={condition for pair in comparisons for condition in pair},
+        role=settings.role,
+        siblings=cases.siblings,
+        max_sibling_bytes=cases.max_sibling_bytes,
+        chars_per_token=settings.chars_per_token,
     )
+    possible = tuple(pair for pair in comparisons if all(name in arms.arms for name in pair))
+    units = tuple(
+        PairUnit(skill.name, index, prompt, arms, possible)
+        for index, prompt in enumerate(cases.prompts)
+    )
+    return TestedSkill(skill.name, text_digest(text), arms, units, cases.expected_tier)
 
 
-def folder_of(unit: PairUnit, condition: str) -> str:
-    """Return the folder of an answer. Answers without a skill are shared by all skills."""
-    return SHARED if condition == BASELINE else unit.skill
+def _document_of(skill: Skill) -> tuple[str, str | None]:
+    """Return the text of a skill's document, and the folder of the files beside it.
+
+    A skill that was created in code is rendered, and has no folder. Raises SkillIoError and
+    SkillError when the file has changed or cannot be read.
+    """
+    if not skill.path:
+        fields = {"name": skill.name, "description": skill.description}
+        front = "".join(f"{field}: {json.dumps(value)}\n" for field, value in fields.items())
+        return f"---\n{front}---\n\n{skill.body or ''}\n", None
+    data = read_file(skill.path, DEFAULT_LIMITS.skill_file_bytes).data
+    try:
+        folder = skill_folder(skill)
+    except ResourceRefused:  # a single document, with nothing beside it
+        folder = None
+    return decode(data, skill.path), folder
+
+
+def _effectiveness_limits(rules: Regression) -> tuple[float, int, float]:
+    limits = rules.effectiveness
+    return limits.mean_drop, limits.min_cases, limits.stddev_multiplier
+
+
+def _size_impact_limits(rules: Regression) -> tuple[float, int, float]:
+    return rules.size_impact.score_change, rules.size_impact.min_cases, 0.0
+
+
+EFFECTIVENESS: Layer = PairLayer(
+    "effectiveness", (("enhanced", "baseline"),), RUBRIC, _effectiveness_limits
+)
+SIZE_IMPACT: Layer = PairLayer(
+    "size_impact",
+    (("full", "baseline"), ("full", "summary"), ("summary", "baseline"), ("full_siblings", "full")),
+    CANDIDATES,
+    _size_impact_limits,
+)
+"""The comparisons of the size-impact document (evals.md §1.8)."""

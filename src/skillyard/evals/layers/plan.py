@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median_high
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skillyard.evals.cases.input_files import InputFile
+from skillyard.evals.checks.check import Check
+from skillyard.evals.checks.outcome import CheckOutcome
 from skillyard.evals.conditions.sizes import estimate_tokens
+from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import PROMPT_VERSION, judge_prompt
-from skillyard.evals.layers.datasets import Pairs, Routes
-from skillyard.evals.layers.pair_cases import PairUnit, orders_of, rules_of
-from skillyard.evals.layers.pairs import folder_of, request_of
-from skillyard.evals.layers.router import ROUTING, model_routers
+from skillyard.evals.layers.datasets import diagnostic_line
+from skillyard.evals.layers.looks import LOOKS
+from skillyard.evals.layers.protocol import Work
+from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.session import (
-    TRUNCATED,
+    Answer,
+    Judgement,
     Session,
+    answer_of,
     generation_fault,
     is_failed_judgement,
     judgement_fault,
     token_count,
-    unusable_reason,
 )
-from skillyard.evals.models.prices import PriceOf, estimate
+from skillyard.evals.models.prices import PriceOf, attachment_tokens, estimate
 from skillyard.evals.models.protocol import ChatModel, Request
 from skillyard.evals.settings import RunSettings
+from skillyard.evals.statistics.power import PlannedVerdict, planned_verdicts
 from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS, Entries
 from skillyard.evals.storage.keys import generation_key, judgement_key
+from skillyard.text import plural
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog
@@ -56,10 +65,57 @@ class Plan:
     price_date: str
     unpriced: tuple[str, ...]
     """Models whose price is not known."""
+    unnamed: tuple[str, ...]
+    """Options that have to name a model before the cost is known."""
+    input_tokens: int
+    """Estimated input tokens of the calls to make; an answer that is not there yet counts as the
+    median of those that are."""
+    max_output_tokens: int
+    """Output tokens of the calls to make, every output as long as it may be."""
+    warnings: tuple[str, ...]
+    """Cases that could not be read and are left out, and other faults of the case files."""
     skills: tuple[dict[str, Any], ...]
     """For L5 and L6: sizes, tier and siblings of each skill under test."""
     groups: dict[str, list[str]]
     """For L4: the members of each group."""
+    verdicts: tuple[PlannedVerdict, ...] = ()
+    """For L5 and L6: what the prompts that are judged can show of each skill that has any."""
+    checks_only: Mapping[str, int] = field(default_factory=dict)
+    """For L5 and L6: the prompts of each skill that have checks alone, and so no judge."""
+    cost_per_prompt: float | None = None
+    """US dollars of one judged prompt of which nothing is in the cache; None where a price is not
+    known, where no prompt is judged, and for L3 and L4."""
+
+    @property
+    def undecidable(self) -> tuple[PlannedVerdict, ...]:
+        """The skills for which no result could count."""
+        return tuple(each for each in self.verdicts if not each.can_decide)
+
+    @property
+    def pays(self) -> bool:
+        """True if a request has to be sent."""
+        return bool(self.generations["to_make"] + self.judgements["to_make"])
+
+    @property
+    def messages(self) -> dict[str, list[str]]:
+        """Sentences on what the prompts can show, each with its skills."""
+        by_message: dict[str, list[str]] = {}
+        for each in self.verdicts:
+            by_message.setdefault(each.message, []).append(each.skill)
+        for skill in self.checks_only:
+            by_message.setdefault(self.checks_only_message(skill), []).append(skill)
+        return by_message
+
+    def checks_only_message(self, skill: str) -> str:
+        """Return what the prompts of a skill show that have checks alone."""
+        prompts = plural(self.checks_only[skill], "prompt")
+        return f"{prompts} with checks alone: a pass rate, and no verdict of a judge"
+
+    def cost_of_more(self, verdict: PlannedVerdict) -> float | None:
+        """Return about how much the missing prompts of a skill cost in US dollars."""
+        if self.cost_per_prompt is None:
+            return None
+        return self.cost_per_prompt * max(0, verdict.least - verdict.prompts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.eval-plan/1``."""
@@ -68,12 +124,19 @@ class Plan:
             "schema": "skillyard.eval-plan/1",
             **fields,
             "unpriced": list(self.unpriced),
+            "unnamed": list(self.unnamed),
+            "warnings": list(self.warnings),
             "skills": list(self.skills),
+            "checks_only": dict(self.checks_only),
+            "verdicts": [
+                {**each.to_dict(), "cost_of_more": self.cost_of_more(each)}
+                for each in self.verdicts
+            ],
         }
 
 
 def plan(
-    work: Pairs | Routes,
+    work: Work,
     settings: RunSettings,
     catalog: Catalog,
     model: ChatModel,
@@ -86,40 +149,82 @@ def plan(
 ) -> Plan:
     """Return the plan of a run. ``model`` gives only the parameters that it would send.
 
-    Judgements of answers that do not exist yet count as calls. A run makes fewer calls where two
-    answers turn out to be equal.
+    The jobs of the run are worked through with a session that looks into the cache and sends
+    nothing. Judgements of answers that do not exist yet count as calls. A run makes fewer calls
+    where two answers turn out to be equal.
     """
-    survey = _CacheSurvey(model, entries, fresh_generations, fresh_judgements, keep_failures)
-    if isinstance(work, Pairs):
-        cases = _pairs(survey, work, settings)
-    else:
-        cases = len(work.cases) * settings.runs
-        if settings.asks_models:
-            session = Session(model, entries, now=str, price_of=price_of, offline=True)
-            _routes(survey, work, settings, catalog, session)
-    models = sorted({call.request.model for call in survey.calls})
-    prices = {name: price_of(name) for name in models}
-    unpriced = tuple(name for name, price in prices.items() if price is None)
-    sources = [price for price in prices.values() if price is not None]
-    return Plan(
-        settings.eval_type,
-        cases,
-        survey.counts(GENERATIONS),
-        survey.counts(JUDGEMENTS),
-        None if unpriced else _cost(survey, price_of, low=True),
-        None if unpriced else _cost(survey, price_of, low=False),
-        any(not survey.outputs[call.kind] for call in survey.calls),
-        sources[0].source if sources else "",
-        sources[0].date if sources else "",
-        unpriced,
-        _skills(work),
-        {} if isinstance(work, Pairs) else {name: list(each) for name, each in work.groups.items()},
+    session = PlanSession(
+        model,
+        entries,
+        price_of=price_of,
+        temperature=settings.temperature,
+        judge_tokens=settings.judge_tokens,
+        fresh_generations=fresh_generations,
+        fresh_judgements=fresh_judgements,
+        keep_failures=keep_failures,
     )
+    layer = LAYERS[settings.eval_type]
+    run = layer.load().run(work, settings, catalog, session, lambda case: None)
+    if settings.asks_models:
+        for job in run.jobs():
+            job.work()
+    models = sorted({call.request.model for call in session.calls})
+    prices = {name: price_of(name) for name in models if name}
+    known = next((price for price in prices.values() if price is not None), None)
+    prompts = Counter(unit.skill for unit in work.cases if work.tested)
+    judged = Counter(unit.skill for unit in work.cases if work.tested and unit.case.criteria)
+    looks = LOOKS if settings.until_decided else 1
+    verdicts = planned_verdicts(judged, looks=looks) if layer.decides else ()
+    low, high = session.estimate(session.calls, low=True), session.estimate(session.calls)
+    return Plan(
+        eval_type=settings.eval_type,
+        cases=len(run.cases("")),
+        generations=session.planned(GENERATIONS),
+        judgements=session.planned(JUDGEMENTS),
+        cost_low=low.cost,
+        cost_high=high.cost,
+        output_assumed=any(not session.outputs[call.kind] for call in session.calls),
+        price_source=known.source if known else "",
+        price_date=known.date if known else "",
+        unpriced=tuple(name for name, price in prices.items() if price is None),
+        unnamed=("--model",) if "" in models else (),
+        input_tokens=low.input_tokens,
+        max_output_tokens=high.output_tokens,
+        warnings=tuple(map(diagnostic_line, work.diagnostics)),
+        skills=tuple(
+            {"skill": each.skill, "prompts": prompts[each.skill], **each.to_dict()}
+            for each in work.tested
+            if prompts[each.skill]
+        ),
+        groups={name: list(members) for name, members in work.groups.items()},
+        verdicts=verdicts,
+        checks_only=dict(sorted((prompts - judged).items())),
+        cost_per_prompt=session.cost_per_prompt(prompts.total(), judged.total()),
+    )
+
+
+class _PlannedText(str):
+    """The text of an answer that does not exist yet: a routing reply without a pick."""
+
+    __slots__ = ()
+
+
+_PLANNED = _PlannedText('{"skills": []}')
+_NOT_JUDGED = Judgement("", error="only planned")
+
+
+class _Estimate(NamedTuple):
+    """The expected size of some calls."""
+
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+    """US dollars; None where a price is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call that the run has to make."""
+    """A call of the run, to make or in the cache."""
 
     kind: str
     request: Request
@@ -127,148 +232,119 @@ class _Call:
     """Number of answers in its prompt that do not exist yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """An answer in the cache."""
+class PlanSession(Session):
+    """A session that sends nothing: it counts the answers in the cache, and the missing ones."""
 
-    text: str
-    fit: bool
-    """It can be judged: not refused, not empty, not cut off."""
+    def __init__(self, model: ChatModel, entries: Entries, **options: Any) -> None:
+        super().__init__(model, entries, now=str, **options)
+        self.calls: list[_Call] = []
+        self.cached_calls: list[_Call] = []
+        """The calls whose entries are in the cache."""
+        self.outputs: dict[str, list[int]] = {GENERATIONS: [], JUDGEMENTS: []}
+        """Output tokens of the cached entries, by kind."""
+        self._answers: dict[str, Answer] = {}
 
-
-@dataclass(slots=True)
-class _CacheSurvey:
-    """The entries that are in the cache, and those that are missing."""
-
-    model: ChatModel
-    entries: Entries
-    fresh_generations: bool
-    fresh_judgements: bool
-    keep_failures: bool
-    calls: list[_Call] = field(default_factory=list)
-    cached: dict[str, int] = field(default_factory=lambda: {GENERATIONS: 0, JUDGEMENTS: 0})
-    outputs: dict[str, list[int]] = field(default_factory=lambda: {GENERATIONS: [], JUDGEMENTS: []})
-    texts_by_path: dict[str, _Text | None] = field(default_factory=dict)
-
-    def counts(self, kind: str) -> dict[str, int]:
+    def planned(self, kind: str) -> dict[str, int]:
+        """Return the number of entries of a kind: planned, cached and missing."""
         to_make = sum(call.kind == kind for call in self.calls)
-        cached = self.cached[kind]
+        cached = sum(call.kind == kind for call in self.cached_calls)
         return {"planned": cached + to_make, "kept": cached, "to_make": to_make}
 
-    def generation(self, folder: str, request: Request, run: int) -> _Text | None:
-        """Count an answer once for all that share it, and return it if it is in the cache."""
+    def generate(self, folder: str, request: Request, run: int) -> Answer:
+        """Return the cached answer, or a planned one. Those that share it count it once."""
         path = self.entries.path(GENERATIONS, folder, generation_key(self.model, request, run))
-        if path not in self.texts_by_path:
+        if path not in self._answers:
             entry = None if self.fresh_generations else self.entries.read(path)
             if entry is None or generation_fault(entry):
-                self.texts_by_path[path] = None
+                self._answers[path] = Answer(path, _PLANNED)
                 self.calls.append(_Call(GENERATIONS, request))
             else:
-                text, stop = entry["text"], str(entry.get("stop_reason") or "")
-                fit = not unusable_reason(text, stop) and stop != TRUNCATED
-                self.texts_by_path[path] = _Text(text, fit)
-                self._count_cached(GENERATIONS, entry)
-        return self.texts_by_path[path]
+                self._answers[path] = answer_of(path, entry)
+                self._count_cached(_Call(GENERATIONS, request), entry)
+        return self._answers[path]
 
-    def judgement(
-        self, unit: PairUnit, texts: list[_Text | None], judge_model: str, tokens: int, run: int
-    ) -> None:
-        """Count a judgement of two answers, unless one of them cannot be judged."""
-        if not all(each is None or each.fit for each in texts):
-            return
-        cached_texts = [each.text for each in texts if each is not None]
-        if len(cached_texts) == len(texts) and not self.fresh_judgements:
+    def check(
+        self, checks: Sequence[Check], answer: str, files: Sequence[InputFile]
+    ) -> tuple[CheckOutcome, ...]:
+        """Return nothing: a plan checks no answers."""
+        return ()
+
+    def judge(
+        self,
+        folder: str,
+        user_prompt: str,
+        slots: Sequence[str],
+        criteria: Sequence[Criterion],
+        judge_model: str,
+        run: int,
+    ) -> Judgement:
+        """Count a judgement. Its verdict is not read."""
+        unknown = sum(isinstance(text, _PlannedText) for text in slots)
+        known = ["" if isinstance(text, _PlannedText) else text for text in slots]
+        prompt = judge_prompt(user_prompt, known[0], known[1], criteria)
+        request = Request(judge_model, prompt.system, prompt.user, self.judge_tokens)
+        call = _Call(JUDGEMENTS, request, unknown)
+        if not unknown and not self.fresh_judgements:
             key = judgement_key(
-                self.model,
-                judge_model,
-                PROMPT_VERSION,
-                unit.prompt,
-                unit.criteria,
-                cached_texts,
-                run,
+                self.model, judge_model, PROMPT_VERSION, user_prompt, criteria, slots, run
             )
-            entry = self.entries.read(self.entries.path(JUDGEMENTS, unit.skill, key))
-            if entry is not None and self._usable(unit, entry):
-                self._count_cached(JUDGEMENTS, entry)
-                return
-        slot_texts = [each.text if each is not None else "" for each in texts]
-        prompt = judge_prompt(unit.prompt, slot_texts[0], slot_texts[1], unit.criteria)
-        request = Request(judge_model, prompt.system, prompt.user, tokens)
-        self.calls.append(_Call(JUDGEMENTS, request, len(texts) - len(cached_texts)))
+            entry = self.entries.read(self.entries.path(JUDGEMENTS, folder, key))
+            if entry is not None and self._is_usable(entry, criteria):
+                self._count_cached(call, entry)
+                return _NOT_JUDGED
+        self.calls.append(call)
+        return _NOT_JUDGED
 
-    def _usable(self, unit: PairUnit, entry: dict[str, Any]) -> bool:
+    def _is_usable(self, entry: Mapping[str, Any], criteria: Sequence[Criterion]) -> bool:
         if is_failed_judgement(entry, JUDGEMENTS) and not self.keep_failures:
             return False
-        return not judgement_fault(unit.criteria, entry)
+        return not judgement_fault(criteria, entry)
 
-    def _count_cached(self, kind: str, entry: dict[str, Any]) -> None:
-        self.cached[kind] += 1
+    def _count_cached(self, call: _Call, entry: Mapping[str, Any]) -> None:
+        self.cached_calls.append(call)
         usage = entry.get("usage")
         tokens = token_count(usage.get("output_tokens")) if isinstance(usage, dict) else None
         if tokens is not None:
-            self.outputs[kind].append(tokens)
+            self.outputs[call.kind].append(tokens)
 
+    def cost_per_prompt(self, prompts: int, judged: int) -> float | None:
+        """Return the cost of one more prompt that is judged; None where that is not known.
 
-def _pairs(survey: _CacheSurvey, work: Pairs, settings: RunSettings) -> int:
-    rules = rules_of(settings)
-    cases = 0
-    for run in range(rules.runs):
-        for unit in work.units:
-            texts = {
-                condition: survey.generation(
-                    folder_of(unit, condition), request_of(unit, condition, rules), run
-                )
-                for condition in unit.conditions
-            }
-            for pair in unit.comparisons:
-                cases += 1
-                for model in rules.judge_models:
-                    for order in orders_of(unit, pair, run, rules):
-                        slots = [texts[order.slots[slot]] for slot in ("A", "B")]
-                        survey.judgement(unit, slots, model, settings.judge_tokens, run)
-    return cases
+        All ``prompts`` of the run are answered, and ``judged`` of them are judged.
+        """
+        calls = [*self.calls, *self.cached_calls]
+        whole = self.estimate(calls, low=True).cost
+        answers = [call for call in calls if call.kind == GENERATIONS]
+        answering = self.estimate(answers, low=True).cost
+        if not judged or whole is None or answering is None:
+            return None
+        return round(answering / prompts + (whole - answering) / judged, 9)
 
+    def estimate(self, calls: Sequence[_Call], *, low: bool = False) -> _Estimate:
+        """Return the tokens and the cost of calls.
 
-def _routes(
-    survey: _CacheSurvey, work: Routes, settings: RunSettings, catalog: Catalog, session: Session
-) -> None:
-    routers = model_routers(settings, work, catalog, session)
-    for run in range(settings.runs):
-        for case in work.cases:
-            group = getattr(case, "group", "")
-            for router in [routers[group]] if group in routers else routers.values():
-                survey.generation(ROUTING, router.request(case.user_prompt), run)
-
-
-def _cost(survey: _CacheSurvey, price_of: PriceOf, *, low: bool) -> float:
-    typical = {
-        kind: median_high(outputs) if outputs else UNSEEN_TOKENS
-        for kind, outputs in survey.outputs.items()
-    }
-    longest = max(
-        (call.request.max_tokens for call in survey.calls if call.kind == GENERATIONS), default=0
-    )
-    total = 0.0
-    most_of_one = longest or typical[GENERATIONS]
-    for call in survey.calls:
-        answer = min(typical[GENERATIONS], most_of_one) if low else most_of_one
-        texts = call.request.system + call.request.user
-        inputs = estimate_tokens(texts) + call.unknown * answer
-        most = call.request.max_tokens
-        total += estimate(
-            price_of(call.request.model), inputs, min(most, typical[call.kind]) if low else most
+        Outputs are as long as the median of those that are kept (``low``), or as they may be.
+        """
+        typical = {
+            kind: median_high(outputs) if outputs else UNSEEN_TOKENS
+            for kind, outputs in self.outputs.items()
+        }
+        longest = max(
+            (call.request.max_tokens for call in calls if call.kind == GENERATIONS), default=0
         )
-    return round(total, 6)
-
-
-def _skills(work: Pairs | Routes) -> tuple[dict[str, Any], ...]:
-    if isinstance(work, Routes):
-        return ()
-    prompts_by_skill: dict[str, int] = {}
-    for unit in work.units:
-        prompts_by_skill[unit.skill] = prompts_by_skill.get(unit.skill, 0) + 1
-    return tuple(
-        {"skill": each.skill, "prompts": prompts_by_skill[each.skill], **each.to_dict()}
-        for each in work.tested
-        if each.skill in prompts_by_skill
-    )
+        answer = longest or typical[GENERATIONS]
+        if low:
+            answer = min(typical[GENERATIONS], answer)
+        inputs, outputs, costs = 0, 0, []
+        for call in calls:
+            request, most = call.request, call.request.max_tokens
+            attached = sum(map(attachment_tokens, request.attachments))
+            sent = estimate_tokens(request.system + request.user) + attached
+            sent += call.unknown * answer
+            returned = min(most, typical[call.kind]) if low else most
+            price = self.price_of(request.model)
+            costs.append(None if price is None else estimate(price, sent, returned))
+            inputs, outputs = inputs + sent, outputs + returned
+        known = [cost for cost in costs if cost is not None]
+        total = round(sum(known), 6) if len(known) == len(costs) else None
+        return _Estimate(inputs, outputs, total)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from skillyard.evals.judgement.replies import extract_json
-from skillyard.evals.layers.session import Answer, Session
+from skillyard.evals.layers.session import Session
 from skillyard.evals.models.protocol import Request
 from skillyard.skill import Origin
 from skillyard.text import clean_line, shorten
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog
-    from skillyard.evals.layers.datasets import Routes
     from skillyard.evals.settings import RunSettings
     from skillyard.skill import Skill
 
@@ -27,7 +26,6 @@ __all__ = [
     "Router",
     "ScorerRouter",
     "index_text",
-    "model_routers",
     "routed_skills",
     "routers_of",
 ]
@@ -106,22 +104,6 @@ class Routed:
     error: str = ""
     missing: bool = False
 
-    def outcome(self) -> dict[str, Any]:
-        """Return what a case of the results says of this choice; ``errors`` only for a failure."""
-        outcome: dict[str, Any] = {
-            "picked": list(self.picked),
-            "dropped": list(self.dropped),
-            "fallback": self.fallback,
-            "confidence": self.confidence,
-            "cost": self.cost,
-            "generations": list(self.generations),
-            "input_tokens": self.input_tokens,
-        }
-        if self.error:
-            kind = "missing" if self.missing else "generation_error"
-            outcome["errors"] = [{"kind": kind, "message": self.error}]
-        return outcome
-
 
 class Router(Protocol):
     """Picks skills for a request. Safe for many threads."""
@@ -188,62 +170,46 @@ class ModelRouter:
     def route(self, prompt: str, candidates: Sequence[str], run: int) -> Routed:
         """Return what the model picks."""
         answer = self._session.generate(ROUTING, self.request(prompt), run)
+        routed = Routed(cost=answer.cost, generations=(answer.path,))
         if answer.error:
-            return Routed(
-                generations=(answer.path,),
-                cost=answer.cost,
-                error=answer.error,
-                missing=answer.missing,
-            )
+            return replace(routed, error=answer.error, missing=answer.missing)
+        routed = replace(routed, input_tokens=answer.input_tokens)
         names = _names(extract_json(answer.text))
         if names is None:
-            return self._ask_judge(answer, candidates, run)
+            routed = replace(routed, fallback=bool(candidates), unread=True)
+            return self._ask_judge(routed, answer.text, candidates, run)
         unique = tuple(dict.fromkeys(names))
-        return Routed(
-            tuple(name for name in unique if name in self._names),
-            tuple(shorten(name, 100) for name in unique if name not in self._names),
-            cost=answer.cost,
-            generations=(answer.path,),
-            input_tokens=answer.input_tokens,
+        return replace(
+            routed,
+            picked=tuple(name for name in unique if name in self._names),
+            dropped=tuple(shorten(name, 100) for name in unique if name not in self._names),
         )
 
-    def _ask_judge(self, answer: Answer, candidates: Sequence[str], run: int) -> Routed:
+    def _ask_judge(
+        self, routed: Routed, response: str, candidates: Sequence[str], run: int
+    ) -> Routed:
         """Read a reply without JSON by asking the judge model for each candidate."""
-        picked = []
-        cost, paths = answer.cost, [answer.path]
         for skill in candidates:
             request = Request(
                 model=self._judge_model,
                 system=_ASK_SYSTEM,
-                user=_ASK_USER.format(skill=skill, response=answer.text[:RESPONSE_CHARS]),
+                user=_ASK_USER.format(skill=skill, response=response[:RESPONSE_CHARS]),
                 max_tokens=MAX_TOKENS,
                 temperature=self._session.temperature,
                 schema=_CHOICE_SCHEMA,
             )
             reply = self._session.generate(ROUTING, request, run)
-            cost += reply.cost
-            paths.append(reply.path)
+            routed = replace(
+                routed,
+                cost=routed.cost + reply.cost,
+                generations=(*routed.generations, reply.path),
+            )
             if reply.error:  # its choice is unknown: not a failure of the router
-                return Routed(
-                    fallback=True,
-                    unread=True,
-                    cost=cost,
-                    generations=tuple(paths),
-                    input_tokens=answer.input_tokens,
-                    error=f"{skill}: {reply.error}",
-                    missing=reply.missing,
-                )
-            verdict = extract_json(reply.text) or {}
-            if verdict.get("chosen") is True:
-                picked.append(skill)
-        return Routed(
-            tuple(picked),
-            fallback=bool(candidates),
-            unread=True,
-            cost=cost,
-            generations=tuple(paths),
-            input_tokens=answer.input_tokens,
-        )
+                error = f"{skill}: {reply.error}"
+                return replace(routed, picked=(), error=error, missing=reply.missing)
+            if (extract_json(reply.text) or {}).get("chosen") is True:
+                routed = replace(routed, picked=(*routed.picked, skill))
+        return routed
 
 
 class ScorerRouter:
@@ -290,11 +256,21 @@ def _names(value: Mapping[str, Any] | None) -> list[str] | None:
 
 
 def routers_of(
-    settings: RunSettings, work: Routes, catalog: Catalog, session: Session | None
+    settings: RunSettings,
+    groups: Mapping[str, tuple[str, ...]],
+    catalog: Catalog,
+    session: Session | None,
 ) -> Mapping[str, Router]:
-    """Return the router of each group; L3 has one, under the empty name."""
+    """Return the router of each group; without groups there is one, under the empty name."""
+    indexed = _indexed(settings, groups)
     if session is not None and settings.asks_models:
-        return model_routers(settings, work, catalog, session)
+        skills = routed_skills(catalog)
+        return {
+            group: ModelRouter(
+                session, settings.model, settings.judge_model, _index(skills, members)
+            )
+            for group, members in indexed.items()
+        }
     return {
         group: ScorerRouter(
             catalog,
@@ -303,27 +279,18 @@ def routers_of(
             top_k=settings.top_k,
             min_score=settings.min_score,
         )
-        for group, members in _indexed(settings, work).items()
+        for group, members in indexed.items()
     }
 
 
-def model_routers(
-    settings: RunSettings, work: Routes, catalog: Catalog, session: Session
-) -> dict[str, ModelRouter]:
-    """Return a model that is shown the index of each group, or of the library."""
-    skills = routed_skills(catalog)
-    return {
-        group: ModelRouter(session, settings.model, settings.judge_model, _index(skills, members))
-        for group, members in _indexed(settings, work).items()
-    }
-
-
-def _indexed(settings: RunSettings, work: Routes) -> dict[str, Sequence[str] | None]:
+def _indexed(
+    settings: RunSettings, groups: Mapping[str, tuple[str, ...]]
+) -> dict[str, Sequence[str] | None]:
     """Return which skills each router is shown: None for all of them."""
-    if not work.groups:
+    if not groups:
         return {"": None}
     whole = settings.index == "library"
-    return {group: None if whole else members for group, members in work.groups.items()}
+    return {group: None if whole else members for group, members in groups.items()}
 
 
 def _index(skills: Sequence[Skill], members: Sequence[str] | None) -> IndexText:

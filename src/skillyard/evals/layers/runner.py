@@ -8,27 +8,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import fsum
-from typing import Any, Protocol
+from typing import Any
 
 from skillyard.catalog import Catalog
-from skillyard.evals.cases.activation import ActivationCase
-from skillyard.evals.cases.confusion import ConfusionCase
 from skillyard.evals.cases.labels import Label
-from skillyard.evals.layers.activation import (
-    ActivationRun,
-    activation_artifacts,
-    activation_summary,
-)
-from skillyard.evals.layers.confusion import ConfusionRun, confusion_artifacts, confusion_summary
-from skillyard.evals.layers.datasets import Pairs, Routes
-from skillyard.evals.layers.judge_agreement import agreement_of
-from skillyard.evals.layers.pair_cases import rules_of
-from skillyard.evals.layers.pairs import PairRun
-from skillyard.evals.layers.router import ModelRouter, Router, routers_of
-from skillyard.evals.layers.scheduler import Job, run_jobs
-from skillyard.evals.layers.session import Session
+from skillyard.evals.layers.looks import run_in_looks
+from skillyard.evals.layers.protocol import Work
+from skillyard.evals.layers.registry import LAYERS
+from skillyard.evals.layers.scheduler import run_jobs
+from skillyard.evals.layers.session import Session, SessionCounts
 from skillyard.evals.models.calls import Calls, Counts
-from skillyard.evals.models.run_stop import RunStopped
+from skillyard.evals.models.ledger import Spending
+from skillyard.evals.models.protocol import RunStopped
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS
 from skillyard.evals.storage.events import START, Events
@@ -72,24 +63,11 @@ class EvaluationResult:
     @property
     def usable(self) -> int:
         """Cases with a result."""
-        cases = self.envelope["cases"]
-        return sum(
-            each.get("passed") is not None or each.get("winner") is not None for each in cases
-        )
-
-
-class Run(Protocol):
-    """The jobs of a layer, and its cases once they have ended."""
-
-    def jobs(self) -> list[Job]:
-        """Return the work."""
-
-    def cases(self, skipped: str) -> list[dict[str, Any]]:
-        """Return every case, those that were not reached marked."""
+        return sum(not case["errors"] and not case["skipped"] for case in self.envelope["cases"])
 
 
 def execute(
-    work: Pairs | Routes,
+    work: Work,
     settings: RunSettings,
     catalog: Catalog,
     *,
@@ -113,27 +91,40 @@ def execute(
     events = Events(results, run_id)
     try:
         started_at = moment()
-        events.append(START, timestamp=started_at, settings=settings.to_dict())
+        events.append(
+            START,
+            timestamp=started_at,
+            settings=settings.to_dict(),
+            dataset_sha256=work.dataset_sha256,
+        )
         progress = _ProgressReporter(events, calls, on_step)
-        routers: Mapping[str, Router] = {}
-        run: Run
-        if isinstance(work, Pairs):
-            assert session is not None
-            run = PairRun(work.units, rules_of(settings), session, progress.case)
-        else:
-            routers = routers_of(settings, work, catalog, session)
-            run = _routing_run(work, settings, routers, progress.case)
-        jobs = run.jobs()
+        layer = LAYERS[settings.eval_type].load()
+        run = layer.run(work, settings, catalog, session, progress.case)
         progress.total = len(run.cases(""))
         # Without network calls, more threads only share one interpreter.
-        stopped = run_jobs(jobs, settings.concurrency if calls is not None else 1, stop)
-        cases = run.cases(stopped.reason if stopped is not None else "")
+        concurrency = settings.concurrency if calls is not None else 1
+        looks = None
+        if settings.until_decided:
+            looks = run_in_looks(
+                layer,
+                work,
+                settings,
+                catalog,
+                session,
+                progress.case,
+                lambda jobs: run_jobs(jobs, concurrency, stop),
+            )
+            cases, stopped = looks.cases, looks.stopped
+        else:
+            stopped = run_jobs(run.jobs(), concurrency, stop)
+            cases = run.cases(stopped.reason if stopped is not None else "")
         meta = _meta(settings, work, run_id, started_at, session, calls, stopped)
+        meta["until_decided"] = looks.to_dict() if looks is not None else None
         meta["price_source"] = price_source or None
         meta["engine_version"] = engine_version or None
         for case in cases:
             case["run_id"], case["timestamp"] = run_id, started_at
-        summary, artifacts = _summarise(work, settings, cases, catalog, routers, labels)
+        summary, artifacts = layer.summarise(cases, work, settings, catalog, labels)
         if session is not None:
             artifacts["cost"] = _cost_by_kind(session.counts.costs)
         meta["degraded"] = _degraded(cases)
@@ -190,19 +181,6 @@ def _event_fields(case: Mapping[str, Any]) -> dict[str, Any]:
     return {**fields, "errors": [error["kind"] for error in case["errors"]]}
 
 
-def _routing_run(
-    work: Routes,
-    settings: RunSettings,
-    routers: Mapping[str, Router],
-    on_case: Callable[[dict[str, Any]], None],
-) -> Run:
-    if settings.eval_type == "confusion":
-        cases = tuple(case for case in work.cases if isinstance(case, ConfusionCase))
-        return ConfusionRun(cases, work.groups, routers, runs=settings.runs, on_case=on_case)
-    activation_cases = tuple(case for case in work.cases if isinstance(case, ActivationCase))
-    return ActivationRun(activation_cases, routers[""], runs=settings.runs, on_case=on_case)
-
-
 def _cost_by_kind(costs: Mapping[str, float]) -> dict[str, float]:
     """Return the cost of the answers and of the judgements of a run, including cached ones."""
     folders = {"generation": GENERATIONS, "judging": JUDGEMENTS}
@@ -214,61 +192,22 @@ def _cost_by_kind(costs: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def _summarise(
-    work: Pairs | Routes,
-    settings: RunSettings,
-    cases: list[dict[str, Any]],
-    catalog: Catalog,
-    routers: Mapping[str, Router],
-    labels: Sequence[Label],
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    if isinstance(work, Pairs):
-        from skillyard.evals.statistics.analysis import analyse_pairs
-
-        summary, artifacts = analyse_pairs(cases, seed=settings.seed, tie_band=settings.tie_band)
-        artifacts["agreement"] |= agreement_of(cases, labels)
-        for tested in work.tested:
-            if tested.skill in summary:
-                fields = tested.to_dict()
-                sizes = fields.pop("conditions")
-                summary[tested.skill] |= fields
-                for name, size in sizes.items():
-                    entry = summary[tested.skill]["conditions"].setdefault(name, {})
-                    entry.update(size)
-        return summary, artifacts
-    if settings.eval_type == "confusion":
-        return confusion_summary(cases, work.groups), confusion_artifacts(cases, work.groups)
-    return activation_summary(cases), activation_artifacts(cases, _index(routers, catalog, cases))
-
-
-def _index(
-    routers: Mapping[str, Router], catalog: Catalog, cases: list[dict[str, Any]]
-) -> dict[str, Any]:
-    router = routers[""]
-    token_counts = [case.get("input_tokens") for case in cases]
-    counted = [tokens for tokens in token_counts if tokens is not None]
-    if isinstance(router, ModelRouter):
-        index = router.index
-        return {
-            "skills": len(index.names),
-            "characters": len(index.text),
-            "input_tokens": round(sum(counted) / len(counted)) if counted else None,
-        }
-    return {"skills": catalog.counts.skills, "characters": None, "input_tokens": None}
-
-
 def _meta(
     settings: RunSettings,
-    work: Pairs | Routes,
+    work: Work,
     run_id: str,
     started_at: str,
     session: Session | None,
     calls: Calls | None,
     stopped: RunStopped | None,
 ) -> dict[str, Any]:
-    counts = calls.counts if calls is not None else None
-    spent = session.counts if session is not None else None
+    counts = calls.counts if calls is not None else Counts()
+    spending = calls.spending() if calls is not None else Spending()
+    spent = session.counts if session is not None else SessionCounts()
     asks = settings.asks_models
+    options = LAYERS[settings.eval_type].options
+    reason = stopped.reason if stopped is not None else None
+    message = str(stopped) if stopped is not None else None
     return {
         "schema": SCHEMA,
         "run_id": run_id,
@@ -276,37 +215,41 @@ def _meta(
         "eval_type": settings.eval_type,
         "backend": _backend(session, calls),
         "provider": settings.provider if asks else None,
+        "host": settings.host if asks else None,
         "model": settings.model if asks else None,
         "judge_model": settings.judge_model if asks else None,
         "more_judges": list(settings.more_judges) if asks else [],
-        "router": settings.router if isinstance(work, Routes) else None,
-        "index": settings.index if settings.eval_type == "confusion" else None,
+        "router": settings.router if "router" in options else None,
+        "index": settings.index if "index" in options else None,
         "seed": settings.seed,
         "runs": settings.runs,
-        "orders": settings.orders if isinstance(work, Pairs) else None,
+        "orders": settings.orders if "judge" in options else None,
         "limit": settings.limit,
         "skill": settings.skill,
         "group": settings.group,
         "temperature_requested": settings.temperature if asks else None,
         "temperature_sent": _temperature(settings, session),
-        "total_cost": round(counts.cost, COST_DIGITS) if counts is not None else 0.0,
-        "cost_of_cached": round(spent.cost_of_cached, COST_DIGITS) if spent is not None else 0.0,
-        "calls": counts.attempts if counts is not None else 0,
-        "cache_hits": spent.cache_hits if spent is not None else 0,
-        "unpriced": spent.unpriced if spent is not None else False,
+        "total_cost": round(counts.cost, COST_DIGITS),
+        "cost_of_cached": round(spent.cost_of_cached, COST_DIGITS),
+        "calls": counts.attempts,
+        # What the run id has cost over all of its resumes and processes.
+        "run_calls": spending.calls,
+        "run_cost": round(spending.cost, COST_DIGITS),
+        "lost_calls": spending.lost_calls,
+        "lost_cost": round(spending.lost_cost, COST_DIGITS),
+        "cache_hits": spent.cache_hits,
+        "unpriced": spent.unpriced,
         "max_cost": settings.max_cost if asks else None,
         "max_calls": settings.max_calls if asks else None,
-        "sdk": sorted(spent.sdks) if spent is not None else [],
-        "judge_prompt_version": _only(spent.judge_versions) if spent is not None else None,
+        "sdk": sorted(spent.sdks),
+        "judge_prompt_version": ", ".join(sorted(spent.judge_versions)) or None,
         "dataset_sha256": work.dataset_sha256,
         "skill_sha256s": dict(sorted(work.skill_sha256s.items())),
         "aborted": stopped is not None,
-        "stop_reason": stopped.reason if stopped is not None else None,
-        "stop_message": str(stopped) if stopped is not None else None,
-        "fail_fast_reason": str(stopped)
-        if stopped is not None and stopped.reason == "fail_fast"
-        else None,
-        "missing": len(spent.missing) if spent is not None else 0,
+        "stop_reason": reason,
+        "stop_message": message,
+        "fail_fast_reason": message if reason == "fail_fast" else None,
+        "missing": len(spent.missing),
     }
 
 
@@ -329,7 +272,3 @@ def _temperature(settings: RunSettings, session: Session | None) -> float | None
     )
     temperature = parameters.get("temperature")
     return float(temperature) if isinstance(temperature, int | float) else None
-
-
-def _only(values: set[str]) -> str | None:
-    return ", ".join(sorted(values)) or None

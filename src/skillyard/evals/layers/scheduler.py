@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from skillyard.evals.models.run_stop import RunStopped
+from skillyard.evals.models.protocol import RunStopped
 
 __all__ = ["Job", "run_jobs"]
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Any
 
+from skillyard.evals.cases.input_files import InputFile
+from skillyard.evals.checks.check import Check
+from skillyard.evals.checks.outcome import CheckOutcome, run_checks
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.verdicts import BadVerdict, verdict
 from skillyard.evals.models.prices import PriceOf, cost_of
@@ -27,6 +31,7 @@ __all__ = [
     "Judgement",
     "Session",
     "SessionCounts",
+    "answer_of",
     "generation_fault",
     "is_failed_judgement",
     "judgement_fault",
@@ -97,49 +102,47 @@ class SessionCounts:
     judge_versions: set[str] = field(default_factory=set)
 
 
+@dataclass(eq=False)
 class Session:
-    """Answers and judgements of one run. Safe for many threads.
+    """Answers and judgements of one run. Safe for many threads."""
 
-    ``model`` handles retries, counts and budgets. ``case`` returns a view of it for the calls of
-    one entry, which share a time limit. With ``offline`` the model is never called, and entries
-    that are not in the cache are missing. ``fresh_generations`` and ``fresh_judgements`` ignore
-    entries of earlier runs, but not those of this run.
-    """
+    model: ChatModel
+    """It handles retries, counts and budgets."""
+    entries: Entries
+    _: KW_ONLY
+    now: Callable[[], str]
+    price_of: PriceOf
+    case: Callable[[], ChatModel] | None = None
+    """Returns a view of the model for the calls of one entry, which share a time limit."""
+    timeout_s: float = 45.0
+    judge_timeout_s: float = 45.0
+    judge_retries: int = 2
+    judge_tokens: int = 4_096
+    temperature: float = 0.0
+    offline: bool = False
+    """Never call the model: entries that are not in the cache are missing."""
+    fresh_generations: bool = False
+    """Ignore the answers of earlier runs, but not those of this run."""
+    fresh_judgements: bool = False
+    keep_failures: bool = False
+    """Use cached judgements without a verdict; an offline session always does."""
+    allow_scripts: bool = False
+    """Let checks run scripts."""
 
-    def __init__(
-        self,
-        model: ChatModel,
-        entries: Entries,
-        *,
-        now: Callable[[], str],
-        price_of: PriceOf,
-        case: Callable[[str], ChatModel] | None = None,
-        timeout_s: float = 45.0,
-        judge_timeout_s: float = 45.0,
-        judge_retries: int = 2,
-        judge_tokens: int = 4_096,
-        temperature: float = 0.0,
-        offline: bool = False,
-        fresh_generations: bool = False,
-        fresh_judgements: bool = False,
-        keep_failures: bool = False,
-    ) -> None:
-        self.model = model
-        self.entries = entries
+    def __post_init__(self) -> None:
         self.counts = SessionCounts()
-        self.temperature = temperature
-        self._now = now
-        self._price_of = price_of
-        self._case = case or (lambda name: model)
-        self._timeout_s = timeout_s
-        self._judge_timeout_s = judge_timeout_s
-        self._judge_tokens = judge_tokens
-        self._judge_retries = judge_retries
-        self._offline = offline
-        self._fresh = {GENERATIONS: fresh_generations, JUDGEMENTS: fresh_judgements}
-        self._keep_failures = keep_failures or offline
         self._written: set[str] = set()
         self._guard = threading.Lock()
+
+    def ignores(self, kind: str) -> bool:
+        """True if entries of earlier runs are not used."""
+        return self.fresh_generations if kind == GENERATIONS else self.fresh_judgements
+
+    def check(
+        self, checks: Sequence[Check], answer: str, files: Sequence[InputFile]
+    ) -> tuple[CheckOutcome, ...]:
+        """Return the outcome of each check of an answer."""
+        return run_checks(checks, answer, files, allow_scripts=self.allow_scripts)
 
     def generate(self, folder: str, request: Request, run: int) -> Answer:
         """Return the answer to a request. ``folder`` is the skill's name or a shared folder.
@@ -149,24 +152,20 @@ class Session:
         """
         key = generation_key(self.model, request, run)
         path = self.entries.path(GENERATIONS, folder, key)
-        entry = self._cached(path, GENERATIONS, generation_fault)
-        if entry is not None:
-            return _answer(path, entry)
-        if self._offline:
-            return Answer(path, error=self._record_missing(path), missing=True)
-        with self.entries.lock(path):
-            entry = self._cached(path, GENERATIONS, generation_fault)
+        with self._lookup(path, GENERATIONS, generation_fault) as entry:
             if entry is not None:
-                return _answer(path, entry)
+                return answer_of(path, entry)
+            if self.offline:
+                return Answer(path, error=self._record_missing(path), missing=True)
             try:
-                reply = self._case(path).complete(request, self._timeout_s)
+                reply = self._model_for().complete(request, self.timeout_s)
             except ModelFailed as failure:
                 return Answer(path, error=f"{failure.kind}: {failure}")
-            price = self._price_of(request.model)
+            price = self.price_of(request.model)
             cost = cost_of(price, reply.usage)
             self._count_replies(1, reply.fake, reply.sdk, price is None)
             self._write(path, self._generation(key, request, run, reply, cost))
-            return _answer(path, self.entries.read(path) or {}, cost)
+            return answer_of(path, self.entries.read(path) or {}, cost)
 
     def judge(
         self,
@@ -190,28 +189,23 @@ class Session:
         path = self.entries.path(JUDGEMENTS, folder, key)
         with self._guard:
             self.counts.judge_versions.add(PROMPT_VERSION)
-        fault = partial(judgement_fault, criteria)
-        entry = self._cached(path, JUDGEMENTS, fault)
-        if entry is not None:
-            return _judgement_of(path, entry)
-        if self._offline:
-            return Judgement(path, error=self._record_missing(path), missing=True)
-        with self.entries.lock(path):
-            entry = self._cached(path, JUDGEMENTS, fault)
+        with self._lookup(path, JUDGEMENTS, partial(judgement_fault, criteria)) as entry:
             if entry is not None:
                 return _judgement_of(path, entry)
-            price = self._price_of(judge_model)
+            if self.offline:
+                return Judgement(path, error=self._record_missing(path), missing=True)
+            price = self.price_of(judge_model)
             outcome = invoke_judge(
-                self._case(path),
+                self._model_for(),
                 user_prompt,
                 slots[0],
                 slots[1],
                 criteria,
                 judge_model,
                 temperature=self.temperature,
-                max_retries=self._judge_retries,
-                max_tokens=self._judge_tokens,
-                timeout_s=self._judge_timeout_s,
+                max_retries=self.judge_retries,
+                max_tokens=self.judge_tokens,
+                timeout_s=self.judge_timeout_s,
                 price=price,
             )
             self._count_replies(outcome["calls"], outcome["fake"], outcome["sdk"], price is None)
@@ -219,17 +213,32 @@ class Session:
                 self._write(path, self._judgement(key, judge_model, outcome))
             return _judgement_of(path, outcome, outcome["cost"])
 
+    def _model_for(self) -> ChatModel:
+        return self.model if self.case is None else self.case()
+
+    @contextmanager
+    def _lookup(
+        self, path: str, kind: str, fault: Callable[[Mapping[str, Any]], str]
+    ) -> Iterator[dict[str, Any] | None]:
+        """Yield the cached entry, or None while this thread alone may create it."""
+        entry = self._cached(path, kind, fault)
+        if entry is not None or self.offline:
+            yield entry
+            return
+        with self.entries.lock(path):
+            yield self._cached(path, kind, fault)
+
     def _cached(
         self, path: str, kind: str, fault: Callable[[Mapping[str, Any]], str]
     ) -> dict[str, Any] | None:
         """Return a usable cached entry and count it. Unusable entries are reported."""
         with self._guard:
             ours = path in self._written
-        if self._fresh[kind] and not ours and not self._offline:
+        if self.ignores(kind) and not ours and not self.offline:
             return None
         entry = self.entries.read(path)
         if entry is None or (
-            is_failed_judgement(entry, kind) and not (self._keep_failures or ours)
+            is_failed_judgement(entry, kind) and not (self.keep_failures or self.offline or ours)
         ):
             return None
         why = fault(entry)
@@ -284,7 +293,7 @@ class Session:
             "latency_s": round(reply.latency_s, 3),
             "sdk": reply.sdk,
             "fake": reply.fake,
-            "timestamp": self._now(),
+            "timestamp": self.now(),
         }
 
     def _judgement(self, key: str, model: str, outcome: Mapping[str, Any]) -> dict[str, Any]:
@@ -296,7 +305,7 @@ class Session:
             "model": model,
             **outcome,
             "latency_s": round(outcome["latency_s"], 3),
-            "timestamp": self._now(),
+            "timestamp": self.now(),
         }
 
 
@@ -325,7 +334,8 @@ def judgement_fault(criteria: Sequence[Criterion], entry: Mapping[str, Any]) -> 
     return ""
 
 
-def _answer(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Answer:
+def answer_of(path: str, entry: Mapping[str, Any], cost: float = 0.0) -> Answer:
+    """Return the answer of an entry; ``cost`` is what this run paid for it."""
     text = str(entry.get("text") or "")
     stop = str(entry.get("stop_reason") or "")
     usage = entry.get("usage")

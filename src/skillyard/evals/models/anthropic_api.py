@@ -5,17 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.evals.models.adapter import attribute, count, joined_text
-from skillyard.evals.models.parameters import ADDRESSES, anthropic_parameters
-from skillyard.evals.models.profiles import Profile, profile_of
-from skillyard.evals.models.protocol import Reply, Request, Usage
-from skillyard.evals.models.sdk_model import SdkModel, open_client
+from skillyard.evals.models.profiles import Profiles
+from skillyard.evals.models.protocol import PDF, Request, Usage
+from skillyard.evals.models.sdk_model import (
+    SdkModel,
+    attribute,
+    base64_of,
+    joined_text,
+    token_count,
+)
 
-__all__ = ["ANTHROPIC_URL", "AnthropicModel", "open_anthropic"]
+__all__ = ["AnthropicModel", "anthropic_content"]
 
-ANTHROPIC_URL = ADDRESSES["anthropic"]
-_COUNT_S = 30.0
 _VERSION = "anthropic-version"
+_LATEST_VERSION = "2026-10-21"
+"""The ``anthropic-version`` that version 2 of the library sends."""
+_ARGUMENTS = ("max_tokens", "output_config")
+"""Parameters that version 2 of the library knows; an own profile may know better."""
+_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+"""All input is the sum of these three (the library's ``Message.usage``)."""
 
 _STOPS = {
     "end_turn": "end",
@@ -25,95 +33,64 @@ _STOPS = {
     "refusal": "refusal",
 }
 """The text ends early in both cases that are called ``max_tokens``."""
-_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-"""All input is the sum of these three (the library's ``Message.usage``)."""
-
-
-def open_anthropic(
-    key: str, base_url: str = ANTHROPIC_URL, profiles: Mapping[str, Mapping[str, Any]] | None = None
-) -> AnthropicModel:
-    """Return Claude's models at a base URL.
-
-    Raises ModelFailed (``missing_library``), and InvalidInput for invalid ``profiles``.
-    """
-    return AnthropicModel(open_client("anthropic", "Anthropic", key, base_url), profiles)
 
 
 class AnthropicModel(SdkModel):
     """A ``ChatModel`` over an ``anthropic.Anthropic`` client."""
 
-    _provider = "anthropic"
-    _client_class = "Anthropic"
-    _error_class = "AnthropicError"
+    provider = "anthropic"
+    client_class = "Anthropic"
+    _answer = "message"
     _secret_names = ("api_key", "auth_token")
     _stops = _STOPS
+    _api_version = _LATEST_VERSION
 
     def __init__(
-        self, client: Any, profiles: Mapping[str, Mapping[str, Any]] | None = None
+        self, client: Any = None, profiles: Profiles | None = None, *, host: str = ""
     ) -> None:
-        super().__init__(client, profiles)
-        self._messages = self._raw(self._client.messages)
-        headers = getattr(client, "default_headers", None)
-        self._version = str(headers.get(_VERSION, "")) if isinstance(headers, Mapping) else ""
+        super().__init__(client, profiles, host=host)
+        if client is not None:
+            headers = attribute(client, "default_headers")
+            self._api_version = str(attribute(headers, _VERSION) or "")
 
-    def _profile(self, model: str) -> Profile:
-        return profile_of("anthropic", model, self._version, self._profiles)
+    def _api(self, client: Any) -> Any:
+        return client.messages
 
-    def sent(self, request: Request) -> dict[str, object]:
-        """Return the parameters beside model and texts, as they stand in the request's body."""
-        return anthropic_parameters(self._profile(request.model), request)
+    def _format(self, schema: dict[str, object]) -> dict[str, object]:
+        return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
 
-    def complete(self, request: Request, timeout_s: float) -> Reply:
-        """Ask once, for at most ``timeout_s`` seconds. Raises ModelFailed."""
-        parameters = self.sent(request)
-        # The library's version 2 has no such argument; an own profile may know better.
-        extra = {name: parameters[name] for name in ("temperature",) if name in parameters}
-        arguments = {name: value for name, value in parameters.items() if name not in extra}
-        if extra:
-            arguments["extra_body"] = extra
-
-        def send() -> Any:
-            return self._messages.create(**self._texts(request), **arguments, timeout=timeout_s)
-
-        return self._timed(send, lambda message: self._read(message, parameters), "message")
-
-    def count_tokens(self, request: Request) -> int | None:
-        """Return the provider's count of the input tokens, free of charge. Raises ModelFailed."""
-
-        def send() -> Any:
-            return self._messages.count_tokens(**self._texts(request), timeout=_COUNT_S)
-
-        def read(count_reply: Any) -> Reply:
-            tokens = count(attribute(count_reply, "input_tokens"))
-            if tokens is None:
-                raise TypeError("no count")
-            return Reply("", "end", Usage(tokens))
-
-        return self._timed(send, read, "count of tokens").usage.input_tokens
-
-    def _texts(self, request: Request) -> dict[str, Any]:
-        texts: dict[str, Any] = {
+    def _arguments(self, request: Request, parameters: Mapping[str, object]) -> dict[str, Any]:
+        arguments: dict[str, Any] = {
             "model": request.model,
-            "messages": [{"role": "user", "content": request.user}],
+            "messages": [{"role": "user", "content": anthropic_content(request)}],
         }
         if request.system:
-            texts["system"] = request.system
-        return texts
+            arguments["system"] = request.system
+        unknown = {name: parameters[name] for name in parameters if name not in _ARGUMENTS}
+        if unknown:
+            arguments["extra_body"] = unknown
+        return arguments | {name: parameters[name] for name in parameters if name in _ARGUMENTS}
 
-    def _read(self, message: Any, parameters: Mapping[str, object]) -> Reply:
-        """Return the reply. Raises one of the errors of an unreadable body."""
-        text = joined_text(attribute(message, "content"))
-        stop = self._stop_of(message, "stop_reason")
-        return Reply(
-            "" if stop == "refusal" else text,
-            stop,
-            _usage(attribute(message, "usage")),
-            dict(parameters),
-            sdk=self._sdk,
+    def _read(self, body: Any) -> tuple[str, object, Usage]:
+        usage = attribute(body, "usage")
+        parts = [token_count(usage, name) for name in _INPUT]
+        input_tokens = None if parts[0] is None else sum(each or 0 for each in parts)
+        return (
+            joined_text(attribute(body, "content")),
+            attribute(body, "stop_reason"),
+            Usage(input_tokens, token_count(usage, "output_tokens")),
         )
 
 
-def _usage(usage: Any) -> Usage:
-    parts = [count(attribute(usage, name)) for name in _INPUT]
-    input_tokens = None if parts[0] is None else sum(each or 0 for each in parts)
-    return Usage(input_tokens, count(attribute(usage, "output_tokens")))
+def anthropic_content(request: Request) -> str | list[dict[str, Any]]:
+    """Return the content of the user's message: files, then the text."""
+    if not request.attachments:
+        return request.user
+    files = [
+        {
+            "type": "document" if each.media_type == PDF else "image",
+            "source": {"type": "base64", "media_type": each.media_type, "data": base64_of(each)},
+        }
+        for each in request.attachments
+    ]
+    return [*files, {"type": "text", "text": request.user}]

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.models.parameters import VARIABLES
-from skillyard.evals.models.protocol import ChatModel, ModelFailed
+from skillyard.evals.models.anthropic_api import AnthropicModel
+from skillyard.evals.models.openai_api import OpenAIModel
+from skillyard.evals.models.profiles import Profiles
+from skillyard.evals.models.protocol import ChatModel
+from skillyard.evals.models.sdk_model import SdkModel, open_client
+from skillyard.evals.models.servers import key_of, valid_address_of
 
-if TYPE_CHECKING:
-    from skillyard.evals.models.anthropic_api import AnthropicModel
-    from skillyard.evals.models.openai_api import OpenAIModel
+__all__ = ["PROVIDERS", "as_model", "offline_model", "open_model"]
 
-__all__ = ["PROVIDERS", "as_model", "open_model"]
-
-PROVIDERS = ("anthropic", "openai")
-_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
-_METHODS = ("provider", "host", "sent", "complete", "count_tokens")
+PROVIDERS: Mapping[str, type[SdkModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
+_METHODS = ("sent", "complete")
 
 
 def open_model(
@@ -27,8 +24,8 @@ def open_model(
     *,
     base_url: str | None = None,
     environment: Mapping[str, str] = os.environ,
-    profiles: Mapping[str, Mapping[str, Any]] | None = None,
-) -> AnthropicModel | OpenAIModel:
+    profiles: Profiles | None = None,
+) -> SdkModel:
     """Return a provider's models: ``anthropic``, or ``openai`` for every server of that protocol.
 
     The key is read only from ``ANTHROPIC_API_KEY`` or ``OPENAI_API_KEY``. The address is
@@ -39,20 +36,15 @@ def open_model(
     Raises InvalidInput for an unknown provider, an invalid address and invalid profiles, and
     ModelFailed (``missing_key``, ``missing_library``).
     """
-    if provider not in PROVIDERS:
-        raise InvalidInput(f"no provider {provider!r}; known: {', '.join(PROVIDERS)}")
-    address = base_url or environment.get(VARIABLES[provider], "").strip()
-    source = "the base URL" if base_url else VARIABLES[provider]
-    if address:
-        _check_address(address, source)
-    key = _key(provider, environment)
-    if provider == "anthropic":
-        from skillyard.evals.models.anthropic_api import ANTHROPIC_URL, open_anthropic
+    address = valid_address_of(provider, base_url, environment)
+    model_class = PROVIDERS[provider]
+    client = open_client(model_class, key_of(provider, environment), address)
+    return model_class(client, profiles)
 
-        return open_anthropic(key, address or ANTHROPIC_URL, profiles)
-    from skillyard.evals.models.openai_api import OPENAI_URL, open_openai
 
-    return open_openai(key, address or OPENAI_URL, profiles)
+def offline_model(provider: str, host: str, profiles: Profiles | None = None) -> SdkModel:
+    """Return models that are never asked: they know what would be sent to ``host``."""
+    return PROVIDERS[provider](None, profiles, host=host)
 
 
 def as_model(client: object) -> ChatModel:
@@ -69,47 +61,7 @@ def as_model(client: object) -> ChatModel:
     if module not in PROVIDERS and all(hasattr(kind, method) for method in _METHODS):
         return client  # type: ignore[return-value]  # by its methods, as protocols are
     if hasattr(client, "messages"):
-        from skillyard.evals.models.anthropic_api import AnthropicModel
-
         return AnthropicModel(client)
     if hasattr(client, "chat"):
-        from skillyard.evals.models.openai_api import OpenAIModel
-
         return OpenAIModel(client)
     raise InvalidInput(f"client: {name} is neither a ChatModel nor a client of anthropic or openai")
-
-
-def _check_address(address: str, source: str) -> None:
-    """Raise InvalidInput for an invalid base URL. The message omits it, for it may hold a key."""
-    try:
-        parts = urlsplit(address)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname)
-        _ = parts.port
-    except ValueError:
-        good = False
-    if not good:
-        raise InvalidInput(f"{source} is no address: write http://HOST:PORT or https://HOST")
-    if "@" in parts.netloc or parts.query or parts.fragment:
-        raise InvalidInput(
-            f"{source} holds more than scheme, host, port and path; keys come from the environment"
-        )
-
-
-def _key(provider: str, environment: Mapping[str, str]) -> str:
-    """Return the key. Raises ModelFailed where it is missing or invalid."""
-    name = _KEYS[provider]
-    key = environment.get(name, "").strip()
-    if not key:
-        raise ModelFailed(
-            "missing_key",
-            f"{name} is not set: export the key of your account there"
-            " (a server of your own that wants no key takes any text)",
-            permanent=True,
-        )
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise ModelFailed(
-            "missing_key",
-            f"{name} holds characters that no key has, blanks or line breaks perhaps",
-            permanent=True,
-        )
-    return key

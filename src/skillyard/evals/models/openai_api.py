@@ -5,104 +5,77 @@ The protocol is Chat Completions, which self-hosted servers support.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard.evals.models.adapter import attribute, count, joined_text
-from skillyard.evals.models.parameters import ADDRESSES, openai_parameters
-from skillyard.evals.models.profiles import profile_of
-from skillyard.evals.models.protocol import Reply, Request, Usage
-from skillyard.evals.models.sdk_model import SdkModel, open_client
+from skillyard.evals.models.protocol import PDF, Attachment, Request, Usage
+from skillyard.evals.models.sdk_model import (
+    SdkModel,
+    attribute,
+    base64_of,
+    joined_text,
+    token_count,
+)
 
-__all__ = ["OPENAI_URL", "OpenAIModel", "open_openai"]
+__all__ = ["OpenAIModel", "openai_content"]
 
-OPENAI_URL = ADDRESSES["openai"]
-
-_STOPS = {
-    "stop": "end",
-    "length": "max_tokens",
-    "content_filter": "refusal",
-}
-
-
-def open_openai(
-    key: str, base_url: str = OPENAI_URL, profiles: Mapping[str, Mapping[str, Any]] | None = None
-) -> OpenAIModel:
-    """Return the models at a base URL, which ends with ``/v1`` for most servers.
-
-    Raises ModelFailed (``missing_library``), and InvalidInput for invalid ``profiles``.
-    """
-    return OpenAIModel(open_client("openai", "OpenAI", key, base_url), profiles)
+_STOPS = {"stop": "end", "length": "max_tokens", "content_filter": "refusal"}
 
 
 class OpenAIModel(SdkModel):
     """A ``ChatModel`` over an ``openai.OpenAI`` client."""
 
-    _provider = "openai"
-    _client_class = "OpenAI"
-    _error_class = "OpenAIError"
+    provider = "openai"
+    client_class = "OpenAI"
+    _answer = "chat completion"
     _secret_names = ("api_key", "admin_api_key")
     _stops = _STOPS
 
-    def __init__(
-        self, client: Any, profiles: Mapping[str, Mapping[str, Any]] | None = None
-    ) -> None:
-        super().__init__(client, profiles)
-        self._completions = self._raw(self._client.chat.completions)
+    def _api(self, client: Any) -> Any:
+        return client.chat.completions
 
-    def sent(self, request: Request) -> dict[str, object]:
-        """Return the parameters beside model and texts, as they stand in the request's body."""
-        profile = profile_of("openai", request.model, own=self._profiles)
-        return openai_parameters(profile, request)
+    def _format(self, schema: dict[str, object]) -> dict[str, object]:
+        reply = {"name": "reply", "schema": schema, "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": reply}}
 
-    def complete(self, request: Request, timeout_s: float) -> Reply:
-        """Ask once, for at most ``timeout_s`` seconds. Raises ModelFailed."""
-        parameters = self.sent(request)
-        messages = [{"role": "user", "content": request.user}]
+    def _arguments(self, request: Request, parameters: Mapping[str, object]) -> dict[str, Any]:
+        messages: list[dict[str, Any]] = [{"role": "user", "content": openai_content(request)}]
         if request.system:
             messages.insert(0, {"role": "system", "content": request.system})
-
         # The library looks through every part of a message for what it would have to rename, which
         # costs a quarter of the call; what stands in `extra_body` goes into the body as it is.
         body: dict[str, Any] = {"messages": messages}
         if self._own:
             body = {"messages": (), "extra_body": body}
+        return {"model": request.model, **body, **parameters}
 
-        def send() -> Any:
-            return self._completions.create(
-                model=request.model, **body, **parameters, timeout=timeout_s
-            )
-
-        return self._timed(
-            send, lambda completion: self._read(completion, parameters), "chat completion"
-        )
-
-    def count_tokens(self, request: Request) -> int | None:
-        """Return None: the protocol has no way to ask."""
-        return None
-
-    def _read(self, completion: Any, parameters: Mapping[str, object]) -> Reply:
-        """Return the reply. Raises one of the errors of an unreadable body."""
-        choice = attribute(completion, "choices")[0]
+    def _read(self, body: Any) -> tuple[str, object, Usage]:
+        choice = attribute(body, "choices")[0]
         message = attribute(choice, "message")
         if message is None:
             raise TypeError("no message")
-        stop = self._stop_of(choice, "finish_reason")
         content = attribute(message, "content")
         text = "" if content is None else content
-        if not isinstance(text, str):
-            text = joined_text(text)
         refusal = attribute(message, "refusal")
-        if isinstance(refusal, str) and refusal:
-            stop = "refusal"
-        usage = attribute(completion, "usage")
-        return Reply(
-            "" if stop == "refusal" else text,
-            stop,
-            Usage(
-                count(attribute(usage, "prompt_tokens")),
-                count(attribute(usage, "completion_tokens")),
-            ),
-            dict(parameters),
-            sdk=self._sdk,
+        refuses = isinstance(refusal, str) and refusal
+        usage = attribute(body, "usage")
+        return (
+            text if isinstance(text, str) else joined_text(text),
+            "content_filter" if refuses else attribute(choice, "finish_reason"),
+            Usage(token_count(usage, "prompt_tokens"), token_count(usage, "completion_tokens")),
         )
+
+
+def openai_content(request: Request) -> str | list[dict[str, Any]]:
+    """Return the content of the user's message: files, then the text."""
+    if not request.attachments:
+        return request.user
+    return [*map(_part, request.attachments), {"type": "text", "text": request.user}]
+
+
+def _part(file: Attachment) -> dict[str, Any]:
+    url = f"data:{file.media_type};base64,{base64_of(file)}"
+    if file.media_type == PDF:
+        return {"type": "file", "file": {"filename": os.path.basename(file.name), "file_data": url}}
+    return {"type": "image_url", "image_url": {"url": url}}

@@ -6,15 +6,17 @@ applies to all tokens of a call whose input is over the threshold.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from math import floor
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillyard.errors import InvalidInput
-from skillyard.evals.models.protocol import ModelFailed, Request, Usage
-from skillyard.extras import install_command
+from skillyard.evals.models.failures import missing_library
+from skillyard.evals.models.protocol import PDF, Attachment, Request, Usage
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
@@ -23,6 +25,8 @@ __all__ = [
     "LongInput",
     "Price",
     "PriceOf",
+    "affordable_tokens",
+    "attachment_tokens",
     "cost_of",
     "estimate",
     "max_input_tokens",
@@ -35,10 +39,16 @@ _OVERHEAD_TOKENS = 1_000
 """Input tokens that a provider adds by itself, to roles and for structured output, at most.
 
 An assumption: providers publish no bound. What one adds has been seen to be a few hundred."""
+_PAGE = re.compile(rb"/Type\s*/Page(?![a-zA-Z])")
+_IMAGE_TOKENS = 5_000
+"""More than any image: Anthropic scales images down to at most 4,784 tokens."""
+_PAGE_TOKENS = 8_000
+"""A page of a PDF is counted as an image and as its text, of at most 3,000 tokens."""
+_PAGE_BYTES = 2_000
+"""Assumed for a PDF that hides its pages in compressed objects; real pages are larger."""
 
 
-@dataclass(frozen=True, slots=True)
-class LongInput:
+class LongInput(NamedTuple):
     """The rates for calls whose input is longer than ``above_tokens``."""
 
     above_tokens: int
@@ -90,24 +100,17 @@ def _price(provider: str, model: str, day: date) -> Price | None:
     except LookupError:
         return None
     rates = entry.get_prices(datetime.combine(day, time(12), UTC))
-    input_rate, output_rate = (
-        getattr(rates, "input_mtok", None),
-        getattr(rates, "output_mtok", None),
-    )
-    if input_rate is None or output_rate is None:
+    if rates.input_mtok is None or rates.output_mtok is None:
         return None
-    starts = sorted(
-        {tier.start for rate in (input_rate, output_rate) for tier in getattr(rate, "tiers", ())}
-    )
+    both = (rates.input_mtok, rates.output_mtok)
+    starts = {0, *(tier.start for rate in both for tier in getattr(rate, "tiers", ()))}
+    base, *long = [
+        LongInput(start, _rate(rates.input_mtok, start), _rate(rates.output_mtok, start))
+        for start in sorted(starts)
+    ]
+    source = f"genai-prices {version} (bundled)"
     return Price(
-        _rate(input_rate, 0),
-        _rate(output_rate, 0),
-        f"genai-prices {version} (bundled)",
-        day.isoformat(),
-        tuple(
-            LongInput(start, _rate(input_rate, start), _rate(output_rate, start))
-            for start in starts
-        ),
+        base.input_per_million, base.output_per_million, source, day.isoformat(), tuple(long)
     )
 
 
@@ -119,11 +122,7 @@ def _table() -> tuple[DataSnapshot, str]:
         from genai_prices.data import providers
         from genai_prices.data_snapshot import DataSnapshot
     except ImportError:
-        raise ModelFailed(
-            "missing_library",
-            f"prices need genai-prices: {install_command('eval')}",
-            permanent=True,
-        ) from None
+        raise missing_library("genai-prices") from None
     return DataSnapshot(providers=providers, from_auto_update=False), __version__
 
 
@@ -137,12 +136,7 @@ def _rate(rate: Any, start: int) -> float:
 
 
 def estimate(price_of_model: Price | None, input_tokens: int, output_tokens: int) -> float:
-    """Return what a call of that size costs, in US dollars; 0 without a price.
-
-    Raises InvalidInput for negative counts.
-    """
-    if input_tokens < 0 or output_tokens < 0:
-        raise InvalidInput("tokens are counted from 0 up")
+    """Return what a call of that size costs, in US dollars; 0 without a price."""
     if price_of_model is None:
         return 0.0
     input_rate, output_rate = price_of_model.rates(input_tokens)
@@ -165,33 +159,50 @@ def max_input_tokens(request: Request) -> int:
     """
     texts = [request.system, request.user]
     if request.schema is not None:
-        import json
-
         texts.append(json.dumps(request.schema))
-    return _OVERHEAD_TOKENS + sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+    attached = sum(map(attachment_tokens, request.attachments))
+    in_texts = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+    return _OVERHEAD_TOKENS + in_texts + attached
+
+
+def attachment_tokens(file: Attachment) -> int:
+    """Return more input tokens than a file should count as."""
+    if file.media_type != PDF:
+        return _IMAGE_TOKENS
+    pages = len(_PAGE.findall(file.data)) or 1 + len(file.data) // _PAGE_BYTES
+    return pages * _PAGE_TOKENS
 
 
 def worst_cost(price_of_model: Price | None, request: Request) -> float:
     """Return the most that one call can cost, in US dollars; 0 without a price.
 
-    The input counts as :func:`most_input_tokens`, the output as ``max_tokens``.
+    The input counts as :func:`max_input_tokens`, the output as the call's own ``max_tokens``.
     """
-    max_tokens_in = max_input_tokens(request)
-    if price_of_model is None:
-        return 0.0
-    starts = [
-        0,
-        *(
-            tier.above_tokens + 1
-            for tier in price_of_model.long
-            if tier.above_tokens < max_tokens_in
-        ),
+    input_tokens = max_input_tokens(request)
+    costs = [
+        input_tokens * input_rate + request.max_tokens * output_rate
+        for input_rate, output_rate in _possible_rates(price_of_model, input_tokens)
     ]
-    rates = [price_of_model.rates(start) for start in starts]
-    return (
-        max(
-            max_tokens_in * input_rate + request.max_tokens * output_rate
-            for input_rate, output_rate in rates
-        )
-        / PER
-    )
+    return max(costs) / PER
+
+
+def affordable_tokens(price_of_model: Price | None, request: Request, dollars: float) -> int:
+    """Return the output tokens that an amount pays for beside the input: 0 to ``max_tokens``.
+
+    With so many as ``max_tokens``, :func:`worst_cost` of the request is at most the amount.
+    """
+    input_tokens = max_input_tokens(request)
+    outputs = [
+        (dollars * PER - input_tokens * input_rate) / output_rate
+        for input_rate, output_rate in _possible_rates(price_of_model, input_tokens)
+        if output_rate
+    ]
+    return max(0, min([request.max_tokens, *map(floor, outputs)]))
+
+
+def _possible_rates(price_of_model: Price | None, max_input: int) -> list[tuple[float, float]]:
+    """Return the rates, input and output, of all inputs up to a length; 0 without a price."""
+    if price_of_model is None:
+        return [(0.0, 0.0)]
+    above = [tier.above_tokens for tier in price_of_model.long if tier.above_tokens < max_input]
+    return [price_of_model.rates(start) for start in (0, *(tokens + 1 for tokens in above))]

@@ -12,9 +12,11 @@ from typing import Any
 
 from skillyard.errors import InvalidInput
 
-__all__ = ["MAX_TOKENS_FIELDS", "PROFILES", "Profile", "Row", "check_profiles", "profile_of"]
+__all__ = ["PROFILES", "Profile", "Profiles", "Row", "check_profiles", "profile_of"]
 
-MAX_TOKENS_FIELDS = ("max_tokens", "max_completion_tokens")
+Profiles = Mapping[str, Mapping[str, Any]]
+"""The user's fields of profiles, by the beginning of a model's id."""
+_MAX_TOKENS_FIELDS = ("max_tokens", "max_completion_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +99,17 @@ PROFILES: tuple[Row, ...] = (
     ),
 )
 
-_SETTABLE = {field.name: field.type for field in fields(Profile) if field.name != "source"}
+_SETTABLE = sorted(field.name for field in fields(Profile) if field.name != "source")
 
 
 def profile_of(
-    provider: str,
-    model: str,
-    api_version: str = "",
-    own: Mapping[str, Mapping[str, Any]] | None = None,
+    provider: str, model: str, api_version: str = "", own: Profiles | None = None
 ) -> Profile:
-    """Return the profile of a model. ``own`` holds the user's fields by the beginning of an id.
+    """Return the profile of a model. A field of ``own`` replaces that of the table.
 
     Of the matching rows the one with the longest beginning decides, then the one that names the API
-    version. A field of ``own`` replaces that of the table. Raises InvalidInput as
-    :func:`check_profiles` does.
+    version. ``own`` has passed :func:`check_profiles`.
     """
-    check_profiles(own or {})
     name = model.casefold()
     matching = [
         row
@@ -121,30 +118,24 @@ def profile_of(
         and name.startswith(row.prefix)
         and row.api_version in ("", api_version)
     ]
-    profile = max(
-        matching,
-        key=lambda row: (len(row.prefix), bool(row.api_version)),
-        default=Row(provider, "", Profile()),
-    ).profile
+    profile = max(matching, key=lambda row: (len(row.prefix), row.api_version)).profile
     for prefix in sorted(own or {}, key=len):
         if own and name.startswith(prefix.casefold()):
-            overrides: dict[str, Any] = dict(own[prefix])
-            profile = replace(
-                profile, **overrides, source=f"the configuration's profile {prefix!r}"
-            )
+            source = f"the configuration's profile {prefix!r}"
+            profile = replace(profile, **{**own[prefix], "source": source})
     return profile
 
 
-def check_profiles(own: Mapping[str, Mapping[str, Any]]) -> None:
+def check_profiles(own: Profiles) -> None:
     """Raise InvalidInput for a field that profiles do not have, or a value of the wrong type."""
     for prefix, overrides in own.items():
         for name, value in overrides.items():
             where = f"profile {prefix!r}: {name}"
             if name not in _SETTABLE:
-                fields_text = ", ".join(sorted(_SETTABLE))
-                raise InvalidInput(f"{where} is no field of a profile; known: {fields_text}")
+                known = ", ".join(_SETTABLE)
+                raise InvalidInput(f"{where} is no field of a profile; known: {known}")
             if name == "max_tokens_field":
-                if value not in MAX_TOKENS_FIELDS:
-                    raise InvalidInput(f"{where} must be one of {', '.join(MAX_TOKENS_FIELDS)}")
+                if value not in _MAX_TOKENS_FIELDS:
+                    raise InvalidInput(f"{where} must be one of {', '.join(_MAX_TOKENS_FIELDS)}")
             elif not isinstance(value, bool):
                 raise InvalidInput(f"{where} must be true or false, not {value!r}")

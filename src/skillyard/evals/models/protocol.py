@@ -8,7 +8,34 @@ from typing import Protocol
 
 from skillyard.errors import SkillyardError
 
-__all__ = ["ChatModel", "ModelFailed", "Reply", "Request", "Usage"]
+__all__ = [
+    "PDF",
+    "Attachment",
+    "ChatModel",
+    "ModelFailed",
+    "Reply",
+    "Request",
+    "RunStopped",
+    "Usage",
+]
+
+PDF = "application/pdf"
+
+
+class Attachment(Protocol):
+    """A document or an image that a provider takes."""
+
+    @property
+    def name(self) -> str:
+        """As the prompt calls it."""
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file."""
+
+    @property
+    def media_type(self) -> str:
+        """``application/pdf``, or ``image/`` and one of png, jpeg, gif and webp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +54,8 @@ class Request:
     """Sent to servers that accept one."""
     schema: Mapping[str, object] | None = None
     """A JSON schema that the reply must follow, where the provider can hold a model to one."""
+    attachments: tuple[Attachment, ...] = ()
+    """Files that the model gets beside the user text, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +121,17 @@ class ModelFailed(SkillyardError):
         return f"{self.kind}/{self.status}" if self.status is not None else self.kind
 
 
+class RunStopped(SkillyardError):
+    """No further call may start; what was done before is good.
+
+    ``reason`` is ``budget``, ``fail_fast`` or ``interrupted``.
+    """
+
+    def __init__(self, reason: str, what: str) -> None:
+        super().__init__(what)
+        self.reason = reason
+
+
 class ChatModel(Protocol):
     """A provider's models behind one client. Safe to call from many threads."""
 
@@ -101,7 +141,7 @@ class ChatModel(Protocol):
 
     @property
     def host(self) -> str:
-        """The host (and port) of the base URL; part of the cache key, never a credential."""
+        """What identifies the server, with its port and path; in cache keys, never a credential."""
 
     def sent(self, request: Request) -> dict[str, object]:
         """Return the parameters that would be sent beside model and texts; asks nobody.
@@ -111,6 +151,3 @@ class ChatModel(Protocol):
 
     def complete(self, request: Request, timeout_s: float) -> Reply:
         """Ask once, without retries, for at most ``timeout_s`` seconds. Raises ModelFailed."""
-
-    def count_tokens(self, request: Request) -> int | None:
-        """Return the provider's own count of the input tokens; None where it has none."""

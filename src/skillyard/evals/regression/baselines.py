@@ -1,17 +1,21 @@
-"""Baselines: stored summaries of whole runs, to which later runs are compared."""
+"""Baselines: summaries and measures of whole runs, to which later runs are compared."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from skillyard.errors import InvalidInput, SkillIoError
-from skillyard.evals.storage.results import latest_of_each, read_bounded, results_in
-from skillyard.io.atomic_write import atomic_write
+from skillyard.errors import InvalidInput
+from skillyard.evals.config_values import Regression
+from skillyard.evals.layers.registry import LAYERS
+from skillyard.evals.regression.measures import measures_from
+from skillyard.evals.storage.case_shapes import check_cases
+from skillyard.evals.storage.files import read_bounded, write_file
+from skillyard.evals.storage.results import latest_of_each, part_of_run, results_in
 
-__all__ = ["BASELINE", "read_baseline", "reason_not_whole", "save_baseline"]
+__all__ = ["BASELINE", "SavedBaseline", "read_baseline", "save_baseline"]
 
 BASELINE = "_baseline.json"
 """``<type>_baseline.json``."""
@@ -25,6 +29,7 @@ _META = (
     "model",
     "judge_model",
     "provider",
+    "host",
     "router",
     "index",
     "seed",
@@ -37,43 +42,62 @@ _META = (
 )
 
 
-def save_baseline(results: str, baselines: str, eval_type: str | None = None) -> tuple[str, ...]:
-    """Store the summaries of the latest results as baselines, and return the files written.
+class SavedBaseline(NamedTuple):
+    """A baseline that was written."""
 
-    Raises InvalidInput when there are no results or they cannot be a baseline (aborted, limited,
-    filtered, or from a stand-in), and SkillIoError.
+    path: str
+    note: str
+    """A sentence on newer results that are no whole run; empty without any."""
+
+
+def save_baseline(
+    results: str, baselines: str, eval_type: str | None = None
+) -> tuple[SavedBaseline, ...]:
+    """Store the summaries of the latest results as baselines, and return what was saved.
+
+    Nothing is written unless all of them can be baselines. Raises InvalidInput when there are no
+    results or they cannot be a baseline (aborted, limited, filtered, or from a stand-in), and
+    SkillIoError.
     """
-    paths = []
-    for each, path, envelope in latest_of_each(results, eval_type):
-        why = reason_not_whole(envelope["meta"])
+    texts = {}
+    for each in latest_of_each(results, eval_type):
+        meta = each.envelope["meta"]
+        why = part_of_run(meta)
+        if not why and meta.get("backend") == "fake":
+            why = "a stand-in server made the answers"
         if why:
-            raise InvalidInput(f"{path} cannot be a baseline: {why}")
-        paths.append(_save(os.path.join(baselines, f"{each}{BASELINE}"), envelope))
-    if not paths:
+            raise InvalidInput(f"{each.path} cannot be a baseline: {why}")
+        check_cases(each.path, each.envelope)
+        place = os.path.join(baselines, f"{each.eval_type}{BASELINE}")
+        texts[SavedBaseline(place, each.note)] = _text(each.envelope)
+    if not texts:
         available = (
             ", ".join(name for name, paths in results_in(results).items() if paths) or "none"
         )
         raise InvalidInput(
             f"no results of {eval_type or 'any type'} in {results} (there: {available})"
         )
-    return tuple(paths)
+    for saved, text in texts.items():
+        write_file(saved.path, f"{text}\n", "baseline", hint="check --baselines-dir")
+    return tuple(texts)
 
 
-def _save(path: str, envelope: Mapping[str, Any]) -> str:
+def _text(envelope: Mapping[str, Any]) -> str:
+    """Return the document of a baseline."""
     meta = {name: envelope["meta"].get(name) for name in _META}
-    text = json.dumps({"meta": meta, "summary": envelope["summary"]}, indent=1, sort_keys=True)
-    try:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        atomic_write(path, f"{text}\n".encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise SkillIoError(
-            f"cannot keep the baseline: {error.strerror}", path=path, hint="check --baselines-dir"
-        ) from None
-    return path
+    layer = LAYERS[envelope["meta"]["eval_type"]].load()
+    stored = {
+        "meta": meta,
+        "summary": envelope["summary"],
+        "measures": [
+            measure.to_dict() for measure in layer.measures(envelope["cases"], Regression())
+        ],
+    }
+    return json.dumps(stored, indent=1, sort_keys=True)
 
 
 def read_baseline(path: str) -> dict[str, Any]:
-    """Return a baseline: ``meta`` and ``summary``. Raises SkillIoError, InvalidInput."""
+    """Return a baseline: ``meta``, ``summary``, ``measures``. Raises SkillIoError, InvalidInput."""
     data = read_bounded(path, BASELINE_BYTES, "baseline", hint="check --baselines-dir")
     try:
         value = json.loads(data) if len(data) <= BASELINE_BYTES else None
@@ -86,17 +110,16 @@ def read_baseline(path: str) -> dict[str, Any]:
         or not all(isinstance(entity, dict) for entity in value["summary"].values())
     ):
         raise InvalidInput(f"{path}: not a baseline; `skillyard eval baseline save` writes one")
+    if "measures" in value:  # a baseline of an earlier release has none
+        _check_measures(path, value["measures"])
     return value
 
 
-def reason_not_whole(meta: Mapping[str, Any]) -> str:
-    """Return why results do not represent a whole run; empty where they do."""
-    if meta.get("aborted"):
-        return f"the run was stopped ({meta.get('stop_reason') or 'before its end'})"
-    if meta.get("limit") is not None:
-        return "the run was limited (--limit)"
-    if meta.get("skill") is not None or meta.get("group") is not None:
-        return "the run looked at a part of the cases (--skill, --group)"
-    if meta.get("backend") == "fake":
-        return "a stand-in server made the answers"
-    return ""
+def _check_measures(path: str, records: object) -> None:
+    try:
+        measures_from(records)
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"{path}: the baseline is damaged: {error}; save it again from its results with"
+            " `skillyard eval baseline save`"
+        ) from None

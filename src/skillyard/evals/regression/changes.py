@@ -1,35 +1,45 @@
-"""The rules of each layer: the size of a difference that is a regression (evals.md §1.16).
+"""The change of each measure against a baseline, case by case, and what counts as a regression.
 
-Each change also has the interval of the difference, so that a reader sees whether it may be chance.
+A regression is a change for the worse that is larger than the limit of the configuration (evals.md
+§1.16) and more than chance: in a comparison of unchanged skills, any is reported in at most 5 %.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from skillyard.evals.config_values import Regression
-from skillyard.evals.statistics.difference import Difference, mean_difference, rate_difference
+from skillyard.evals.regression.measures import Measure
+from skillyard.evals.statistics.intervals import spread_of
+from skillyard.evals.statistics.paired_change import (
+    FALSE_ALARMS,
+    PairedChange,
+    PairedValues,
+    paired_changes,
+    smallest_possible_p,
+)
 
 __all__ = [
+    "CANNOT_TELL",
     "IMPROVEMENT",
     "NEW",
     "NOT_COMPARED",
     "REGRESSION",
     "REMOVED",
-    "RULES",
     "UNCHANGED",
+    "WORSE",
     "Change",
+    "changes_of_measures",
 ]
 
 _EXACT = 9
-"""Decimals to which a change is compared with its threshold."""
-_MAX_FIGURE = 1_000_000_000
-"""Larger figures and counts in a summary are ignored, because the file is not trusted."""
+"""Decimals to which a change is compared with its limit."""
 
 REGRESSION, IMPROVEMENT, UNCHANGED = "regression", "improvement", "unchanged"
-NEW, REMOVED, NOT_COMPARED = "new", "gone", "not compared"
+WORSE, NEW, REMOVED, CANNOT_TELL = "worse", "new", "gone", "cannot tell"
+NOT_COMPARED = "not compared"
+"""The status of a whole result in a report. No :class:`Change` of a comparison has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +50,24 @@ class Change:
     entity: str
     measure: str
     status: str
-    """``regression``, ``improvement``, ``unchanged``, ``new``, ``gone`` or ``not compared``."""
+    """``regression``, ``improvement``, ``unchanged``, ``worse`` (shown, but not part of the gate),
+    ``new``, ``gone`` or ``cannot tell``."""
     before: float | None = None
     after: float | None = None
     change: float | None = None
-    """After minus before."""
+    """After minus before, mean over cases."""
     threshold: float | None = None
     """The change from which on it is reported."""
     low: float | None = None
-    """The 95 % interval of the change."""
+    """The interval of the change, corrected for all measures."""
     high: float | None = None
     p: float | None = None
+    """The chance of such a change, or a larger one in its direction, if nothing changed."""
+    p_adjusted: float | None = None
+    """For all measures together."""
+    cases: int = 0
+    gate: bool = True
+    """False where a change for the worse is shown but is no regression."""
     note: str = ""
 
     @property
@@ -61,199 +78,100 @@ class Change:
         if self.status == REMOVED:
             return "in the baseline, and not in the results any more"
         if self.before is None or self.after is None or self.change is None:
-            return f"{self.measure}: not compared ({self.note or 'no figures on one side'})"
+            return f"{self.measure}: cannot tell, {self.note}"
         sentence = (
             f"{self.measure}: {self.before:.3g} before, {self.after:.3g} now ({self.change:+.3g}"
         )
         if self.low is not None and self.high is not None:
-            sentence += f", 95 % interval {self.low:+.3g} to {self.high:+.3g}"
-        if self.p is not None:
-            sentence += f", p {self.p:.3g}"
-        return f"{sentence}); the threshold is {self.threshold:.3g}"
+            sentence += f", interval {self.low:+.3g} to {self.high:+.3g}"
+        if self.p_adjusted is not None:
+            sentence += f", corrected p {self.p_adjusted:.3g}"
+        sentence += f") over {self.cases} cases; the threshold is {self.threshold:.3g}"
+        return f"{sentence}; cannot tell, {self.note}" if self.note else sentence
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape."""
         return {**asdict(self), "message": self.message}
 
 
-Rule = Callable[[str, Mapping[str, Any], Mapping[str, Any], Regression], Iterable[Change]]
-
-
-def _effectiveness(
-    entity: str, before: Mapping[str, Any], after: Mapping[str, Any], rules: Regression
-) -> Iterator[Change]:
-    limits = rules.effectiveness
-    spread = abs(_figure(before, "stddev") or 0.0)
-    drop = max(limits.mean_drop, limits.stddev_multiplier * spread)
-    yield _mean_change("effectiveness", entity, "mean", before, after, limits.min_cases, drop)
-
-
-def _size_impact(
-    entity: str, before: Mapping[str, Any], after: Mapping[str, Any], rules: Regression
-) -> Iterator[Change]:
-    limits = rules.size_impact
-    pairs = _mapping(before, "comparisons"), _mapping(after, "comparisons")
-    for name in sorted({*pairs[0], *pairs[1]}):
-        yield _mean_change(
-            "size_impact",
-            entity,
-            name,
-            _mapping(pairs[0], name),
-            _mapping(pairs[1], name),
-            limits.min_cases,
-            limits.score_change,
-        )
-
-
-def _activation(
-    entity: str, before: Mapping[str, Any], after: Mapping[str, Any], rules: Regression
-) -> Iterator[Change]:
-    limits = rules.activation
-    for measure, count, threshold, sign in (
-        ("tpr", "positives", limits.tpr_drop, -1),
-        ("fpr", "negatives", limits.fpr_increase, 1),
-    ):
-        yield _rate_change(
-            "activation",
-            entity,
-            measure,
-            (_figure(before, measure), _count(before, count)),
-            (_figure(after, measure), _count(after, count)),
-            limits.min_cases,
-            threshold,
-            sign,
-        )
-
-
-def _confusion(
-    entity: str, before: Mapping[str, Any], after: Mapping[str, Any], rules: Regression
-) -> Iterator[Change]:
-    limits = rules.confusion
-    shares = _mapping(before, "cross_activation"), _mapping(after, "cross_activation")
-    requests = _mapping(before, "requests"), _mapping(after, "requests")
-    for skill in sorted({*shares[0], *shares[1]}):
-        yield _rate_change(
-            "confusion",
-            entity,
-            f"cross_activation of {skill}",
-            (_figure(shares[0], skill), _count(requests[0], skill)),
-            (_figure(shares[1], skill), _count(requests[1], skill)),
-            limits.min_cases,
-            limits.cross_activation_change,
-            1,
-            (_count(before, "n"), _count(after, "n")),
-        )
-
-
-RULES: Mapping[str, Rule] = {
-    "activation": _activation,
-    "confusion": _confusion,
-    "effectiveness": _effectiveness,
-    "size_impact": _size_impact,
-}
-
-
-def _mean_change(
+def changes_of_measures(
     eval_type: str,
-    entity: str,
-    measure: str,
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-    least: int,
-    threshold: float,
-) -> Change:
-    first, second = _figure(before, "mean"), _figure(after, "mean")
-    counts = _count(before, "n"), _count(after, "n")
-    few = _too_few(eval_type, entity, measure, first, second, counts, least)
-    if few is not None or first is None or second is None:
-        return few or Change(eval_type, entity, measure, NOT_COMPARED)
-    spreads = _figure(before, "stddev") or 0.0, _figure(after, "stddev") or 0.0
-    difference = mean_difference((first, spreads[0], counts[0]), (second, spreads[1], counts[1]))
-    return _change_of(eval_type, entity, measure, first, second, difference, threshold, -1)
+    before: Sequence[Measure],
+    after: Sequence[Measure],
+    *,
+    seed: int = 0,
+) -> tuple[Change, ...]:
+    """Return the change of every measure that both runs have, by entity and measure.
 
-
-def _rate_change(
-    eval_type: str,
-    entity: str,
-    measure: str,
-    before: tuple[float | None, int],
-    after: tuple[float | None, int],
-    least: int,
-    threshold: float,
-    sign: int,
-    cases: tuple[int, int] | None = None,
-) -> Change:
-    """Compare two rates; ``sign`` is +1 where a rise is bad, -1 where a drop is.
-
-    ``cases`` are the counts that have to reach ``least``, if they differ from those of the rates.
+    The limits are those of ``after``. Measures that are only shown are corrected apart from those
+    of the gate.
     """
-    counts = before[1], after[1]
-    few = _too_few(eval_type, entity, measure, before[0], after[0], cases or counts, least)
-    if few is not None or before[0] is None or after[0] is None:
-        return few or Change(eval_type, entity, measure, NOT_COMPARED)
-    if not (0 <= before[0] <= 1 and 0 <= after[0] <= 1):
-        return Change(
-            eval_type, entity, measure, NOT_COMPARED, before[0], after[0], note="this is no share"
-        )
-    difference = rate_difference((before[0], counts[0]), (after[0], counts[1]))
-    return _change_of(eval_type, entity, measure, before[0], after[0], difference, threshold, sign)
+    earlier = {(each.entity, each.measure): each.cases for each in before}
+    both = [each for each in after if (each.entity, each.measure) in earlier]
+    changes = []
+    for gate in (True, False):
+        family = [each for each in both if each.gate == gate]
+        pairs = [
+            PairedValues(
+                earlier[each.entity, each.measure], each.cases, -1 if each.worse == "lower" else 1
+            )
+            for each in family
+        ]
+        for measure, values, difference in zip(
+            family, pairs, paired_changes(pairs, seed=seed), strict=True
+        ):
+            changes.append(_change(eval_type, measure, values, difference))
+    return tuple(sorted(changes, key=lambda change: (change.entity, change.measure)))
 
 
-def _too_few(
-    eval_type: str,
-    entity: str,
-    measure: str,
-    before: float | None,
-    after: float | None,
-    counts: tuple[int, int],
-    least: int,
-) -> Change | None:
-    if before is not None and after is not None and min(counts) >= least:
-        return None
-    note = f"{counts[0]} cases before and {counts[1]} now; {least} are needed on both sides"
-    return Change(eval_type, entity, measure, NOT_COMPARED, before, after, note=note)
-
-
-def _change_of(
-    eval_type: str,
-    entity: str,
-    measure: str,
-    before: float,
-    after: float,
-    difference: Difference,
-    threshold: float,
-    sign: int,
+def _change(
+    eval_type: str, measure: Measure, values: PairedValues, difference: PairedChange | None
 ) -> Change:
-    # Figures such as 0.3 - 0.2 or 3 * 0.7 miss their decimal by a hair: a threshold is passed, not
-    # touched.
-    change = round(difference.change, _EXACT)
-    status = UNCHANGED
-    if abs(change) > round(threshold, _EXACT):
-        status = REGRESSION if change * sign > 0 else IMPROVEMENT
-    low, high, p = (_rounded(value) for value in difference[1:])
+    counts = sum(map(len, values.before.values())), sum(map(len, values.after.values()))
+    identity = (eval_type, measure.entity, measure.measure)
+    if difference is None or min(counts) < measure.least:
+        note = (
+            f"{counts[0]} values before and {counts[1]} now;"
+            f" {measure.least} are needed on both sides"
+        )
+        return Change(*identity, CANNOT_TELL, gate=measure.gate, note=note)
+    threshold = max(measure.threshold, measure.spreads * _spread(values.before))
+    is_worse = difference.change * values.worse > 0
+    status, note = _status(measure, values, difference, threshold)
     return Change(
-        eval_type, entity, measure, status, before, after, _rounded(change), threshold, low, high, p
+        *identity,
+        status,
+        round(difference.before, 6),
+        round(difference.after, 6),
+        round(difference.change, 6),
+        threshold,
+        round(max(difference.low, -measure.largest), 6),
+        round(min(difference.high, measure.largest), 6),
+        round(difference.p_worse if is_worse else difference.p_better, 6),
+        round(difference.p_worse_adjusted if is_worse else difference.p_better_adjusted, 6),
+        difference.cases,
+        measure.gate,
+        note,
     )
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
+def _spread(values: Mapping[str, Sequence[float]]) -> float:
+    return spread_of([value for of_case in values.values() for value in of_case])
 
 
-def _mapping(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = record.get(name)
-    return value if isinstance(value, dict) else {}
-
-
-def _figure(record: Mapping[str, Any], name: str) -> float | None:
-    value = record.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if abs(value) <= _MAX_FIGURE else None
-
-
-def _count(record: Mapping[str, Any], name: str) -> int:
-    value = record.get(name)
-    if isinstance(value, bool) or not isinstance(value, int):
-        return 0
-    return value if 0 < value <= _MAX_FIGURE else 0
+def _status(
+    measure: Measure, values: PairedValues, difference: PairedChange, threshold: float
+) -> tuple[str, str]:
+    """Return the status of a change, and why nothing can be told where that is so."""
+    if smallest_possible_p(values) > FALSE_ALARMS:
+        return CANNOT_TELL, (
+            f"no change of {difference.cases} cases can be told from chance;"
+            " more prompts or --runs are needed"
+        )
+    # Figures such as 0.3 - 0.2 or 3 * 0.7 miss their decimal by a hair: a limit is passed, not
+    # touched.
+    if round(abs(difference.change), _EXACT) <= round(threshold, _EXACT):
+        return UNCHANGED, ""
+    if difference.p_worse_adjusted <= FALSE_ALARMS:
+        return (REGRESSION if measure.gate else WORSE), ""
+    return (IMPROVEMENT if difference.p_better_adjusted <= FALSE_ALARMS else UNCHANGED), ""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator
 
 from skillyard.evals.report import markdown
-from skillyard.evals.report.changes import changes_of
-from skillyard.evals.report.head import banners
-from skillyard.evals.report.layers import layer_of, ordered
-from skillyard.evals.report.markup import visible_line
-from skillyard.evals.report.outcomes import entities
-from skillyard.evals.report.pairs import headline_of, verdict_of
-from skillyard.evals.report.values import at, mapping, rows, word
+from skillyard.evals.report.layer_view import Badge, cell_text
+from skillyard.evals.report.report import Report
+from skillyard.evals.report.words import UNKNOWN, visible_line
+from skillyard.text import plural
 
 __all__ = ["MAX_ANNOTATIONS", "render", "workflow_warnings"]
 
@@ -22,40 +20,19 @@ MAX_ANNOTATIONS = 10
 _MESSAGE = 500
 
 
-def render(
-    envelopes: Sequence[Mapping[str, object]],
-    *,
-    title: str = "Skill evaluation",
-    changes: Sequence[Mapping[str, object]] = (),
-) -> str:
+def render(report: Report) -> str:
     """Return the Markdown to append to the file that ``GITHUB_STEP_SUMMARY`` names."""
-    return markdown.render(envelopes, title=title, changes=changes, limit=STEP_LIMIT)
+    return markdown.render(report, limit=STEP_LIMIT)
 
 
-def workflow_warnings(
-    envelopes: Sequence[Mapping[str, object]],
-    *,
-    changes: Sequence[Mapping[str, object]] = (),
-) -> str:
+def workflow_warnings(report: Report) -> str:
     """Return at most ten ``::warning`` commands, one a line, the most important first.
 
-    The order is: regressions, reasons not to rely on the run, skills that make answers worse,
-    findings of confusion. Skills of a run with a stand-in give no warnings. Empty without warnings.
+    The order is: regressions, what could not be compared with its baseline or has too few cases
+    for it, reasons not to rely on the run, skills that make answers worse, findings of confusion.
+    Skills of a run with a stand-in give no warnings. Empty without warnings.
     """
-    ordered_envelopes = ordered(mapping(each) for each in envelopes)
-    real = [each for each in ordered_envelopes if at(each, "meta", "backend") != "fake"]
-    warnings = [
-        (f"{each.code} regression", f"{each.entity}: {each.message}")
-        for each in changes_of(changes)
-        if each.regressed
-    ]
-    warnings += [(each.head, " ".join(each.lines)) for each in banners(ordered_envelopes)]
-    warnings += [worse for each in real for worse in _worse(each)]
-    warnings += [
-        (f"{layer_of(each).code} {word(finding.get('group'))}", word(finding.get("message")))
-        for each in real
-        for finding in rows(at(each, "artifacts", "findings"))
-    ]
+    warnings = list(_warnings(report))
     if len(warnings) > MAX_ANNOTATIONS:
         more = len(warnings) - MAX_ANNOTATIONS + 1
         warnings = warnings[: MAX_ANNOTATIONS - 1]
@@ -65,12 +42,26 @@ def workflow_warnings(
     )
 
 
-def _worse(envelope: Mapping[str, object]) -> list[tuple[str, str]]:
-    return [
-        (f"{layer_of(envelope).code} {name}", verdict_of(entity))
-        for name, entity in entities(envelope.get("summary")).items()
-        if word(headline_of(entity).get("word")) == "worse"
-    ]
+def _warnings(report: Report) -> Iterator[tuple[str, str]]:
+    for change in report.changes:
+        if change.status == "regression":
+            yield f"{change.code} regression", f"{change.entity}: {change.message}"
+    for change in report.changes:
+        if change.status == "not compared":
+            yield f"{change.code} not compared", change.message
+    unclear = Counter(each.code for each in report.changes if each.status == "cannot tell")
+    for code, figures in unclear.items():
+        yield f"{code} cannot tell", f"too few cases for {plural(figures, 'figure')}"
+    for banner in report.banners:
+        yield banner.head, " ".join(banner.lines)
+    for row in report.skills.rows:
+        # A verdict of a stand-in has no colour, so it gives no warning.
+        if any(isinstance(cell, Badge) and cell.kind == "bad" for cell in row.cells):
+            texts = map(cell_text, row.cells)
+            yield row.name, ", ".join(text for text in texts if text != UNKNOWN)
+    for section in report.sections:
+        for name, sentence in () if section.run.is_fake else section.findings:
+            yield f"{section.run.layer.code} {name}", sentence
 
 
 # How GitHub's own toolkit escapes the data and the properties of a workflow command.

@@ -1,162 +1,76 @@
-"""The HTML report: one file that opens from disk and needs no script and no network.
+"""The HTML report: a page that answers, and a page of all cases. Neither needs a script or network.
 
 All text of models, skills, judges and servers is escaped in one place: the template's autoescape,
-after :func:`skillyard.evals.report.markup.visible`. The page's content security policy forbids
-scripts, pictures and connections, and names its one style sheet by hash.
+after :func:`skillyard.evals.report.words.visible`. The pages' content security policy forbids
+scripts, pictures and connections, and names their one style sheet by hash.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from math import floor, log10
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.report.activation import ActivationView, activation_view
-from skillyard.evals.report.case_views import CaseGroup, case_groups
-from skillyard.evals.report.changes import Change, changes_of
-from skillyard.evals.report.confusion import ConfusionView, confusion_view
-from skillyard.evals.report.head import Fact, backend, banners, cost, facts, provenance
-from skillyard.evals.report.layers import Layer, layer_of, ordered
-from skillyard.evals.report.markup import Markup, visible, visible_line
-from skillyard.evals.report.outcomes import Failure, failures
-from skillyard.evals.report.overview import Overview, Tile, overview, tile
-from skillyard.evals.report.pairs import PairView, pair_view
-from skillyard.evals.report.proof import limits_of, shows
-from skillyard.evals.report.texts import Texts
-from skillyard.evals.report.trust import TrustView, trust_view
-from skillyard.evals.report.values import mapping, rows, word
-from skillyard.evals.report.words import whole
+from skillyard.evals.report.cases import CaseGroup
+from skillyard.evals.report.layer_view import Estimate, Table, cell_text
+from skillyard.evals.report.report import Report
+from skillyard.evals.report.words import percent, signed, visible
 from skillyard.extras import install_command
 from skillyard.io.sha256 import sha256
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["render"]
+__all__ = ["CasePart", "environment", "render", "render_cases"]
 
 _PACKAGE = "skillyard.evals.report"
+_PLOT_WIDTH, _PLOT_MARGIN = 200, 12.0
+"""Of the plots in ``strips.html``, in units of their picture."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One envelope in the page; of the three views only that of its layer is there."""
-
-    anchor: str
-    layer: Layer
-    fake: bool
-    answered: str
-    tile: Tile
-    pairs: PairView | None
-    trust: TrustView | None
-    activation: ActivationView | None
-    confusion: ConfusionView | None
-    cost: tuple[Fact, ...]
-    provenance: tuple[Fact, ...]
-    failures: tuple[Failure, ...]
-    groups: tuple[CaseGroup, ...]
-
-
-class Page(NamedTuple):
-    """All that the template shows."""
+class CasePart(NamedTuple):
+    """The cases of one layer."""
 
     title: str
-    policy: str
-    style: Markup
-    banners: tuple[object, ...]
-    facts: tuple[Fact, ...]
-    overview: Overview
-    sections: tuple[Section, ...]
-    changes: tuple[Change, ...]
-    shows: tuple[str, ...]
-    limits: tuple[str, ...]
-    text_limit: str
+    groups: Sequence[CaseGroup]
 
 
-def render(
-    envelopes: Sequence[Mapping[str, object]],
-    *,
-    text_of: Callable[[str], str | None],
-    title: str,
-    changes: Sequence[Mapping[str, object]] = (),
-) -> str:
+def render(report: Report, *, cases_link: str = "") -> str:
     """Return the report as one HTML document, the same bytes for the same input.
 
-    ``text_of`` returns the text of a stored answer or judge's reply for the path in a case, or
-    None. ``changes`` are the lines of a comparison with a baseline
-    (:mod:`skillyard.evals.report.changes`). Raises InvalidInput if jinja2 is not installed.
+    ``cases_link`` is the address of the page of cases; empty where there is none. Raises
+    InvalidInput if jinja2 is not installed.
     """
-    ordered_envelopes = ordered(mapping(each) for each in envelopes)
-    answers = sum(
-        len(mapping(case.get("generations")))
-        for each in ordered_envelopes
-        for case in rows(each.get("cases"))
-    )
-    texts = Texts(text_of, answers)
-    style = _style()
-    page = Page(
-        visible_line(title) or "Evaluation",
-        _policy(style),
-        Markup(style),
-        banners(ordered_envelopes),
-        facts(ordered_envelopes),
-        overview(ordered_envelopes),
-        tuple(
-            _section(f"part-{place}", each, texts)
-            for place, each in enumerate(ordered_envelopes, 1)
-        ),
-        changes_of(changes),
-        shows(ordered_envelopes),
-        limits_of(ordered_envelopes),
-        whole(texts.limit),
-    )
-    return _environment().get_template("report.html").render(page=page)
+    return _page("report.html", report=report, cases_link=cases_link)
 
 
-def _section(anchor: str, envelope: Mapping[str, object], texts: Texts) -> Section:
-    cases = rows(envelope.get("cases"))
-    meta = mapping(envelope.get("meta"))
-    kind = word(meta.get("eval_type"))
-    paired = kind in ("effectiveness", "size_impact")
-    return Section(
-        anchor,
-        layer_of(envelope),
-        word(meta.get("backend")) == "fake",
-        backend(envelope),
-        tile(envelope, anchor),
-        pair_view(envelope) if paired else None,
-        trust_view(envelope, cases) if paired else None,
-        activation_view(envelope) if kind == "activation" else None,
-        confusion_view(envelope) if kind == "confusion" else None,
-        cost(envelope),
-        provenance(envelope),
-        failures(cases),
-        case_groups(envelope, texts),
-    )
+def render_cases(report: Report, parts: Sequence[CasePart], *, report_link: str) -> str:
+    """Return the page of cases: every answer in full, both of a pair side by side."""
+    return _page("cases.html", report=report, parts_of_cases=tuple(parts), report_link=report_link)
 
 
-@cache
-def _style() -> str:
-    text = files(_PACKAGE).joinpath("templates", "report.css").read_text(encoding="utf-8")
-    return text.replace("\r\n", "\n")
-
-
-def _policy(style: str) -> str:
+def _page(template: str, **values: object) -> str:
+    style = files(_PACKAGE).joinpath("templates", "report.css").read_text(encoding="utf-8")
+    style = style.replace("\r\n", "\n")
     digest = b64encode(sha256(style.encode("utf-8"))).decode("ascii")
-    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    page = environment().get_template(template)
+    return page.render(style=style, policy=policy, **values)
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return what the templates are rendered with; raises InvalidInput without jinja2."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
         command = install_command("eval")
         raise InvalidInput(f"the HTML report needs jinja2: {command}") from None
-    return Environment(
+    environment = Environment(
         loader=PackageLoader(_PACKAGE, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -165,10 +79,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.globals.update(cell_text=cell_text, place_on=_place_on, ticks_of=_ticks_of)
+    return environment
 
 
 def _finalize(value: object) -> object:
-    """Pass the values that the page may hold: markup, cleaned texts and whole numbers.
+    """Pass the values that a page may show: markup, cleaned texts and whole numbers.
 
     The views format figures as text, so a float or None here is a programming error.
     """
@@ -177,3 +93,25 @@ def _finalize(value: object) -> object:
     if hasattr(value, "__html__") or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     raise TypeError(f"the page shows texts and whole numbers, not {type(value).__name__}")
+
+
+def _place_on(table: Table, value: float) -> float:
+    """Return how far from the left a value stands; at the edge where it is beyond the scale."""
+    low, high = table.scale or (0.0, 1.0)
+    share = (min(max(value, low), high) - low) / (high - low)
+    return _PLOT_MARGIN + share * (_PLOT_WIDTH - 2 * _PLOT_MARGIN)
+
+
+def _ticks_of(table: Table, column: int) -> dict[float, str]:
+    """Return the values on the axis of a column (from 1), as written; empty without plots."""
+    cells = [row.cells[column - 1] for row in table.rows]
+    if table.scale is None or not any(isinstance(cell, Estimate) for cell in cells):
+        return {}
+    low, high = table.scale
+    if table.scale == (0.0, 1.0):
+        return {share: percent(share) for share in (low, 0.5, high)}
+    # A few multiples of 1, 2 or 5 times a power of ten.
+    power = 10.0 ** floor(log10((high - low) / 4))
+    step = next(power * factor for factor in (1, 2, 5, 10) if (high - low) / power / factor <= 4.5)
+    ticks = [number * step for number in range(int(low / step), int(high / step) + 1)]
+    return {tick: signed(tick, 1 if tick % 1 else 0) for tick in ticks}

@@ -7,142 +7,106 @@ skipped or have no verdict are skipped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from skillyard.evals.report.changes import changes_of
-from skillyard.evals.report.layers import layer_of, ordered
-from skillyard.evals.report.markup import visible_line, xml_text
-from skillyard.evals.report.outcomes import errors_of, outcome
-from skillyard.evals.report.values import at, count, mapping, names, number, rows, word
+from skillyard.evals.report.report import Report
+from skillyard.evals.report.results import Results, errors_of, expected_skills, outcome
+from skillyard.evals.report.values import Json
+from skillyard.evals.report.words import visible_line
 
 __all__ = ["render"]
 
 _PROPERTIES = ("backend", "model", "judge_model", "router", "run_id", "engine_version")
 _LONGEST = 2_000
+_COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
-@dataclass(slots=True)
-class _Suite:
-    name: str
-    timestamp: str = ""
-    time: float = 0.0
-    properties: list[tuple[str, str]] = field(default_factory=list)
-    cases: list[str] = field(default_factory=list)
-    failures: int = 0
-    errors: int = 0
-    skipped: int = 0
+def render(report: Report) -> str:
+    """Return the XML document.
 
-    def add(self, group: str, name: str, state: str, kind: str, message: str) -> None:
-        """Add one test; ``state`` is ``passed``, ``failure``, ``error`` or ``skipped``."""
-        head = f'    <testcase classname="{_line(group)}" name="{_line(name)}"'
-        if state == "passed":
-            self.cases.append(f"{head}/>")
-            return
-        self.failures += state == "failure"
-        self.errors += state == "error"
-        self.skipped += state == "skipped"
-        typed = "" if state == "skipped" else f' type="{_line(kind)}"'
-        inner = f'<{state}{typed} message="{_line(message)}"/>'
-        self.cases.append(f"{head}>\n      {inner}\n    </testcase>")
-
-    def xml(self) -> str:
-        """Return the suite as an element."""
-        time = f' timestamp="{_line(self.timestamp)}"' if self.timestamp else ""
-        property_lines = [
-            f'      <property name="{name}" value="{_line(value)}"/>'
-            for name, value in self.properties
-        ]
-        properties = (
-            ["    <properties>", *property_lines, "    </properties>"] if property_lines else []
-        )
-        head = (
-            f'  <testsuite name="{_line(self.name)}" tests="{len(self.cases)}"'
-            f' failures="{self.failures}" errors="{self.errors}" skipped="{self.skipped}"'
-            f' time="{self.time:.3f}"{time}>'
-        )
-        return "\n".join([head, *properties, *self.cases, "  </testsuite>"])
-
-
-def _line(text: str) -> str:
-    return xml_text(visible_line(text, _LONGEST))
-
-
-def render(
-    envelopes: Sequence[Mapping[str, object]],
-    *,
-    changes: Sequence[Mapping[str, object]] = (),
-) -> str:
-    """Return the XML document; ``changes`` are the lines of a comparison with a baseline.
-
-    Every envelope is a suite; the regressions are a suite of their own, ``baseline``.
+    Every layer is a suite; the changes against a baseline are a suite of their own, ``baseline``,
+    in which what could not be compared or has too few cases is skipped.
     """
-    suites = [_suite(mapping(envelope)) for envelope in ordered(map(mapping, envelopes))]
-    change_lines = changes_of(changes)
-    if change_lines:
-        gate = _Suite("baseline")
-        for each in change_lines:
-            state = "failure" if each.regressed else "passed"
-            group = f"skillyard.{each.eval_type}.baseline"
-            gate.add(
-                group, f"{each.entity} {each.measure}".strip(), state, "regression", each.message
+    root = Element("testsuites", name="skillyard")
+    for section in report.sections:
+        root.append(_suite(section.run))
+    if report.changes:
+        gate = SubElement(root, "testsuite", name="baseline", time="0.000")
+        for change in report.changes:
+            test = _test(
+                gate,
+                f"skillyard.{change.eval_type}.baseline",
+                f"{change.entity} {change.measure}".strip(),
             )
-        suites.append(gate)
-    totals = " ".join(
-        f'{name}="{sum(figures)}"'
-        for name, figures in (
-            ("tests", [len(suite.cases) for suite in suites]),
-            ("failures", [suite.failures for suite in suites]),
-            ("errors", [suite.errors for suite in suites]),
-            ("skipped", [suite.skipped for suite in suites]),
-        )
-    )
-    total_time = sum(suite.time for suite in suites)
-    head = f'<testsuites name="skillyard" {totals} time="{total_time:.3f}">'
-    body = [suite.xml() for suite in suites]
-    return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *body, "</testsuites>", ""])
+            if change.status == "regression":
+                _result(test, "failure", change.message, "regression")
+            elif change.status in ("not compared", "cannot tell"):
+                _result(test, "skipped", change.message)
+    for suite in root:
+        _count(suite, [suite])
+    _count(root, root)
+    root.set("time", f"{sum(float(suite.get('time', 0)) for suite in root):.3f}")
+    indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
-def _suite(envelope: Mapping[str, object]) -> _Suite:
-    layer = layer_of(envelope)
-    meta = mapping(envelope.get("meta"))
-    suite = _Suite(
-        f"{layer.code} {layer.name}",
-        word(meta.get("timestamp")),
-        max(0.0, number(meta.get("duration_s")) or 0.0),
-        [(name, word(meta.get(name))) for name in _PROPERTIES if word(meta.get(name))],
-    )
-    for place, case in enumerate(rows(envelope.get("cases")), 1):
-        _add(suite, layer.eval_type, case, place)
+def _count(element: Element, suites: Iterable[Element]) -> None:
+    """Write how many tests there are, and how many of each result."""
+    tests = [test for suite in suites for test in suite.iter("testcase")]
+    element.set("tests", str(len(tests)))
+    for name, tag in _COUNTED.items():
+        element.set(name, str(sum(test.find(tag) is not None for test in tests)))
+
+
+def _suite(run: Results) -> Element:
+    meta = run.at("meta")
+    suite = Element("testsuite", name=_line(run.name))
+    suite.set("time", f"{max(0.0, meta.number('duration_s') or 0.0):.3f}")
+    if timestamp := meta.text("timestamp"):
+        suite.set("timestamp", _line(timestamp))
+    known = {name: _line(meta.text(name)) for name in _PROPERTIES if meta.text(name)}
+    properties = SubElement(suite, "properties") if known else suite
+    for name, value in known.items():
+        SubElement(properties, "property", name=name, value=value)
+    for place, case in enumerate(run.cases, 1):
+        _add_case(suite, run.layer.name, case, place)
     return suite
 
 
-def _add(suite: _Suite, eval_type: str, case: Mapping[str, object], place: int) -> None:
-    result = outcome(case)
-    groups = (word(case.get(key)) for key in ("skill_name", "group", "category"))
-    group = f"skillyard.{eval_type}.{next(filter(None, groups), 'case')}"
-    run = count(case.get("run_index"))
-    name = word(case.get("id")) or f"case {place}"
+def _test(suite: Element, group: str, name: str) -> Element:
+    return SubElement(suite, "testcase", classname=_line(group), name=_line(name))
+
+
+def _result(test: Element, tag: str, message: str, kind: str = "") -> None:
+    result = SubElement(test, tag, message=_line(message))
+    if kind:
+        result.set("type", _line(kind))
+
+
+def _line(text: str) -> str:
+    return visible_line(text, _LONGEST)
+
+
+def _add_case(suite: Element, eval_type: str, case: Json, place: int) -> None:
+    state, why = outcome(case)
+    run = case.count("run_index")
+    name = case.text("id") or f"case {place}"
     if run is not None and "user_prompt" in case:  # the ids of pairs hold their run
         name = f"{name} run {run + 1}"
-    if result.state == "failed":
-        suite.add(group, name, "failure", "wrong_pick", _wrong_pick(case))
-    elif result.state == "error":
-        kind = errors_of(case)[0][0]
-        suite.add(group, name, "error", kind, result.why)
-    elif result.state in ("skipped", "unscored"):
-        suite.add(group, name, "skipped", "", result.why)
-    else:
-        suite.add(group, name, "passed", "", "")
+    groups = map(case.text, ("skill_name", "group", "category"))
+    test = _test(suite, f"skillyard.{eval_type}.{next(filter(None, groups), 'case')}", name)
+    if state == "failed":
+        _result(test, "failure", _wrong_pick(case), "wrong_pick")
+    elif state == "error":
+        _result(test, "error", why, errors_of(case)[0][0])
+    elif state in ("skipped", "unscored"):
+        _result(test, "skipped", why)
 
 
-def _wrong_pick(case: Mapping[str, object]) -> str:
-    one = word(case.get("expected_skill"))
-    expected = names(case.get("expected_skills")) or ((one,) if one else ())
-    if at(case, "should_activate") is False:
-        expected = ()
-    picked = names(case.get("picked"))
+def _wrong_pick(case: Json) -> str:
+    expected, picked = expected_skills(case), case.names("picked")
     return (
         f"expected {', '.join(expected) or 'nothing'}, picked {', '.join(picked) or 'nothing'}, "
-        f"for: {word(case.get('user_prompt'))}"
+        f"for: {case.text('user_prompt')}"
     )

@@ -1,48 +1,39 @@
-"""Effectiveness and size impact in a report: the score of each arm, and the differences."""
+"""Effectiveness and size impact in a report: verdicts, differences of arms, tokens and checks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
 
-from skillyard.evals.report.frontier import effects, frontier, small_frontier
-from skillyard.evals.report.markup import Markup, visible_line
-from skillyard.evals.report.outcomes import entities
-from skillyard.evals.report.strips import Estimate, strip, strip_axis, strip_scale
-from skillyard.evals.report.svg import Scale, scale_over
-from skillyard.evals.report.values import at, count, mapping, names, number, rows, word
+from skillyard.evals.report.judge import judge_fold
+from skillyard.evals.report.layer_view import (
+    Badge,
+    Estimate,
+    Fold,
+    LayerView,
+    Row,
+    SkillResult,
+    Table,
+    estimate,
+)
+from skillyard.evals.report.results import Results
+from skillyard.evals.report.values import Json
 from skillyard.evals.report.words import (
-    LEVEL,
     UNKNOWN,
     against,
-    between,
     chance,
     condition,
     decimal,
+    first_upper,
     many,
     signed,
+    visible_line,
     whole,
     within,
 )
 
-__all__ = [
-    "ORDER",
-    "Arm",
-    "Badge",
-    "Card",
-    "Comparison",
-    "Forest",
-    "PairView",
-    "badge",
-    "comparison_names",
-    "headline_of",
-    "pair_view",
-    "recommended",
-    "verdict_of",
-]
+__all__ = ["comparisons_in_order", "pair_layer_view"]
 
-ORDER = (
+_ORDER = (
     "enhanced/baseline",
     "full/baseline",
     "full/summary",
@@ -50,310 +41,301 @@ ORDER = (
     "full_siblings/full",
 )
 """The order in which comparisons are shown; others follow by name."""
+_HEADLINES = _ORDER[:2]
+_DECIDING = _ORDER[:3]
+"""The comparisons from which follows what to do with a skill; others are folded."""
 _ARMS = ("full_siblings", "full", "enhanced", "summary", "baseline")
+_ARM_COLUMNS = ("Tokens", "Score", "Points over no skill per 1,000 tokens")
+_MAX_FAILURES = 50
+"""Most failed checks that a report lists; the results file has all of them."""
 _WIDEST = 4.0  # scores lie between 1 and 5, so no difference is larger
-
-
-class Badge(NamedTuple):
-    """A verdict in a word, with a sign of its own so that it does not rest on colour."""
-
-    sign: str
-    text: str
-    kind: str
-    """``good``, ``bad``, ``even`` or ``open``: its class."""
-
 
 _BADGES = {
     "better": Badge("▲", "better", "good"),
     "worse": Badge("▼", "worse", "bad"),
-    "no difference shown": Badge("≈", "no difference shown", "even"),
-    "too little data": Badge("?", "too little data", "open"),
+    "equivalent": Badge("≈", "equivalent", "even"),
+    "not enough data": Badge("?", "not enough data", "open"),
 }
+_CHECKS_ONLY = Badge("•", "checks only", "even")
+_ENOUGH = {
+    "summary": "the summary is enough: shorten it",
+    "baseline": "no skill does as well: remove it",
+}
+_SHOWS = (
+    "That this model, given these requests, wrote answers which this judge scored by this rubric. "
+    "An interval that leaves out zero is evidence for a difference on requests like these."
+)
+_LIMITS = (
+    "That the answers are right: a score is a judge’s opinion, and nothing has been run.",
+    "Anything about other requests, models or judges. More runs of one request do not change that.",
+    "That two arms are equal where the verdict is “not enough data”.",
+)
+_OWN_JUDGE = "That another judge would agree: here the judge is the model that wrote the answers."
 
 
-def badge(verdict: object) -> Badge:
-    """Return the badge of a comparison's word; no word is too little data."""
-    name = word(verdict)
-    return _BADGES.get(name) or Badge("?", visible_line(name, 30) or "no verdict", "open")
+def comparisons_in_order(comparisons: Iterable[str]) -> list[str]:
+    """Return comparisons in the order in which they are shown."""
+    names = set(comparisons)
+    return [name for name in _ORDER if name in names] + sorted(names - set(_ORDER))
 
 
-class Comparison(NamedTuple):
-    """One row of a forest plot: one skill in one comparison."""
-
-    number: int | None
-    """By which plots refer to the skill; None for the pooled row."""
-    name: str
-    mean: str
-    interval: str
-    chance: str
-    record: str
-    """Wins, losses and ties: ``5 / 1 / 0``."""
-    units: str
-    badge: Badge
-    detectable: str
-    """The smallest difference that so many requests can show."""
-    strip: Markup
-
-
-class Forest(NamedTuple):
-    """One comparison over all skills."""
-
-    name: str
-    axis: Markup
-    rows: tuple[Comparison, ...]
-
-
-class Arm(NamedTuple):
-    """The tokens and the score of one arm, for one skill or for all."""
-
-    name: str
-    tokens: str
-    score: str
-    interval: str
-    value: str
-    """Points over no skill for each 1,000 tokens that were injected."""
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """One skill: its verdict in a sentence, and its own frontier."""
-
-    number: int
-    name: str
-    badge: Badge
-    sentence: str
-    tier: str
-    recommended: str
-    effect: str
-    plot: Markup
-    arms: tuple[Arm, ...]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PairView:
-    """All of one L5 or L6 envelope but its cases."""
-
-    cards: tuple[Card, ...]
-    forests: tuple[Forest, ...]
-    pooled: tuple[str, ...]
-    """One sentence for each comparison over all skills."""
-    frontier: Markup
-    frontier_arms: tuple[Arm, ...]
-    effects: Markup
-
-
-def pair_view(envelope: Mapping[str, object]) -> PairView:
-    """Return what a report shows of an L5 or L6 envelope, from its summary and artifacts."""
-    summary = mapping(envelope.get("summary"))
-    skills = entities(summary)
-    pooled = mapping(summary.get("_overall"))
-    arms = at(envelope, "artifacts", "frontier")
-    scale = _scale(summary)
-    return PairView(
-        tuple(_card(place, name, each) for place, (name, each) in enumerate(skills.items(), 1)),
-        tuple(_forest(each, skills, pooled, scale) for each in comparison_names(summary)),
-        tuple(
-            _pooled(each, mapping(at(pooled, "comparisons", each)))
-            for each in comparison_names({"_overall": pooled})
+def pair_layer_view(envelope: Mapping[str, object]) -> LayerView:
+    """Return what is shown of an L5 or L6 envelope."""
+    run = Results(envelope)
+    skills, overall = run.entities(), run.at("summary", "_overall")
+    pooled = overall.entries("comparisons")
+    tables = dict(_tables(skills))
+    own_judge = run.text("meta", "model") == run.text("meta", "judge_model")
+    return LayerView(
+        results={name: _result(each) for name, each in skills.items()},
+        pooled=tuple(
+            _pooled(name, pooled[name], skills)
+            for name in comparisons_in_order(pooled)
+            if len(skills) > 1
         ),
-        frontier(arms),
-        tuple(_arm(arm, pooled) for arm in sorted(rows(arms), key=_cheapest)),
-        effects(list(skills.items())),
+        tables=(*(tables[name] for name in tables if name in _DECIDING), _pass_rates(run)),
+        folds=(
+            Fold(
+                "Further comparisons",
+                tables=tuple(tables[name] for name in tables if name not in _DECIDING),
+            ),
+            _failed_checks(run),
+            _verdicts(skills),
+            Fold("What the tokens buy", tables=(_all_arms(run), _arms_by_skill(skills))),
+            judge_fold(run),
+        ),
+        estimates={
+            (name, comparison): _difference(figures)
+            for name, entity in {**skills, "_overall": overall}.items()
+            for comparison, figures in entity.entries("comparisons").items()
+        },
+        shows=_SHOWS,
+        limits=(*_LIMITS, _OWN_JUDGE) if own_judge else _LIMITS,
     )
 
 
-def comparison_names(summary: object) -> tuple[str, ...]:
-    """Return the comparisons of a summary; those of the specification come first."""
-    comparisons = {
-        name for entity in mapping(summary).values() for name in mapping(at(entity, "comparisons"))
-    }
-    in_order = [name for name in ORDER if name in comparisons]
-    return (*in_order, *sorted(comparisons - set(in_order)))
+def _badge(comparison: Json) -> Badge:
+    """Return the badge of a comparison's word; no word is no verdict."""
+    word = comparison.text("word")
+    return _BADGES.get(word) or Badge("?", visible_line(word, 30) or "no verdict", "open")
 
 
-def headline_of(entity: Mapping[str, object]) -> Mapping[str, object]:
+def _difference(comparison: Json) -> Estimate:
+    return estimate(comparison, ("mean", "ci_low", "ci_high"), signed, _badge(comparison).kind)
+
+
+def _headline(entity: Json) -> Json:
     """Return the comparison against no skill, which decides a skill's verdict."""
-    comparisons = mapping(entity.get("comparisons"))
-    for name in ORDER[:2]:
-        if name in comparisons:
-            return mapping(comparisons[name])
-    return {}
+    comparisons = entity.entries("comparisons")
+    return next((comparisons[name] for name in _HEADLINES if name in comparisons), Json(None))
 
 
-def verdict_of(entity: Mapping[str, object]) -> str:
-    """Return the verdict sentence of a skill, or one built from its headline figures."""
-    sentence = word(entity.get("verdict")).strip()
-    if sentence:
-        return sentence
-    if word(entity.get("summary_error")) and not headline_of(entity):
-        return "No summary could be drawn from it."
-    headline = headline_of(entity)
-    mean = number(headline.get("mean"))
-    if mean is None:
-        return "Nothing was judged, so nothing can be said."
-    reach = between(number(headline.get("ci_low")), number(headline.get("ci_high")))
-    return (
-        f"Against no skill: {signed(mean)} points"
-        f"{within(reach)}, {badge(headline.get('word')).text}."
+def _result(entity: Json) -> SkillResult:
+    headline, checks = _headline(entity), _check_difference(entity)
+    if checks is not None and not headline.entries():
+        return SkillResult(checks, _CHECKS_ONLY, action="add criteria: checks give no verdict")
+    shrunken = headline.number("shrunken_mean")
+    return SkillResult(
+        _difference(headline),
+        _badge(headline),
+        "" if shrunken is None else signed(shrunken),
+        headline.count("units") or 0,
+        _action(entity, headline),
     )
 
 
-def recommended(entity: Mapping[str, object]) -> str:
-    """Return what the recommended arm is called; empty where none is recommended."""
-    return condition(word(entity.get("recommended_level")))
+def _action(entity: Json, headline: Json) -> str:
+    """Return what follows from a verdict; empty where the skill is to be kept as it is."""
+    verdict = headline.text("word")
+    if headline.number("mean") is None:
+        return "nothing was judged: look at the errors"
+    if verdict == "worse":
+        return "it makes answers worse: rewrite it"
+    if enough := _ENOUGH.get(entity.text("recommended_level")):
+        return enough
+    if headline.flag("second_is_enough"):
+        return _ENOUGH["baseline"]
+    return _more(headline) if verdict not in ("better", "equivalent") else ""
 
 
-def _record(comparison: Mapping[str, object]) -> str:
-    parts = [count(comparison.get(key)) for key in ("wins", "losses", "ties")]
-    if None in parts:
-        return UNKNOWN
-    return " / ".join(whole(part) for part in parts)
+def _more(comparison: Json) -> str:
+    more = comparison.count("more_units")
+    return "more prompts would hardly decide" if more is None else many(more, "more prompt")
 
 
-def _scale(summary: Mapping[str, object]) -> Scale:
-    """Return the scale that all forests of an envelope share, so that they can be compared."""
+def _tables(skills: Mapping[str, Json]) -> Iterator[tuple[str, Table]]:
+    """Yield each comparison with its table, all over one scale so that they can be compared."""
+    of_skills = {skill: entity.entries("comparisons") for skill, entity in skills.items()}
+    scale = _scale(figures for each in of_skills.values() for figures in each.values())
+    for name in comparisons_in_order(name for each in of_skills.values() for name in each):
+        table_rows = tuple(
+            Row(skill, _cells(each[name]))
+            for skill, each in of_skills.items()
+            if each.get(name, Json(None)).entries()
+        )
+        columns = ("Skill", "Difference", "Won–lost–tied", "Prompts", "p", "Verdict")
+        yield name, Table(first_upper(against(name)), columns, table_rows, "", scale, zero=0.0)
+
+
+def _cells(comparison: Json) -> tuple[str | Badge | Estimate, ...]:
+    verdict = _badge(comparison)
+    if comparison.count("more_units"):
+        verdict = verdict._replace(text=f"{verdict.text}: {_more(comparison)}")
+    corrected = comparison.number("p_adjusted")
+    p = comparison.number("p") if corrected is None else corrected
+    record = [comparison.count(key) for key in ("wins", "losses", "ties")]
+    return (
+        _difference(comparison),
+        UNKNOWN if None in record else "–".join(map(whole, record)),
+        whole(comparison.count("units")),
+        chance(p).removeprefix("p ").removeprefix("= "),
+        verdict,
+    )
+
+
+def _scale(comparisons: Iterator[Json]) -> tuple[float, float]:
     ends = [
         min(_WIDEST, max(-_WIDEST, end))
-        for entity in summary.values()
-        for comparison in mapping(at(entity, "comparisons")).values()
+        for comparison in comparisons
         for key in ("mean", "ci_low", "ci_high")
-        if (end := number(at(comparison, key))) is not None
+        if (end := comparison.number(key)) is not None
     ]
-    range_scale = scale_over(ends, 0, 1, least=(-1.0, 1.0))
-    return strip_scale(range_scale.low, range_scale.high)
+    return min([-1.0, *ends]), max([1.0, *ends])
 
 
-def _forest(
-    name: str,
-    skills: Mapping[str, Mapping[str, object]],
-    pooled: Mapping[str, object],
-    scale: Scale,
-) -> Forest:
-    rows_of_skills = [
-        (place, skill, mapping(at(entity, "comparisons", name)))
-        for place, (skill, entity) in enumerate(skills.items(), 1)
-        if mapping(at(entity, "comparisons", name))
-    ]
-    together = mapping(at(pooled, "comparisons", name))
+def _pooled(name: str, comparison: Json, skills: Mapping[str, Json]) -> str:
+    """Return the statement on skills as a whole, and of how many skills alone it is shown."""
+    difference, verdict = _difference(comparison), _badge(comparison)
+    if difference.value is None:
+        return f"{first_upper(against(name))}: nothing was judged."
+    interval = f" ({difference.interval})" if difference.interval else ""
+    more = comparison.count("more_units")
+    end = f", {many(more, 'more skill')} would decide" if more else ""
+    if verdict.kind != "open":
+        words = [each.text("comparisons", name, "word") for each in skills.values()]
+        same = words.count(comparison.text("word"))
+        end = f", which is shown for {whole(same) if same else 'none'} of them alone"
+    units = many(comparison.count("units"), "skill")
+    points = f"{difference.text} points{interval}"
+    return f"{units} as a whole, {against(name)}: {points}: {verdict.text}{end}."
 
-    def row(place: int | None, skill: str, each: Mapping[str, object]) -> Comparison:
-        mean, low, high = (number(each.get(key)) for key in ("mean", "ci_low", "ci_high"))
-        reach = between(low, high)
-        verdict = badge(each.get("word"))
-        text = f"{signed(mean)}, interval {reach}" if reach else signed(mean)
-        detectable = number(each.get("smallest_detectable"))
-        estimate = Estimate(mean, low, high, text, "circle" if place else "diamond", verdict.kind)
-        return Comparison(
-            place,
-            skill,
-            signed(mean),
-            reach,
-            _p(each),
-            _record(each),
-            many(count(each.get("units")), "prompt"),
-            verdict,
-            _detectable(verdict, detectable),
-            strip(scale, [estimate], 0.0, f"{skill}: {against(name)}"),
-        )
 
-    comparisons = [row(*each) for each in rows_of_skills]
-    if together:
-        comparisons.append(row(None, "all skills", together))
-    axis = strip_axis(
-        scale, lambda tick: signed(tick, 1 if tick % 1 else 0), "Difference of scores"
+def _verdicts(skills: Mapping[str, Json]) -> Fold:
+    sentences = (
+        f"{name}: {sentence}" for name, each in skills.items() for sentence in _sentences(each)
     )
-    return Forest(_capital(against(name)), axis, tuple(comparisons))
+    return Fold("The verdicts in words", tuple(sentences))
 
 
-def _p(comparison: Mapping[str, object]) -> str:
-    """Return the corrected p, by which the verdict goes; the plain one where there is no other."""
-    corrected = number(comparison.get("p_adjusted"))
-    return chance(number(comparison.get("p")) if corrected is None else corrected)
+def _sentences(entity: Json) -> Iterator[str]:
+    verdict = entity.text("verdict").strip()
+    if verdict and _headline(entity).entries():  # a skill with checks alone has no verdict
+        yield verdict
+    checks = _check_difference(entity)
+    if checks is not None:
+        difference = f"{signed(checks.value)} in the pass rate of checks against no skill"
+        yield f"{difference}{within(checks.interval)}."
+    if error := entity.text("summary_error"):
+        yield f"No summary could be drawn from it: {error}."
+    if missing := entity.names("missing_siblings"):
+        yield f"Sibling files that are not there: {', '.join(missing)}."
 
 
-def _detectable(verdict: Badge, least: float | None) -> str:
-    """Return the smallest difference that could have been shown, where none was."""
-    if least is None or verdict != _BADGES["no difference shown"]:
-        return ""
-    return f"shows ≥\u00a0{decimal(least)}" if least < _WIDEST else "shows none"
-
-
-def _pooled(name: str, comparison: Mapping[str, object]) -> str:
-    mean = number(comparison.get("mean"))
-    if mean is None:
-        return f"{_capital(against(name))}: nothing was judged."
-    reach = between(number(comparison.get("ci_low")), number(comparison.get("ci_high")))
-    parts = [signed(mean) + " points"]
-    if reach:
-        parts.append(f"{LEVEL} interval {reach}")
-    p = _p(comparison)
-    if p:
-        parts.append(p)
-    return (
-        f"{_capital(against(name))}: {', '.join(parts)}, over "
-        f"{many(count(comparison.get('units')), 'prompt')}: {badge(comparison.get('word')).text}."
+def _all_arms(run: Results) -> Table:
+    """Return the arms over all skills, the cheapest first."""
+    arms = sorted(
+        run.rows("artifacts", "frontier"),
+        key=lambda arm: (arm.number("tokens") or 0.0, arm.text("condition")),
+    )
+    overall = run.at("summary", "_overall")
+    cells = ((arm.text("condition"), arm) for arm in arms)
+    return Table(
+        "All skills",
+        ("Arm", *_ARM_COLUMNS),
+        tuple(Row(condition(name), _arm_cells(name, arm, overall)) for name, arm in cells),
     )
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _card(place: int, name: str, entity: Mapping[str, object]) -> Card:
-    headline = headline_of(entity)
-    conditions = mapping(entity.get("conditions"))
-    tier = word(entity.get("size_tier"))
-    size = count(entity.get("body_bytes"))
-    return Card(
-        place,
-        name,
-        badge(headline.get("word")),
-        verdict_of(entity),
-        ", ".join(part for part in (tier, f"{whole(size)} bytes" if size else "") if part),
-        recommended(entity),
-        signed(number(headline.get("mean"))),
-        small_frontier(name, conditions),
+def _arms_by_skill(skills: Mapping[str, Json]) -> Table:
+    return Table(
+        "Each skill",
+        ("Skill", "Arm", *_ARM_COLUMNS),
         tuple(
-            _arm({"condition": each, **mapping(conditions[each])}, entity)
-            for each in _sorted_arms(conditions)
+            Row(skill, (condition(name), *_arm_cells(name, arm, entity)))
+            for skill, entity in skills.items()
+            for name, arm in sorted(entity.entries("conditions").items(), key=_arm_place)
         ),
-        tuple(_notes(entity)),
     )
 
 
-def _sorted_arms(conditions: Mapping[str, object]) -> list[str]:
-    in_order = [name for name in _ARMS if name in conditions]
-    return in_order + sorted(set(conditions) - set(in_order))
+def _arm_place(arm: tuple[str, Json]) -> tuple[int, str]:
+    name, _ = arm
+    return (_ARMS.index(name) if name in _ARMS else len(_ARMS)), name
 
 
-def _cheapest(arm: Mapping[str, object]) -> tuple[float, str]:
-    return number(arm.get("tokens")) or 0.0, word(arm.get("condition"))
-
-
-def _arm(arm: Mapping[str, object], entity: Mapping[str, object]) -> Arm:
-    """Return an arm of the frontier, or of a skill's ``conditions``, with its worth."""
-    name = word(arm.get("condition"))
-    tokens = number(arm.get("tokens"))
-    value = at(entity, "comparisons", f"{name}/baseline", "value_per_1000_tokens")
-    return Arm(
-        condition(name),
-        whole(count(arm.get("tokens_estimated")) if tokens is None else tokens),
-        decimal(number(arm.get("mean_score"))),
-        between(number(arm.get("ci_low")), number(arm.get("ci_high")), decimal),
-        signed(number(value)),
+def _arm_cells(name: str, arm: Json, entity: Json) -> tuple[str | Estimate, ...]:
+    tokens = arm.number("tokens")
+    return (
+        whole(arm.count("tokens_estimated") if tokens is None else tokens),
+        estimate(arm, ("mean_score", "ci_low", "ci_high"), decimal),
+        signed(entity.number("comparisons", f"{name}/baseline", "value_per_1000_tokens")),
     )
 
 
-def _notes(entity: Mapping[str, object]) -> list[str]:
-    notes = []
-    if word(entity.get("summary_error")):
-        notes.append(f"No summary could be drawn from it: {word(entity.get('summary_error'))}.")
-    missing = names(entity.get("missing_siblings"))
-    if missing:
-        notes.append(f"Sibling files that are not there: {', '.join(missing)}.")
-    for key, what in (("errors", "with errors"), ("skipped", "skipped")):
-        number_of_cases = count(entity.get(key))
-        if number_of_cases:
-            notes.append(f"{many(number_of_cases, 'case')} {what}, not in these figures.")
-    return notes
+def _pass_rates(run: Results) -> Table:
+    """Return the pass rates of checks; without rows for a run without checks."""
+    entities = (*run.entities().items(), ("all", run.at("summary", "_overall")))
+    return Table(
+        "Checks",
+        ("Skill", "Condition", "Pass rate", "Checks passed"),
+        tuple(
+            Row(
+                skill,
+                (
+                    condition(arm),
+                    estimate(rate, ("pass_rate", "low", "high"), decimal),
+                    f"{whole(rate.number('passed'))} of {whole(rate.number('total'))}",
+                ),
+            )
+            for skill, entity in entities
+            for arm, rate in entity.entries("pass_rate").items()
+        ),
+        scale=(0.0, 1.0),
+    )
+
+
+def _check_difference(entity: Json) -> Estimate | None:
+    """Return the difference of the pass rates of a skill against none; None without checks."""
+    for name in _HEADLINES:
+        difference = estimate(
+            entity.at("pass_rate_differences", name), ("mean", "low", "high"), signed
+        )
+        if difference.value is not None:
+            return difference._replace(text=f"{difference.text} pass rate")
+    return None
+
+
+def _failed_checks(run: Results) -> Fold:
+    """Return the failed checks; empty where none failed."""
+    failures = list(_failures(run.cases))
+    shown = failures[:_MAX_FAILURES]
+    title = f"Failed checks: {whole(len(failures))}"
+    if len(shown) < len(failures):
+        title += f", of which {whole(len(shown))} are shown"
+    columns = ("Case", "Condition", "Check", "Evidence")
+    return Fold(title, tables=(Table("", columns, tuple(shown)),))
+
+
+def _failures(cases: Iterable[Json]) -> Iterator[Row]:
+    """Yield each failed check of each answer once; several comparisons may share an answer."""
+    seen = set()
+    for case in cases:
+        keys = ("skill_name", "prompt_index", "run_index")
+        place = "/".join(str(case.at(key).value) for key in keys)
+        for arm, checks in case.entries("checks").items():
+            if (place, arm) in seen:
+                continue
+            seen.add((place, arm))
+            for check in checks.rows():
+                if check.flag("passed") is False:
+                    yield Row(place, (condition(arm), check.text("text"), check.text("evidence")))

@@ -1,14 +1,16 @@
-"""Formats of numbers in reports: one for each kind, with a dash for unknown values."""
+"""Texts of reports: figures in words, one way for each kind, and visible hidden characters.
+
+Answers of models, skills, judges and servers are hostile text. :func:`visible` writes out hidden
+characters (:func:`skillyard.text.clean`). Each renderer escapes the result for its format.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from skillyard.evals.report.markup import visible_line
+from skillyard.text import clean
 
 __all__ = [
-    "CONDITIONS",
-    "LEVEL",
     "UNKNOWN",
     "against",
     "between",
@@ -16,41 +18,68 @@ __all__ = [
     "condition",
     "decimal",
     "duration",
+    "first_upper",
     "many",
     "money",
     "percent",
     "signed",
+    "visible",
+    "visible_line",
     "whole",
     "within",
 ]
 
 UNKNOWN = "–"
-LEVEL = "95\u00a0%"
+_LEVEL = "95\u00a0%"
 """The level of every interval, as it is written."""
 _MINUS = "−"
 _SMALLEST_P = 0.001
 _CENT = 0.01
 _NAME = 40
-
-CONDITIONS = {
+# The two code points that clean() keeps and XML 1.0 forbids (section 2.2, "Characters").
+_NOT_XML = {0xFFFE: "\\u{fffe}", 0xFFFF: "\\u{ffff}"}
+_CONDITIONS = {
     "enhanced": "with the skill",
     "full": "full skill",
     "summary": "summary",
     "baseline": "no skill",
     "full_siblings": "full skill and siblings",
 }
-"""The name of each arm in a report."""
+
+
+def visible(text: str) -> str:
+    """Return the text with every hidden or forbidden character written out; LF and TAB stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return clean(lines).translate(_NOT_XML)
+
+
+def visible_line(text: str, limit: int | None = None) -> str:
+    """Return the text as :func:`visible`, on one line, at most ``limit`` characters of it.
+
+    A text that was cut ends with an ellipsis.
+    """
+    line = " ".join(visible(text).split())
+    if limit is None or len(line) <= limit:
+        return line
+    return line[: max(0, limit - 1)].rstrip() + "…"
 
 
 def condition(name: str) -> str:
     """Return what an arm is called; an arm that is not known keeps its name."""
-    return CONDITIONS.get(name) or visible_line(name, _NAME)
+    return _CONDITIONS.get(name) or visible_line(name, _NAME)
 
 
 def against(comparison: str) -> str:
     """Return ``full/baseline`` as ``full skill against no skill``."""
     one, _, other = comparison.partition("/")
     return f"{condition(one)} against {condition(other)}" if other else condition(one)
+
+
+def first_upper(text: str) -> str:
+    """Return a text that begins with a capital."""
+    return text[:1].upper() + text[1:]
 
 
 def decimal(value: float | None, digits: int = 2) -> str:
@@ -105,9 +134,9 @@ def between(
     return "" if low is None or high is None else f"{format_number(low)} to {format_number(high)}"
 
 
-def within(reach: str) -> str:
+def within(interval: str) -> str:
     """Return an interval in brackets for use after its figure; empty where there is none."""
-    return f" ({LEVEL} interval {reach})" if reach else ""
+    return f" ({_LEVEL} interval {interval})" if interval else ""
 
 
 def many(number: float | None, noun: str) -> str:

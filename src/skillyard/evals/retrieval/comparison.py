@@ -1,30 +1,48 @@
 """Compares two runs: measures by name, intervals, and a paired test.
 
 Intervals are percentile bootstraps over queries (Efron & Tibshirani 1993, ch. 13). The test flips
-the signs of the paired differences (Smucker, Allan & Carterette, CIKM 2007). Seeds are fixed, so
-equal runs give equal figures.
+the signs of the paired differences (Smucker, Allan & Carterette, CIKM 2007). Its p-values are
+corrected for the number of measures (Holm, Scandinavian Journal of Statistics 6, 1979, 65-70).
+Seeds are fixed, so equal runs give equal figures.
 """
 
 from __future__ import annotations
 
 import random
-import re
-from collections.abc import Callable, Mapping, Sequence
-from math import inf, log2
+from collections.abc import Mapping, Sequence
+from itertools import compress, product
 from typing import NamedTuple
 
-from skillyard.errors import InvalidInput
-from skillyard.evals.retrieval.measures import RIGHT, BenchQuery, RankedAnswer
+from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, per_query
 
-__all__ = ["MEASURES", "MeasureComparison", "compare", "interval", "per_query"]
+__all__ = [
+    "BETTER",
+    "CANNOT_TELL",
+    "MARGIN",
+    "MEASURES",
+    "NO_DIFFERENCE",
+    "WORSE",
+    "MeasureComparison",
+    "compare",
+    "holm",
+    "interval",
+    "queries_needed",
+]
 
 MEASURES = ("hit@1", "mrr@10", "ndcg@10", "recall@10")
 """The default measures."""
 DRAWS = 2_000
 FLIPS = 10_000
+EXACT = 15
+"""Up to so many differences other than zero every pattern of signs is tried."""
+FALSE_ALARMS = 0.05
+"""The chance that two equal runs are called better or worse in any of the measures."""
+MARGIN = 0.02
+"""The default for a difference of means that does not matter."""
+BETTER, WORSE = "better", "worse"
+NO_DIFFERENCE = "no difference shown"
+CANNOT_TELL = "cannot tell"
 SEED = 20_261_121
-_NAME = re.compile(r"(ndcg|p|precision|r|recall|mrr|hit|success)@([1-9]\d{0,3})", re.IGNORECASE)
-_SAME = {"precision": "p", "r": "recall", "success": "hit"}
 
 
 class MeasureComparison(NamedTuple):
@@ -44,65 +62,16 @@ class MeasureComparison(NamedTuple):
     worse: int
     same: int
     """Queries."""
+    p_adjusted: float = 1.0
+    """``p``, corrected for the number of measures."""
+    verdict: str = CANNOT_TELL
+    """``better`` or ``worse``: by more than chance explains. ``no difference shown``: the interval
+    lies within the margin. ``cannot tell``: neither, or too few queries for any result."""
 
     @property
     def regressed(self) -> bool:
         """True when the second run is worse by more than chance explains."""
-        return self.high < 0
-
-
-def _measure(name: str) -> Callable[[Sequence[str], Mapping[str, int]], float]:
-    match = _NAME.fullmatch(name)
-    if match is None:
-        raise InvalidInput(f"unknown measure {name!r}: write nDCG@10, P@1, R@10, MRR@10 or hit@1")
-    kind, depth = match[1].lower(), int(match[2])
-    kind = _SAME.get(kind, kind)
-
-    def value(ids: Sequence[str], relevant: Mapping[str, int]) -> float:
-        return _value(kind, depth, ids, relevant)
-
-    return value
-
-
-def _value(kind: str, depth: int, ids: Sequence[str], relevant: Mapping[str, int]) -> float:
-    grades = [relevant.get(key, 0) for key in ids[:depth]]
-    hits = [grade >= RIGHT for grade in grades]
-    if kind == "ndcg":
-        ideal = sorted(relevant.values(), reverse=True)[:depth]
-        return _gain(grades) / _gain(ideal)
-    if kind == "p":
-        return sum(hits) / depth
-    if kind == "recall":
-        right = sum(grade >= RIGHT for grade in relevant.values())
-        return sum(hits) / min(right, depth)
-    first = next((place for place, hit in enumerate(hits, 1) if hit), 0)
-    if kind == "mrr":
-        return 1 / first if first else 0.0
-    return float(first > 0)
-
-
-def _gain(grades: Sequence[int]) -> float:
-    total = 0.0
-    for place, grade in enumerate(grades, 1):
-        total += (2**grade - 1) / log2(place + 1)
-    return total
-
-
-def per_query(
-    queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer], measure: str
-) -> dict[str, float]:
-    """Return the value of one measure by query id, answerable queries only.
-
-    Measures by name, case ignored: ``nDCG@k`` (gain ``2**grade - 1``), ``P@k``, ``R@k`` (of the
-    right ones, at most as many as fit), ``MRR@k``, ``hit@k``. Raises InvalidInput for others.
-    """
-    value = _measure(measure)
-    nothing = RankedAnswer((), -inf)
-    return {
-        query.id: value(run.get(query.id, nothing).ids, query.relevant)
-        for query in queries
-        if query.answerable
-    }
+        return self.verdict == WORSE
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -120,20 +89,40 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _chance(differences: Sequence[float]) -> float:
-    """Return the two-sided p-value of the sign-flip test, never 0."""
-    observed = abs(sum(differences))
-    if not any(differences):
-        return 1.0
-    rng = random.Random(SEED)
+    """Return the two-sided p-value of the sign-flip test, above 0."""
     nonzero = [value for value in differences if value]
+    if not nonzero:
+        return 1.0
+    total = sum(nonzero)
+    observed = abs(total) - 1e-12
+    if len(nonzero) <= EXACT:
+        signs = product((0, 1), repeat=len(nonzero))
+        sums = [abs(total - 2 * sum(compress(nonzero, flipped))) for flipped in signs]
+        return sum(each >= observed for each in sums) / len(sums)
+    rng = random.Random(SEED)
     extreme = 0
     for _ in range(FLIPS):
-        bits = rng.getrandbits(len(nonzero))
-        total = 0.0
-        for place, value in enumerate(nonzero):
-            total += value if bits >> place & 1 else -value
-        extreme += abs(total) >= observed - 1e-12
+        bits = f"{rng.getrandbits(len(nonzero)):0{len(nonzero)}b}"
+        extreme += abs(total - 2 * sum(compress(nonzero, map(int, bits)))) >= observed
     return (extreme + 1) / (FLIPS + 1)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Return the p-values corrected for their number, in the order given, at most 1."""
+    adjusted = [1.0] * len(ps)
+    largest = 0.0
+    for rank, place in enumerate(sorted(range(len(ps)), key=lambda place: ps[place])):
+        largest = max(largest, min(1.0, ps[place] * (len(ps) - rank)))
+        adjusted[place] = largest
+    return adjusted
+
+
+def queries_needed(measures: int) -> int:
+    """Return the queries below which no result of so many measures can be told from chance.
+
+    If all queries differ in the same direction, p is 2 / 2**n at best.
+    """
+    return next(count for count in range(1, 100) if measures * 2.0 ** (1 - count) <= FALSE_ALARMS)
 
 
 def compare(
@@ -141,25 +130,47 @@ def compare(
     first: Mapping[str, RankedAnswer],
     second: Mapping[str, RankedAnswer],
     names: Sequence[str] = MEASURES,
+    *,
+    margin: float = MARGIN,
 ) -> list[MeasureComparison]:
-    """Compare two runs over the answerable queries. Raises InvalidInput."""
-    comparisons = []
-    for name in names:
-        ours, theirs = per_query(queries, first, name), per_query(queries, second, name)
-        differences = [theirs[key] - ours[key] for key in ours]
-        low, high = interval(differences)
-        comparisons.append(
-            MeasureComparison(
-                name,
-                _mean(list(ours.values())),
-                _mean(list(theirs.values())),
-                _mean(differences),
-                low,
-                high,
-                _chance(differences),
-                sum(value > 0 for value in differences),
-                sum(value < 0 for value in differences),
-                sum(value == 0 for value in differences),
-            )
-        )
-    return comparisons
+    """Compare two runs over the answerable queries, with a verdict for each measure.
+
+    ``margin`` is the difference of a mean that does not matter. Raises InvalidInput.
+    """
+    comparisons = [_compare_measure(queries, first, second, name) for name in names]
+    adjusted = holm([one.p for one in comparisons])
+    least = queries_needed(len(comparisons)) if comparisons else 0
+    return [
+        one._replace(p_adjusted=p, verdict=_verdict(one, p, margin, least))
+        for one, p in zip(comparisons, adjusted, strict=True)
+    ]
+
+
+def _verdict(one: MeasureComparison, p_adjusted: float, margin: float, least: int) -> str:
+    if p_adjusted <= FALSE_ALARMS:
+        return BETTER if one.difference > 0 else WORSE
+    enough = one.better + one.worse + one.same >= least
+    return NO_DIFFERENCE if enough and -margin <= one.low <= one.high <= margin else CANNOT_TELL
+
+
+def _compare_measure(
+    queries: Sequence[BenchQuery],
+    first: Mapping[str, RankedAnswer],
+    second: Mapping[str, RankedAnswer],
+    name: str,
+) -> MeasureComparison:
+    ours, theirs = per_query(queries, first, name), per_query(queries, second, name)
+    differences = [theirs[key] - ours[key] for key in ours]
+    low, high = interval(differences)
+    return MeasureComparison(
+        name,
+        _mean(list(ours.values())),
+        _mean(list(theirs.values())),
+        _mean(differences),
+        low,
+        high,
+        _chance(differences),
+        sum(value > 0 for value in differences),
+        sum(value < 0 for value in differences),
+        sum(value == 0 for value in differences),
+    )

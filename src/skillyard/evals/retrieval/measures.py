@@ -7,6 +7,7 @@ and 2 are relevant, 1 is related. For a query without grades no skill fits.
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf, log2
@@ -23,6 +24,7 @@ __all__ = [
     "BenchQuery",
     "RankedAnswer",
     "measures",
+    "per_query",
     "read_queries",
     "read_run",
     "read_skills",
@@ -34,11 +36,13 @@ __all__ = [
 
 DEPTH = 50
 """Number of results that are kept for each query."""
-CUTOFF = 10
 RIGHT = 2
 """The least grade that counts as a right answer."""
 EXPECTED = 3
 """The grade of a skill that ``expect`` lists."""
+_REPORTED = ("hit@1", "mrr@10", "ndcg@10", "recall@10", "recall@50")
+_NAME = re.compile(r"(ndcg|p|precision|r|recall|mrr|hit|success)@([1-9]\d{0,3})", re.IGNORECASE)
+_SAME = {"precision": "p", "r": "recall", "success": "hit"}
 ANSWERED_SHARE = 0.95
 """Share of the answerable queries that must stay above the confidence used for false fires."""
 
@@ -68,13 +72,7 @@ def read_skills(path: str) -> list[Skill]:
     an unreadable file; InvalidInput for a file without a skill and, with the line number, for a
     bad line or an id that occurs twice.
     """
-    skills: dict[str, Skill] = {}
-    for where, record in _records(path):
-        skill = _skill(record, where)
-        if skill.path in skills:
-            raise InvalidInput(f"{where}: the id {skill.path!r} occurs twice")
-        skills[skill.path] = skill
-    return _some(list(skills.values()), "skill", path)
+    return _read_records(path, "skill", _skill)
 
 
 def read_queries(path: str) -> list[BenchQuery]:
@@ -83,23 +81,25 @@ def read_queries(path: str) -> list[BenchQuery]:
     ``relevant`` maps skill ids to grades. ``request`` is understood for ``query``, and ``expect``,
     a list of skill ids that are right, for ``relevant``: the fields of ``examples/requests.jsonl``.
     """
-    queries: dict[str, BenchQuery] = {}
-    for where, record in _records(path):
-        query = _query(record, where)
-        if query.id in queries:
-            raise InvalidInput(f"{where}: the id {query.id!r} occurs twice")
-        queries[query.id] = query
-    return _some(list(queries.values()), "query", path)
+    return _read_records(path, "query", _query)
 
 
-Record = TypeVar("Record")
+Record = TypeVar("Record", Skill, BenchQuery)
 
 
-def _some(records: list[Record], what: str, path: str) -> list[Record]:
-    """Return the records of a file. Raises InvalidInput if there are none."""
+def _read_records(
+    path: str, what: str, read: Callable[[dict[str, Any], str], Record]
+) -> list[Record]:
+    """Return what the lines of a file hold, at least one, each with an id of its own."""
+    records: dict[str, Record] = {}
+    for where, fields in _records(path):
+        record = read(fields, where)
+        if record.id in records:
+            raise InvalidInput(f"{where}: the id {record.id!r} occurs twice")
+        records[record.id] = record
     if not records:
         raise InvalidInput(f"{path}: it holds no {what}; write one JSON object a line")
-    return records
+    return list(records.values())
 
 
 def _records(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -298,45 +298,64 @@ def measures(queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]) -> 
     unanswerable queries that pass the confidence which keeps 95 % of the answerable ones.
     """
     nothing = RankedAnswer((), -inf)
-    rows: list[dict[str, float]] = []
-    sure: list[float] = []
-    unsure: list[float] = []
-    for query in queries:
-        answer = run.get(query.id, nothing)
-        if query.answerable:
-            rows.append(_row(answer.ids, query.relevant))
-            sure.append(answer.confidence)
-        elif not query.relevant:
-            unsure.append(answer.confidence)
-    results: dict[str, float] = {"queries": len(rows), "unanswerable": len(unsure)}
-    if rows:
-        results |= {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
-    if rows and unsure:
-        results |= _abstention(sorted(sure), sorted(unsure))
+    answered = [(query, run.get(query.id, nothing).confidence) for query in queries]
+    sure = sorted(confidence for query, confidence in answered if query.answerable)
+    unsure = sorted(confidence for query, confidence in answered if not query.relevant)
+    results: dict[str, float] = {"queries": len(sure), "unanswerable": len(unsure)}
+    if sure:
+        for name in _REPORTED:
+            results[name] = sum(per_query(queries, run, name).values()) / len(sure)
+    if sure and unsure:
+        results |= _abstention(sure, unsure)
     return results
 
 
-def _row(ids: Sequence[str], relevant: Mapping[str, int]) -> dict[str, float]:
-    right = {key for key, grade in relevant.items() if grade >= RIGHT}
-    ideal = sorted(relevant.values(), reverse=True)
-    first = next((place for place, key in enumerate(ids[:CUTOFF], 1) if key in right), 0)
+def per_query(
+    queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer], measure: str
+) -> dict[str, float]:
+    """Return the value of one measure by query id, answerable queries only.
+
+    Measures by name, case ignored: ``nDCG@k`` (gain ``2**grade - 1``), ``P@k``, ``R@k`` (of the
+    right ones, at most as many as fit), ``MRR@k``, ``hit@k``. Raises InvalidInput for others.
+    """
+    match = _NAME.fullmatch(measure)
+    if match is None:
+        raise InvalidInput(
+            f"unknown measure {measure!r}: write nDCG@10, P@1, R@10, MRR@10 or hit@1"
+        )
+    kind, depth = match[1].lower(), int(match[2])
+    kind = _SAME.get(kind, kind)
+    nothing = RankedAnswer((), -inf)
     return {
-        "hit@1": float(first == 1),
-        "mrr@10": 1 / first if first else 0.0,
-        "ndcg@10": _gain([relevant.get(key, 0) for key in ids]) / _gain(ideal),
-        "recall@10": _recall(ids, right, CUTOFF),
-        "recall@50": _recall(ids, right, DEPTH),
+        query.id: _value(kind, depth, run.get(query.id, nothing).ids, query.relevant)
+        for query in queries
+        if query.answerable
     }
 
 
+def _value(kind: str, depth: int, ids: Sequence[str], relevant: Mapping[str, int]) -> float:
+    grades = [relevant.get(key, 0) for key in ids[:depth]]
+    hits = [grade >= RIGHT for grade in grades]
+    if kind == "ndcg":
+        ideal = sorted(relevant.values(), reverse=True)[:depth]
+        return _gain(grades) / _gain(ideal)
+    if kind == "p":
+        return sum(hits) / depth
+    if kind == "recall":
+        right = sum(grade >= RIGHT for grade in relevant.values())
+        return sum(hits) / min(right, depth)
+    first = next((place for place, hit in enumerate(hits, 1) if hit), 0)
+    if kind == "mrr":
+        return 1 / first if first else 0.0
+    return float(first > 0)
+
+
 def _gain(grades: Sequence[int]) -> float:
-    """Return the discounted cumulative gain of the first ten grades."""
-    ranked = enumerate(grades[:CUTOFF], 1)
-    return float(sum((2**grade - 1) / log2(place + 1) for place, grade in ranked))
-
-
-def _recall(ids: Sequence[str], right: set[str], depth: int) -> float:
-    return len(right.intersection(ids[:depth])) / min(len(right), depth)
+    """Return the discounted cumulative gain."""
+    total = 0.0
+    for place, grade in enumerate(grades, 1):
+        total += (2**grade - 1) / log2(place + 1)
+    return total
 
 
 def _abstention(sure: Sequence[float], unsure: Sequence[float]) -> dict[str, float]:

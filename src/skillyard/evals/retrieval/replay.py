@@ -10,8 +10,9 @@ from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.ranking.query import Query
 from skillyard.selection import SelectionPolicy, select
+from skillyard.shapes.benchmarks import Drift
 
-__all__ = ["Drift", "LoggedAnswer", "parse_log", "replay"]
+__all__ = ["LoggedAnswer", "parse_log", "replay"]
 
 
 class LoggedAnswer(NamedTuple):
@@ -24,22 +25,6 @@ class LoggedAnswer(NamedTuple):
     policy: Mapping[str, Any]
     chosen: tuple[tuple[str, float, str], ...]
     """(slug, score, id) of what was chosen, best first; the id ends in digits of the hash."""
-
-
-class Drift(NamedTuple):
-    """The differences for one logged query."""
-
-    line: int
-    text: str
-    skill: str
-    """The skill's slug."""
-    what: str
-    """``gone`` from the catalog, ``changed`` (another content), ``dropped`` or ``added`` (no longer
-    or newly chosen), ``moved`` (another place or score)."""
-    before: float | None
-    after: float | None
-    place_before: int | None
-    place_after: int | None
 
 
 def parse_log(text: str, path: str) -> list[LoggedAnswer]:
@@ -111,17 +96,18 @@ def replay(catalog: Catalog, log: Iterable[LoggedAnswer], *, least: float = 0.00
         for key in [*before, *(key for key in after if key not in before)]:
             what = _what(key, before, after, changed, ids, least)
             if what:
-                was, is_now = before.get(key), after.get(key)
+                place_before, score_before = before.get(key, (None, None))
+                place_after, score_after = after.get(key, (None, None))
                 drifts.append(
                     Drift(
-                        each.line,
-                        each.query.text,
-                        key,
-                        what,
-                        was[1] if was else None,
-                        is_now[1] if is_now else None,
-                        was[0] if was else None,
-                        is_now[0] if is_now else None,
+                        line=each.line,
+                        text=each.query.text,
+                        skill=key,
+                        what=what,
+                        before=score_before,
+                        after=score_after,
+                        place_before=place_before,
+                        place_after=place_after,
                     )
                 )
     return drifts

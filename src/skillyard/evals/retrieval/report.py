@@ -7,8 +7,14 @@ from html import escape
 from math import isfinite
 from typing import NamedTuple
 
-from skillyard.evals.retrieval.comparison import MEASURES, MeasureComparison, interval, per_query
-from skillyard.evals.retrieval.measures import RIGHT, BenchQuery, RankedAnswer, measures
+from skillyard.evals.retrieval.comparison import MEASURES, MeasureComparison, interval
+from skillyard.evals.retrieval.measures import (
+    RIGHT,
+    BenchQuery,
+    RankedAnswer,
+    measures,
+    per_query,
+)
 
 __all__ = ["Reliability", "brier", "reliability", "render"]
 
@@ -154,7 +160,16 @@ def _kinds(queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]) -> st
 
 
 def _comparison_table(comparisons: Sequence[MeasureComparison], against: str) -> str:
-    titles = ["measure", "before", "now", "difference", "95 % interval", "p", "better, worse"]
+    titles = [
+        "measure",
+        "before",
+        "now",
+        "difference",
+        "95 % interval",
+        "p",
+        "better, worse",
+        "verdict",
+    ]
     head = _row(titles, "th")
     rows = [
         _row(
@@ -164,8 +179,9 @@ def _comparison_table(comparisons: Sequence[MeasureComparison], against: str) ->
                 f"{one.second:.3f}",
                 f"<span{' class=bad' if one.regressed else ''}>{one.difference:+.3f}</span>",
                 f"{one.low:+.3f} – {one.high:+.3f}",
-                f"{one.p:.3f}",
+                f"{one.p_adjusted:.3f}",
                 f"{one.better}, {one.worse}",
+                one.verdict,
             ]
         )
         for one in comparisons

@@ -5,7 +5,7 @@ Blanks in ids are percent-encoded (``%20``), because blanks separate the columns
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import isfinite
 from typing import Any
 from urllib.parse import quote, unquote
@@ -33,19 +33,16 @@ def run_text(run: Mapping[str, Mapping[str, Any]], tag: str) -> str:
 def parse_run(text: str, path: str) -> dict[str, RankedAnswer]:
     """Return the run in a text, by score, then rank. Raises InvalidInput with the line."""
     rows: dict[str, list[tuple[float, int, str]]] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        columns = line.split()
+    for where, columns in _lines(text, path):
         try:
             query, _, key, rank, score, _ = columns
             rows.setdefault(unquote(query), []).append((-float(score), int(rank), unquote(key)))
         except ValueError:
             raise InvalidInput(
-                f"{path}:{number}: a line of a TREC run has six columns: query Q0 id rank score tag"
+                f"{where}: a line of a TREC run has six columns: query Q0 id rank score tag"
             ) from None
         if not isfinite(float(score)):
-            raise InvalidInput(f"{path}:{number}: the score is not a number")
+            raise InvalidInput(f"{where}: the score is not a number")
     return {
         query: RankedAnswer(
             tuple(dict.fromkeys(key for _, _, key in sorted(pairs)))[:DEPTH], -min(pairs)[0]
@@ -57,14 +54,19 @@ def parse_run(text: str, path: str) -> dict[str, RankedAnswer]:
 def parse_qrels(text: str, path: str) -> dict[str, dict[str, int]]:
     """Return grades by query and id. Raises InvalidInput with the line."""
     grades: dict[str, dict[str, int]] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
+    for where, columns in _lines(text, path):
         try:
-            query, _, key, grade = line.split()
+            query, _, key, grade = columns
             grades.setdefault(unquote(query), {})[unquote(key)] = max(0, int(grade))
         except ValueError:
             raise InvalidInput(
-                f"{path}:{number}: a line of qrels has four columns: query 0 id grade"
+                f"{where}: a line of qrels has four columns: query 0 id grade"
             ) from None
     return grades
+
+
+def _lines(text: str, path: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the place and the columns of each line that is not blank."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield f"{path}:{number}", line.split()

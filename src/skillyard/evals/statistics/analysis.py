@@ -8,13 +8,18 @@ from math import inf
 from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.statistics.comparison import HEADLINES, Comparison, comparison_of
+from skillyard.evals.statistics.comparison import (
+    HEADLINES,
+    Comparison,
+    compare_arms,
+    compare_over_skills,
+    values_by_prompt,
+    verdict_sentence,
+)
 from skillyard.evals.statistics.findings import findings, scores_by_arm
-from skillyard.evals.statistics.intervals import independent, mean_of
-from skillyard.evals.statistics.multiple import benjamini_hochberg
+from skillyard.evals.statistics.intervals import independent, mean_of, shrunken_means
 from skillyard.evals.statistics.pairs import Pair, pair_of, size_of_arms
-from skillyard.evals.statistics.power import BETTER, TOO_LITTLE
-from skillyard.evals.statistics.sentences import verdict
+from skillyard.evals.statistics.verdicts import BETTER, MARGIN, NOT_ENOUGH
 
 __all__ = ["OVERALL", "analyse_pairs"]
 
@@ -38,51 +43,109 @@ class _Group(NamedTuple):
     """The cases of one skill, or of all, and what was computed of them."""
 
     cases: Sequence[Mapping[str, object]]
-    pairs: Sequence[Pair]
-    comparisons: dict[str, Comparison]
-    sizes: dict[str, tuple[float, float]]
+    pairs: Mapping[str, Sequence[Pair]]
+    """Judged pairs by comparison."""
+    comparisons: Mapping[str, Comparison]
+    sizes: Mapping[str, tuple[float, float]]
     """(bytes, estimated tokens) of each arm, mean over skills."""
+
+    @property
+    def all_pairs(self) -> list[Pair]:
+        return [pair for pairs in self.pairs.values() for pair in pairs]
 
 
 def analyse_pairs(
-    cases: Sequence[Mapping[str, object]], *, seed: int, tie_band: float = 0.0
+    cases: Sequence[Mapping[str, object]],
+    *,
+    seed: int,
+    tie_band: float = 0.0,
+    margin: float = MARGIN,
+    looks: int = 1,
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """Return ``summary`` and ``artifacts`` of a run's cases, ready to be written as JSON.
 
-    ``summary`` has an entry a skill, sorted, and ``_overall``, which pools the skills comparison
-    by comparison. Runs and orders of one prompt are averaged before anything else; skipped and
-    failed cases are counted and left out. A difference of at most ``tie_band`` points is a tie.
-    ``p_adjusted`` is over the skills for each comparison, and in ``_overall`` over comparisons.
-    Neither the order of the cases nor the machine changes a figure. Raises InvalidInput for a
-    judged case that lacks a field, and where scipy is not installed.
+    ``summary`` has an entry a skill, sorted, and ``_overall``, in which each skill is one
+    observation. Runs and orders of one prompt are averaged before anything else; skipped and
+    failed cases are counted and left out. A difference of at most ``tie_band`` points is a tie;
+    arms that differ by less than ``margin`` points are equivalent. The intervals of a comparison
+    hold for all skills together with 95 %, also if a run may stop at one of ``looks`` looks at its
+    results: each look spends an equal part of the 5 %. Neither the order of the cases nor the
+    machine changes a figure. Raises InvalidInput for a judged case that lacks a field, and where
+    scipy is not installed.
     """
-    if not tie_band >= 0:
-        raise InvalidInput(f"tie_band must be 0 or more, not {tie_band}")
+    if not tie_band >= 0 or not margin >= 0:
+        raise InvalidInput(f"tie_band and margin must be 0 or more, not {tie_band} and {margin}")
     by_skill: dict[str, list[Mapping[str, object]]] = {}
     for case in sorted(cases, key=lambda case: (str(case.get("skill_name")), str(case.get("id")))):
         by_skill.setdefault(str(case.get("skill_name")), []).append(case)
-    skills = _adjust_all(
-        {name: _group(cases_of_skill, seed, tie_band) for name, cases_of_skill in by_skill.items()}
-    )
-    overall = _group(
-        [case for cases_of_skill in by_skill.values() for case in cases_of_skill], seed, tie_band
-    )
-    _adjust([overall.comparisons], list(overall.comparisons))
+    pairs = {name: _pairs(of_skill, tie_band) for name, of_skill in by_skill.items()}
+    compared = _compare(by_skill, pairs, seed, margin, looks)
+    skills = {
+        name: _Group(of_skill, pairs[name], compared[name], _mean_sizes(of_skill))
+        for name, of_skill in by_skill.items()
+    }
+    overall = _pool(skills, seed, margin)
     summary = {name: _entry(group) for name, group in skills.items()}
     for name, group in skills.items():
         summary[name] |= {key: group.cases[0].get(key) for key in ("size_tier", "body_bytes")}
-    summary[OVERALL] = _entry(overall)
-    artifacts = findings(overall.cases, overall.pairs, _arms(overall), seed)
+    summary[OVERALL] = _entry(overall, len(skills))
+    artifacts = findings(overall.cases, overall.all_pairs, _arms(overall), seed)
     return _rounded(summary), _rounded(artifacts)
 
 
-def _group(cases: Sequence[Mapping[str, object]], seed: int, tie_band: float) -> _Group:
-    pairs = [pair for case in cases if (pair := pair_of(case, tie_band)) is not None]
-    by_name: dict[str, list[Pair]] = {}
-    for pair in pairs:
-        by_name.setdefault(pair.comparison, []).append(pair)
-    ordered = sorted(by_name, key=lambda name: _place(name, _COMPARISONS))
-    comparisons = {name: comparison_of(by_name[name], seed) for name in ordered}
+def _pairs(cases: Sequence[Mapping[str, object]], tie_band: float) -> dict[str, list[Pair]]:
+    by_comparison: dict[str, list[Pair]] = {}
+    for case in cases:
+        if (pair := pair_of(case, tie_band)) is not None:
+            by_comparison.setdefault(pair.comparison, []).append(pair)
+    ordered = sorted(by_comparison, key=lambda name: _place(name, _COMPARISONS))
+    return {name: by_comparison[name] for name in ordered}
+
+
+def _compare(
+    cases_by_skill: Mapping[str, Sequence[Mapping[str, object]]],
+    pairs_by_skill: Mapping[str, Mapping[str, Sequence[Pair]]],
+    seed: int,
+    margin: float,
+    looks: int,
+) -> dict[str, dict[str, Comparison]]:
+    """Return the comparisons of each skill, each in a family with the same one of other skills.
+
+    Skills that a stopped run did not reach count as well: it was to judge them all. Those whose
+    prompts have checks alone do not.
+    """
+    compared: dict[str, dict[str, Comparison]] = {skill: {} for skill in pairs_by_skill}
+    names = {name for pairs in pairs_by_skill.values() for name in pairs}
+    for name in sorted(names, key=lambda name: _place(name, _COMPARISONS)):
+        planned = sum(
+            any(
+                case.get("comparison") == name and case.get("judged") is not False for case in cases
+            )
+            for cases in cases_by_skill.values()
+        )
+        family = {skill: pairs[name] for skill, pairs in pairs_by_skill.items() if name in pairs}
+        shrunken = shrunken_means(
+            [list(map(mean_of, values_by_prompt(pairs).values())) for pairs in family.values()]
+        )
+        for (skill, pairs), mean in zip(family.items(), shrunken, strict=True):
+            comparison = compare_arms(pairs, seed, skills=planned, looks=looks, margin=margin)
+            compared[skill][name] = replace(comparison, shrunken=mean)
+    return compared
+
+
+def _pool(skills: Mapping[str, _Group], seed: int, margin: float) -> _Group:
+    """Return the cases of all skills together, compared over skills."""
+    cases = [case for group in skills.values() for case in group.cases]
+    pairs: dict[str, list[Pair]] = {}
+    means: dict[str, dict[str, float]] = {}
+    for skill, group in skills.items():
+        for name, of_skill in group.pairs.items():
+            pairs.setdefault(name, []).extend(of_skill)
+            means.setdefault(name, {})[skill] = group.comparisons[name].mean
+    comparisons = {
+        name: compare_over_skills(pairs[name], means[name], seed, margin=margin)
+        for name in sorted(pairs, key=lambda name: _place(name, _COMPARISONS))
+    }
     return _Group(cases, pairs, comparisons, _mean_sizes(cases))
 
 
@@ -111,36 +174,25 @@ def _mean(sizes: Sequence[int]) -> float:
     return int(mean) if mean.is_integer() else mean
 
 
-def _adjust_all(skills: dict[str, _Group]) -> dict[str, _Group]:
-    for name in {name for group in skills.values() for name in group.comparisons}:
-        _adjust([group.comparisons for group in skills.values()], [name])
-    return skills
-
-
-def _adjust(groups: Sequence[dict[str, Comparison]], names: Sequence[str]) -> None:
-    """Put adjusted p-values in place of the comparisons of these names, one family together."""
-    family = [
-        (comparisons_of, name)
-        for comparisons_of in groups
-        for name in names
-        if name in comparisons_of
-    ]
-    ps = benjamini_hochberg([comparisons_of[name].p for comparisons_of, name in family])
-    for (comparisons_of, name), p in zip(family, ps, strict=True):
-        comparisons_of[name] = replace(comparisons_of[name], p_adjusted=p)
-
-
-def _entry(group: _Group) -> dict[str, Any]:
+def _entry(group: _Group, skills: int | None = None) -> dict[str, Any]:
+    """Return the entry of one skill, or of all ``skills``."""
     headline = next(filter(None, map(group.comparisons.get, HEADLINES)), None)
     skipped = sum(bool(case.get("skipped")) for case in group.cases)
-    recommended = _recommended(group)
+    unjudged = sum(
+        case.get("judged") is False and not case.get("errors") and not case.get("skipped")
+        for case in group.cases
+    )
+    # That no skill is enough on average would say nothing about the one skill that helps.
+    recommended = _recommended(group) if skills is None else None
     return {
-        "mean": headline.interval.mean if headline else None,
+        "mean": headline.mean if headline else None,
+        "shrunken_mean": headline.shrunken if headline else None,
         "stddev": headline.stddev if headline else None,
         "n": headline.n if headline else 0,
-        "errors": len(group.cases) - len(group.pairs) - skipped,
+        "errors": len(group.cases) - len(group.all_pairs) - skipped - unjudged,
         "skipped": skipped,
-        "verdict": verdict(headline, recommended),
+        "word": headline.word if headline else NOT_ENOUGH,
+        "verdict": verdict_sentence(headline, recommended, skills),
         "recommended_level": recommended,
         "comparisons": {
             name: comparison.to_dict() for name, comparison in group.comparisons.items()
@@ -151,7 +203,10 @@ def _entry(group: _Group) -> dict[str, Any]:
 
 def _arms(group: _Group) -> dict[str, float | None]:
     """Return the mean estimated tokens of every arm with sizes or scores, smaller arms first."""
-    names = {*group.sizes, *(side for pair in group.pairs for side in (pair.first, pair.second))}
+    names = {
+        *group.sizes,
+        *(side for pair in group.all_pairs for side in (pair.first, pair.second)),
+    }
     return {
         name: group.sizes[name][1] if name in group.sizes else None
         for name in sorted(names, key=lambda name: _place(name, _ARMS))
@@ -159,7 +214,7 @@ def _arms(group: _Group) -> dict[str, float | None]:
 
 
 def _conditions(group: _Group) -> dict[str, Any]:
-    scores = scores_by_arm(group.pairs)
+    scores = scores_by_arm(group.all_pairs)
     return {
         name: {
             "bytes": group.sizes[name][0] if name in group.sizes else None,
@@ -172,23 +227,24 @@ def _conditions(group: _Group) -> dict[str, Any]:
 
 
 def _recommended(group: _Group) -> str | None:
-    """Return the smallest arm that enough data did not show worse than the full skill.
+    """Return the smallest arm that is shown to be enough; None while that is not decided.
 
-    An arm with too little data is not recommended. None if no arm qualifies.
+    An arm is enough if it is shown to be at most the margin below the full skill. The full skill is
+    recommended where it is shown to be better than every smaller arm. A smaller arm that is still
+    open may be enough as well, so it leaves the question open only where no other arm is enough.
     """
     against = {
         comparison.second: comparison
         for comparison in group.comparisons.values()
-        if comparison.first in _WHOLE and comparison.word != TOO_LITTLE
+        if comparison.first in _WHOLE
     }
-    if not against:
-        return None
-    whole = next(iter(against.values())).first
-    tokens = _arms(group)
-    fit = [arm for arm, comparison in against.items() if comparison.word != BETTER]
-    return min(
-        fit, key=lambda arm: (_or_infinity(tokens.get(arm)), _place(arm, _ARMS)), default=whole
-    )
+    enough = [arm for arm, comparison in against.items() if comparison.enough]
+    if enough:
+        tokens = _arms(group)
+        return min(enough, key=lambda arm: (_or_infinity(tokens.get(arm)), _place(arm, _ARMS)))
+    if against and all(comparison.word == BETTER for comparison in against.values()):
+        return next(iter(against.values())).first
+    return None
 
 
 def _or_infinity(tokens: float | None) -> float:

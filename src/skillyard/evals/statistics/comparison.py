@@ -1,20 +1,52 @@
-"""The comparison of two arms over the prompts for which both were judged."""
+"""The comparison of two arms, of one skill over its prompts or of a library over its skills."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
-from skillyard.evals.statistics.intervals import Interval, independent, mean_interval, spread_of
+from skillyard.evals.statistics.bounded_mean import bounded_interval
+from skillyard.evals.statistics.intervals import mean_of, spread_of
 from skillyard.evals.statistics.pairs import TIE, Pair, Unit
-from skillyard.evals.statistics.permutation import sign_flip
-from skillyard.evals.statistics.power import smallest_detectable, word_for
+from skillyard.evals.statistics.power import (
+    ASSUMED_SPREAD,
+    least_units,
+    more_units,
+    smallest_detectable,
+)
+from skillyard.evals.statistics.subset_means import subset_means
+from skillyard.evals.statistics.verdicts import (
+    EQUIVALENT,
+    NOT_ENOUGH,
+    WORSE,
+    is_enough,
+    level_for,
+    word_for,
+)
+from skillyard.text import plural
 
-__all__ = ["HEADLINES", "Comparison", "comparison_of"]
+__all__ = [
+    "HEADLINES",
+    "Comparison",
+    "compare_arms",
+    "compare_over_skills",
+    "values_by_prompt",
+    "verdict_sentence",
+]
 
 HEADLINES = ("full/baseline", "enhanced/baseline")
 """The comparison for the verdict: the full skill against no skill."""
+OVER_PROMPTS = "subset means over prompts"
+OVER_SKILLS = "subset means over skills"
+NO_INTERVAL = "none: too few to give one"
+_IN_WORDS = {
+    "full": "the full skill",
+    "enhanced": "the skill",
+    "summary": "its summary",
+    "baseline": "no skill",
+    "full_siblings": "the skill with its sibling files",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +61,35 @@ class Comparison:
     ties: int
     stddev: float
     """Sample standard deviation over judged comparisons, in points; 0 below two."""
-    interval: Interval
-    """Of the improvement over prompts, in points of the 1–5 scale."""
+    mean: float
+    """Of ``first`` less ``second``, in points of the 1-5 scale: the mean over units."""
+    spread: float
+    """Sample standard deviation over units, in points; 0 below two."""
+    units: int
+    """Independent observations: prompts, or skills."""
+    interval: tuple[float, float] | None
+    """Of the mean; None where so few units give none. Decides between better and worse."""
+    bounded: tuple[float, float] | None
+    """Of the mean, also where rare prompts matter. Decides what is equivalent, and what is enough.
+    None where it cannot: without an interval, or with a mean above the margin."""
     p: float
-    """Of the sign-flip test over what the interval counts as independent."""
-    p_adjusted: float
+    """Of the sign-flip test over units."""
+    skills: int
+    """Skills whose intervals hold together; 1 for a library."""
+    looks: int
+    """Times that a run may look at its results and stop."""
+    margin: float
+    """Points: arms that differ by less are equivalent."""
+    over_skills: bool
     more_tokens: float | None
     """Estimated tokens that ``first`` puts in beyond ``second``, mean over prompts."""
+    shrunken: float | None = None
+    """The mean moved towards the library's; None for a library."""
+
+    @property
+    def tests(self) -> int:
+        """Intervals that hold together with 95 %."""
+        return self.skills * self.looks
 
     @property
     def n(self) -> int:
@@ -48,53 +102,129 @@ class Comparison:
         return (self.wins + self.ties / 2) / self.n
 
     @property
+    def p_adjusted(self) -> float:
+        """The p for all ``tests`` together (Bonferroni): the interval leaves out 0 at 0.05."""
+        return min(1.0, self.p * self.tests)
+
+    @property
     def word(self) -> str:
-        """The word for what was shown of ``first``, by the adjusted p."""
-        return word_for(self.interval.mean, self.p_adjusted, self.interval.units)
+        """The verdict on ``first``."""
+        return word_for(self.interval, self.bounded, self.margin)
+
+    @property
+    def enough(self) -> bool:
+        """True if ``second`` is shown to be less than the margin below ``first``, or above it."""
+        return self.word == WORSE or is_enough(self.bounded, self.margin)
+
+    @property
+    def shown(self) -> tuple[float, float] | None:
+        """The interval that decided."""
+        return self.bounded if self.word == EQUIVALENT else self.interval
 
     @property
     def detectable(self) -> float | None:
-        """The smallest effect, in points, that so many prompts find with 80 % power."""
-        units = self.interval.units
-        observations = self.interval.n if units == 1 else units
-        return smallest_detectable(self.interval.spread or 0.0, observations)
+        """The smallest effect, in points, that so many units find 4 times in 5."""
+        return smallest_detectable(self.spread, self.units, self.tests)
+
+    @property
+    def more(self) -> int | None:
+        """How many more units would decide, None once decided or where 10,000 would not."""
+        if self.word != NOT_ENOUGH:
+            return None
+        spread = self.spread if self.units > 1 else ASSUMED_SPREAD
+        return more_units(self.mean, spread, self.units, self.tests, margin=self.margin)
 
     @property
     def value_per_1000_tokens(self) -> float | None:
         """Points gained for each 1,000 tokens more; None where ``first`` is not the longer."""
-        if self.more_tokens is None or self.more_tokens <= 0 or self.interval.mean is None:
+        if self.more_tokens is None or self.more_tokens <= 0:
             return None
-        return self.interval.mean / self.more_tokens * 1000
+        return self.mean / self.more_tokens * 1000
+
+    @property
+    def method(self) -> str:
+        """How the interval was made, in words."""
+        if self.interval is None:
+            return NO_INTERVAL
+        return OVER_SKILLS if self.over_skills else OVER_PROMPTS
 
     def to_dict(self) -> dict[str, object]:
         """Return the entry of the results file."""
+        low, high = self.interval or (None, None)
+        bounded_low, bounded_high = self.bounded or (None, None)
         return {
             "wins": self.wins,
             "losses": self.losses,
             "ties": self.ties,
             "win_rate": self.win_rate,
-            "mean": self.interval.mean,
+            "mean": self.mean,
             "stddev": self.stddev,
             "n": self.n,
-            "units": self.interval.units,
-            "ci_low": self.interval.low,
-            "ci_high": self.interval.high,
-            "ci_method": self.interval.method,
+            "units": self.units,
+            "ci_low": low,
+            "ci_high": high,
+            "ci_level": level_for(self.tests),
+            "ci_method": self.method,
+            "bounded_low": bounded_low,
+            "bounded_high": bounded_high,
             "p": self.p,
             "p_adjusted": self.p_adjusted,
+            "margin": self.margin,
             "word": self.word,
+            "second_is_enough": self.enough,
+            "more_units": self.more,
             "smallest_detectable": self.detectable,
+            "shrunken_mean": self.shrunken,
             "value_per_1000_tokens": self.value_per_1000_tokens,
         }
 
 
-def comparison_of(pairs: Sequence[Pair], seed: int) -> Comparison:
-    """Return at least one judged pair of the same two arms as a comparison, its p unadjusted."""
-    first, second = pairs[0].first, pairs[0].second
-    by_unit: dict[Unit, list[float]] = {}
+def values_by_prompt(pairs: Sequence[Pair]) -> dict[Unit, list[float]]:
+    """Return the improvements of each prompt, over its runs."""
+    by_prompt: dict[Unit, list[float]] = {}
     for pair in pairs:
-        by_unit.setdefault(pair.unit, []).append(pair.improvement)
-    p = sign_flip(independent(by_unit), seed)
+        by_prompt.setdefault(pair.unit, []).append(pair.improvement)
+    return by_prompt
+
+
+def compare_arms(
+    pairs: Sequence[Pair], seed: int, *, skills: int, looks: int, margin: float
+) -> Comparison:
+    """Return the comparison of two arms over the prompts of one of ``skills`` skills.
+
+    ``pairs`` are at least one, all of the same skill and arms.
+    """
+    by_prompt = values_by_prompt(pairs)
+    values = [mean_of(values_of_prompt) for values_of_prompt in by_prompt.values()]
+    return _comparison(pairs, values, seed, skills=skills, looks=looks, margin=margin)
+
+
+def compare_over_skills(
+    pairs: Sequence[Pair], means_by_skill: Mapping[str, float], seed: int, *, margin: float
+) -> Comparison:
+    """Return the comparison of two arms over skills: each skill is one observation.
+
+    Prompts of one skill are alike, so a statement about all skills must not count them singly.
+    """
+    values = list(means_by_skill.values())
+    return _comparison(pairs, values, seed, skills=1, looks=1, margin=margin, over_skills=True)
+
+
+def _comparison(
+    pairs: Sequence[Pair],
+    values: Sequence[float],
+    seed: int,
+    *,
+    skills: int,
+    looks: int,
+    margin: float,
+    over_skills: bool = False,
+) -> Comparison:
+    first, second = pairs[0].first, pairs[0].second
+    level = level_for(skills * looks)
+    means = subset_means(values, seed, level=level)
+    countable = len(values) >= least_units(skills * looks)
+    mean = mean_of(values)
     return Comparison(
         first,
         second,
@@ -102,9 +232,16 @@ def comparison_of(pairs: Sequence[Pair], seed: int) -> Comparison:
         sum(pair.winner == second for pair in pairs),
         sum(pair.winner == TIE for pair in pairs),
         spread_of([pair.improvement for pair in pairs]),
-        mean_interval(by_unit, seed),
-        p,
-        p,
+        mean,
+        spread_of(values),
+        len(values),
+        means.interval(level) if countable else None,
+        bounded_interval(values, seed, level=level) if countable and mean < margin else None,
+        means.p_value(),
+        skills,
+        looks,
+        margin,
+        over_skills,
         _more_tokens(pairs),
     )
 
@@ -116,3 +253,67 @@ def _more_tokens(pairs: Sequence[Pair]) -> float | None:
             return None
         more[pair.unit] = pair.tokens[0] - pair.tokens[1]
     return fsum(more.values()) / len(more)
+
+
+def _arm_in_words(condition: str) -> str:
+    """Return what a condition is called in a sentence; an unknown one keeps its name."""
+    return _IN_WORDS.get(condition, condition)
+
+
+def verdict_sentence(
+    headline: Comparison | None, recommended: str | None, skills: int | None = None
+) -> str:
+    """Return the sentence on the headline comparison, None if it was not judged.
+
+    ``recommended`` is the smallest arm shown to be enough, None if unknown. ``skills`` is the
+    number of skills for a statement about all of them.
+    """
+    if headline is None:
+        return "The skill was never judged against no skill, so nothing can be said."
+    unit = "prompt" if skills is None else "skill"
+    text = f"{_effect(headline)} over {plural(headline.units, unit)}"
+    text += f"{_interval(headline)}: {_conclusion(headline, unit)}"
+    if recommended is not None:
+        text += f"; {_arm_in_words(recommended)} is {_place_of(recommended, headline)}"
+    return f"{text}."
+
+
+def _place_of(recommended: str, headline: Comparison) -> str:
+    return "needed" if recommended == headline.first else "enough"
+
+
+def _effect(headline: Comparison) -> str:
+    first, second = _arm_in_words(headline.first), _arm_in_words(headline.second)
+    head = f"{first[:1].upper()}{first[1:]}"
+    if abs(headline.mean) < 0.005:
+        return f"{head} scores the same as {second}"
+    place = "above" if headline.mean > 0 else "below"
+    return f"{head} scores {abs(headline.mean):.2f} points of the 1–5 scale {place} {second}"
+
+
+def _interval(headline: Comparison) -> str:
+    if headline.shown is None:
+        return ""
+    low, high = headline.shown
+    together = f", corrected for {_tests(headline)}" if headline.tests > 1 else ""
+    return f" (95 % interval {low:+.2f} to {high:+.2f}{together})"
+
+
+def _conclusion(headline: Comparison, unit: str) -> str:
+    if headline.word == EQUIVALENT:
+        return f"{EQUIVALENT}, the difference is below {headline.margin:g} points"
+    if headline.word != NOT_ENOUGH:
+        return headline.word
+    least = least_units(headline.tests)
+    if headline.units < least:
+        among = f" among {_tests(headline)}" if headline.tests > 1 else ""
+        return f"{NOT_ENOUGH}, no result of fewer than {least} {unit}s can count{among}"
+    if headline.more is None:
+        return f"{NOT_ENOUGH}, and more {unit}s would hardly decide"
+    return f"{NOT_ENOUGH}, about {plural(headline.more, f'more {unit}')} would decide"
+
+
+def _tests(headline: Comparison) -> str:
+    skills = [plural(headline.skills, "skill")] if headline.skills > 1 else []
+    looks = [plural(headline.looks, "look")] if headline.looks > 1 else []
+    return " and ".join(skills + looks)

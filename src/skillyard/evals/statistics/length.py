@@ -7,19 +7,28 @@ equal length is then sigmoid(a).
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from math import exp, fsum, tanh
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from skillyard.evals.statistics.intervals import BOOTSTRAP_UNITS, mean_of, spread_of
-from skillyard.evals.statistics.logistic import fit, unit_weights
+from skillyard.evals.statistics.intervals import mean_of, spread_of
 from skillyard.evals.statistics.pairs import Unit
 from skillyard.evals.statistics.scientific import arrays
 
-__all__ = ["LEAST_PAIRS", "LengthModel", "Lengths", "length_model"]
+__all__ = ["LEAST_PAIRS", "PRIOR_SPREAD", "LengthModel", "Lengths", "fit_logistic", "length_model"]
 
 LEAST_PAIRS = 30
 """Minimum number of comparisons for an estimate of two parameters."""
+PRIOR_SPREAD = 3.0
+"""Standard deviation, in log-odds, of the normal prior that each parameter has around 0: weak
+(3 log-odds are a win rate of 0.95), and enough to keep estimates finite where one side won all."""
+BOOTSTRAP_UNITS = 10
+"""From so many units on there are intervals: below, a bootstrap is too narrow."""
+RESAMPLES = 1_000
+_MAX_STEPS = 200
+_LONGEST_STEP = 2.0
+_CLOSE = 1e-10
 
 
 class Lengths(NamedTuple):
@@ -56,7 +65,7 @@ class LengthModel(NamedTuple):
 def length_model(lengths: Sequence[Lengths], seed: int) -> LengthModel:
     """Return the length model of one comparison of two arms, from 30 comparisons on.
 
-    The parameters have the weak prior of :mod:`skillyard.evals.statistics.logistic`. If one arm's
+    The parameters have a weak prior (``PRIOR_SPREAD``). If one arm's
     answers are always longer by about the same amount, arm and length cannot be separated, and the
     intervals are wide.
     """
@@ -70,9 +79,9 @@ def length_model(lengths: Sequence[Lengths], seed: int) -> LengthModel:
     design = np.array([[1.0, tanh(one.difference / spread)] for one in ordered])
     units = sorted({one.unit for one in ordered})
     member = [units.index(one.unit) for one in ordered]
-    weights = unit_weights(len(units), seed)[:, member]
+    weights = _unit_weights(len(units), seed)[:, member]
     wins = np.array([one.win for one in ordered])
-    parameters = fit(design, weights * wins, weights)
+    parameters = fit_logistic(design, weights * wins, weights)
     a, b = (float(value) for value in parameters[0])
     model = _unfitted(ordered, "a and b have a weak prior around 0")
     model = model._replace(a=a, b=b, controlled_win_rate=_sigmoid(a))
@@ -96,3 +105,67 @@ def _unfitted(ordered: Sequence[Lengths], note: str) -> LengthModel:
 
 def _sigmoid(value: float) -> float:
     return 1 / (1 + exp(-value))
+
+
+def fit_logistic(design: Any, wins: Any, totals: Any) -> Any:
+    """Return the most likely parameters under the prior, one row a resample.
+
+    ``design`` has a row an observation and a column a parameter; ``wins`` and ``totals`` have a
+    row a resample and a column an observation: how much was won of how much, halves allowed.
+    Newton's method on a strictly concave function, its steps bounded so that it cannot jump away.
+    """
+    np = arrays()
+    first = _newton(design, wins[:1], totals[:1], np.zeros((1, design.shape[1])))
+    # Resamples end near the first row, so they start from it.
+    rest = _newton(design, wins[1:], totals[1:], np.repeat(first, len(wins) - 1, axis=0))
+    return np.vstack([first, rest])
+
+
+def _newton(design: Any, wins: Any, totals: Any, parameters: Any) -> Any:
+    np = arrays()
+    rows, columns = len(parameters), design.shape[1]
+    prior = np.eye(columns) / PRIOR_SPREAD**2
+    squares = (design[:, :, None] * design[:, None, :]).reshape(len(design), columns**2)
+    squares = np.ascontiguousarray(squares.T)
+    for _ in range(_MAX_STEPS if rows else 0):
+        share = 1 / (1 + np.exp(-(parameters @ design.T)))
+        slope = (wins - totals * share) @ design - parameters / PRIOR_SPREAD**2
+        # For each resample: design' * diag(weights) * design, and the prior.
+        weights = totals * share * (1 - share)
+        # einsum, not @: starting the threads of a linear algebra library would take longer.
+        curve = np.einsum("ro,co->rc", weights, squares).reshape(rows, columns, columns) + prior
+        step = np.linalg.solve(curve, slope[:, :, None])[:, :, 0]
+        longest = np.abs(step).max(axis=1, keepdims=True)
+        parameters = parameters + step * np.minimum(
+            1.0, _LONGEST_STEP / np.maximum(longest, _CLOSE)
+        )
+        if longest.max() < _CLOSE:
+            break
+    return parameters
+
+
+def _unit_weights(units: int, seed: int) -> Any:
+    """Return how often each unit counts, a row a resample, after a first row of ones.
+
+    There are 1,000 resamples of whole units; below ten units there is only the first row.
+    """
+    np = arrays()
+    once = np.ones((1, units))
+    if units < BOOTSTRAP_UNITS:
+        return once
+    counts = np.zeros((RESAMPLES, units))
+    np.add.at(counts, (np.arange(RESAMPLES)[:, None], _resampled(units, RESAMPLES, seed)), 1.0)
+    return np.vstack([once, counts])
+
+
+def _resampled(count: int, draws: int, seed: int) -> Any:
+    """Return ``draws`` rows of ``count`` positions drawn with replacement from 0..count-1.
+
+    The bits are Python's own Mersenne twister, whose stream is the same on every version; numpy
+    does not promise that of its generators. A position is the high word of a 32-bit number times
+    ``count``, so no position is likelier than another by more than count / 2**32.
+    """
+    np = arrays()
+    bits = np.frombuffer(random.Random(seed).randbytes(4 * draws * count), dtype="<u4")
+    places = bits.astype(np.uint64) * np.uint64(count) >> np.uint64(32)
+    return places.astype(np.int64).reshape(draws, count)

@@ -7,20 +7,21 @@ winner.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import comb, fsum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from skillyard.evals.statistics.agreement import Agreement, share
 from skillyard.evals.statistics.pairs import TIE, Judgement, Pair
-from skillyard.evals.statistics.permutation import smallest_p
-from skillyard.evals.statistics.power import FALSE_ALARMS, TOO_LITTLE
+from skillyard.evals.statistics.subset_means import smallest_p
 
-__all__ = ["OrderEffect", "Slots", "conditional_p", "fisher_p", "order_effect", "sign_p", "slots"]
+__all__ = ["OrderEffect", "Slots", "conditional_p", "order_effect", "sign_p", "slots"]
 
 BOTH = "sign test over pairs that one slot won more often"
 SINGLE = "exact conditional test of slot against winner, within comparisons"
 NONE = "none: nothing decided"
+FALSE_ALARMS = 0.05
+"""The share of judges without a bias that may be called biased."""
+TOO_LITTLE = "too little data"
 _EQUAL = 1 + 1e-9
 """Probabilities that are equal on paper differ by rounding."""
 
@@ -42,12 +43,16 @@ class OrderEffect(NamedTuple):
     ties: int
     share_a: float | None
     """Of what was decided, 0..1; None where nothing was."""
-    test: str
     p: float | None
+    test: str
     word: str
-    consistent: Agreement
+    consistent: int
     """Pairs judged in both orders whose two verdicts are the same."""
-    by_comparison: dict[str, Slots]
+    pairs: int
+    """Pairs judged in both orders."""
+    consistency_rate: float | None
+    by_comparison: dict[str, dict[str, Any]]
+    """The table of each comparison, with a test of it where that is the test of the run."""
 
 
 def order_effect(pairs: Sequence[Pair]) -> OrderEffect:
@@ -67,17 +72,30 @@ def order_effect(pairs: Sequence[Pair]) -> OrderEffect:
     else:
         test, informative, p = SINGLE, wins_a + wins_b, conditional_p(list(tables.values()))
     decided = wins_a + wins_b
+    consistent = sum(one.winner == other.winner for one, other in both)
     return OrderEffect(
         wins_a,
         wins_b,
         len(calls) - decided,
         wins_a / decided if decided else None,
-        test if informative else NONE,
         p if informative else None,
+        test if informative else NONE,
         _word(wins_a, wins_b, informative, p),
-        share(sum(one.winner == other.winner for one, other in both), len(both)),
-        tables,
+        consistent,
+        len(both),
+        consistent / len(both) if both else None,
+        _tested(tables, bool(informative) and not both),
     )
+
+
+def _tested(tables: Mapping[str, Slots], has_tests: bool) -> dict[str, dict[str, Any]]:
+    """Return the tables, each with its test. In both orders, the rows hold the same pairs."""
+    tested = {}
+    for name, table in tables.items():
+        p = conditional_p([table]) if has_tests else None
+        adjusted = None if p is None else min(1.0, p * len(tables))
+        tested[name] = {**table._asdict(), "p": p, "p_adjusted": adjusted}
+    return tested
 
 
 def slots(pairs: Sequence[Pair]) -> Slots:
@@ -96,11 +114,6 @@ def sign_p(first: int, second: int) -> float:
     tail = sum(comb(count, wins) for wins in range(min(first, second) + 1))
     # An integer quotient is rounded once, however long the integers are.
     return min(1.0, 2 * tail / (1 << count))
-
-
-def fisher_p(table: Slots) -> float:
-    """Return the two-sided p of Fisher's exact test of one 2x2 table."""
-    return conditional_p([table])
 
 
 def conditional_p(tables: Sequence[Slots]) -> float:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput
 
-__all__ = ["TIE", "Judgement", "Pair", "Unit", "Work", "pair_of", "size_of_arms", "work_of"]
+__all__ = ["TIE", "Judgement", "Pair", "Unit", "judge_work", "pair_of", "size_of_arms"]
 
 TIE = "tie"
 _LARGEST = 1e6
 """No score or difference is larger; sums of such numbers cannot overflow."""
+_KINDS = {str: "a text", int: "a whole number", Mapping: "an object"}
 Unit = tuple[str, int]
 """One skill and one of its prompts: what is independent of the rest."""
 
@@ -48,15 +49,6 @@ class Pair(NamedTuple):
     """The judge's own verdict names the winner of its scores; None where that is not known."""
 
 
-class Work(NamedTuple):
-    """The judge calls of one case, cached ones included."""
-
-    calls: int
-    retries: int
-    errors: int
-    """Orders that ended without a valid verdict."""
-
-
 def pair_of(case: Mapping[str, object], tie_band: float) -> Pair | None:
     """Return a judged case; None for one that was skipped, failed or has no scores.
 
@@ -65,20 +57,20 @@ def pair_of(case: Mapping[str, object], tie_band: float) -> Pair | None:
     """
     if case.get("skipped") or case.get("errors") or case.get("scores") is None:
         return None
-    first, second = _text(case, "condition_a"), _text(case, "condition_b")
-    if _text(case, "comparison") != f"{first}/{second}":
+    first, second = _field(case, "condition_a", str), _field(case, "condition_b", str)
+    if _field(case, "comparison", str) != f"{first}/{second}":
         raise _bad(case, f"comparison must be {first}/{second}, its two conditions")
-    scores = _mapping(case, "scores")
+    scores = _field(case, "scores", Mapping)
     values = (_number(case, scores, first), _number(case, scores, second))
     improvement = _number(case, case, "improvement")
-    winner = _text(case, "winner")
+    winner = _field(case, "winner", str)
     if abs(improvement) <= tie_band:
         winner = TIE
     if winner not in {first, second, TIE}:
         raise _bad(case, f"winner is {winner!r}, which is neither condition nor {TIE!r}")
     agrees = case.get("judge_agrees")
     return Pair(
-        (_text(case, "skill_name"), _whole(case, case, "prompt_index")),
+        (_field(case, "skill_name", str), _field(case, "prompt_index", int)),
         f"{first}/{second}",
         first,
         second,
@@ -99,21 +91,24 @@ def size_of_arms(case: Mapping[str, object]) -> dict[str, tuple[int, int]]:
     for name, size in recorded.items() if isinstance(recorded, Mapping) else ():
         if isinstance(size, Mapping):
             sizes[str(name)] = (
-                _whole(case, size, "bytes"),
-                _whole(case, size, "tokens_estimated"),
+                _field(case, "bytes", int, size),
+                _field(case, "tokens_estimated", int, size),
             )
     return sizes
 
 
-def work_of(case: Mapping[str, object]) -> Work:
-    """Return the judge calls, retries and failures of one case, judged or not."""
-    orders = [order for order in _sequence(case.get("orders")) if isinstance(order, Mapping)]
-    if orders:
-        attempts = [_count(order.get("attempts")) for order in orders]
-        errors = sum(bool(order.get("error")) for order in orders)
-    else:
-        attempts, errors = [_count(case.get("judge_attempts"))], 0
-    return Work(sum(attempts), sum(max(0, attempt_count - 1) for attempt_count in attempts), errors)
+def judge_work(cases: Iterable[Mapping[str, object]]) -> dict[str, int]:
+    """Return the judge calls of cases, cached ones included, with their retries and failures.
+
+    An error is an order that ended without a valid verdict.
+    """
+    attempts, errors = [], 0
+    for case in cases:
+        orders = [order for order in _sequence(case.get("orders")) if isinstance(order, Mapping)]
+        errors += sum(bool(order.get("error")) for order in orders)
+        counted = [order.get("attempts") for order in orders] or [case.get("judge_attempts")]
+        attempts += [count for count in counted if isinstance(count, int) and count > 0]
+    return {"calls": sum(attempts), "retries": sum(attempts) - len(attempts), "errors": errors}
 
 
 def _judgements(case: Mapping[str, object], winner: str) -> tuple[Judgement, ...]:
@@ -147,28 +142,13 @@ def _sequence(value: object) -> Sequence[object]:
     return value if isinstance(value, list | tuple) else ()
 
 
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
-
-
-def _text(case: Mapping[str, object], key: str) -> str:
-    value = case.get(key)
-    if not isinstance(value, str):
-        raise _bad(case, f"{key} must be a text")
-    return value
-
-
-def _whole(case: Mapping[str, object], holder: Mapping[str, object], key: str) -> int:
-    value = holder.get(key)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise _bad(case, f"{key} must be a whole number")
-    return value
-
-
-def _mapping(case: Mapping[str, object], key: str) -> Mapping[str, object]:
-    value = case.get(key)
-    if not isinstance(value, Mapping):
-        raise _bad(case, f"{key} must be an object")
+def _field(
+    case: Mapping[str, object], key: str, kind: type, part: Mapping[str, object] | None = None
+) -> Any:
+    """Return a field of a case, or of ``part`` of it. Raises InvalidInput unless of that kind."""
+    value = (case if part is None else part).get(key)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise _bad(case, f"{key} must be {_KINDS[kind]}")
     return value
 
 

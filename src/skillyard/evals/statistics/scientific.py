@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
 from skillyard.errors import InvalidInput
 from skillyard.extras import install_command
 
-__all__ = ["arrays", "resampled", "special"]
+__all__ = ["arrays", "random_rows", "special"]
+
+_NUMBERS_AT_ONCE = 4_000_000
 
 
 def arrays() -> Any:
@@ -23,17 +27,29 @@ def special() -> Any:
     return _module("scipy.special")
 
 
-def resampled(count: int, draws: int, seed: int) -> Any:
-    """Return ``draws`` rows of ``count`` positions drawn with replacement from 0..count-1.
+def random_rows(
+    make: Callable[[random.Random, int, int], Any], width: int, rows: int, seed: int
+) -> Iterator[Any]:
+    """Yield ``rows`` rows of random numbers from ``make(rng, width, rows)``, some at a time.
 
-    The bits are Python's own Mersenne twister, whose stream is the same on every version; numpy
-    does not promise that of its generators. A position is the high word of a 32-bit number times
-    ``count``, so no position is likelier than another by more than count / 2**32.
+    Few numbers are kept in memory, for the next skill with as many values. The bits are Python's
+    own Mersenne twister, whose stream is the same on every version.
     """
-    np = arrays()
-    bits = np.frombuffer(random.Random(seed).randbytes(4 * draws * count), dtype="<u4")
-    places = bits.astype(np.uint64) * np.uint64(count) >> np.uint64(32)
-    return places.astype(np.int64).reshape(draws, count)
+    if width * rows <= _NUMBERS_AT_ONCE:
+        yield _few_rows(make, width, rows, seed)
+        return
+    rng = random.Random(seed)
+    at_once = max(4, _NUMBERS_AT_ONCE // width // 4 * 4)
+    while rows > 0:
+        yield make(rng, width, min(rows, at_once))
+        rows -= at_once
+
+
+@lru_cache(maxsize=6)
+def _few_rows(
+    make: Callable[[random.Random, int, int], Any], width: int, rows: int, seed: int
+) -> Any:
+    return make(random.Random(seed), width, rows)
 
 
 def _module(name: str) -> Any:

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from skillyard.errors import SkillIoError
-from skillyard.io.atomic_write import atomic_write
+from skillyard.evals.storage.files import FOLDER_HINT, write_file
 from skillyard.io.locks import file_lock
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "LOCKS",
     "SHARED",
     "Entries",
+    "lock_between_processes",
 ]
 
 GENERATIONS = "generations"
@@ -36,7 +37,8 @@ ENTRY_BYTES = 16_777_216
 """Largest entry that is read. Answers of 64,000 tokens have about 400,000 bytes."""
 
 LOCKS = ".locks"
-"""The folder of 256 files, each the lock of the keys that end in its two digits."""
+"""The folder of 256 files, each the lock of the keys that end in its two digits, and the lock of
+the budgets."""
 _UNLOCKABLE = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 """Error numbers of file systems without locks."""
 
@@ -79,6 +81,16 @@ class Entries:
             return None
         return self._parse(path, data)
 
+    def read_named(self, path: str) -> dict[str, Any] | None:
+        """Return the entry at a path of a results file, which may come from anywhere.
+
+        None where there is no usable entry, or where the path is not one of this folder.
+        """
+        parts = path.split("/")
+        if len(parts) != 3 or any(part in ("", ".", "..") or "\\" in part for part in parts):
+            return None
+        return self.read(path)
+
     def refuse(self, path: str, why: str) -> None:
         """Report once that an entry cannot be used."""
         with self._guard:
@@ -91,11 +103,7 @@ class Entries:
         """Write an entry atomically. Raises SkillIoError."""
         full = os.path.join(self._results, *path.split("/"))
         text = json.dumps(entry, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-        try:
-            os.makedirs(os.path.dirname(full), exist_ok=True)
-            atomic_write(full, text.encode("utf-8", "backslashreplace"))
-        except OSError as error:
-            raise _write_error(full, error) from None
+        write_file(full, text, "entry")
 
     @contextmanager
     def lock(self, path: str) -> Iterator[None]:
@@ -106,20 +114,8 @@ class Entries:
         """
         with self._guard:
             lock = self._locks.setdefault(path, threading.Lock())
-        with lock, self._between_processes(path):
+        with lock, lock_between_processes(self._results, f"{path[-7:-5]}.lock"):
             yield
-
-    def _between_processes(self, path: str) -> AbstractContextManager[object]:
-        """Return the lock of a path's key, held. Raises SkillIoError."""
-        name = os.path.join(self._results, LOCKS, f"{path[-7:-5]}.lock")
-        try:
-            os.makedirs(os.path.dirname(name), exist_ok=True)
-            return file_lock(name, timeout_s=None, mode=None)
-        except OSError as error:
-            if error.errno in _UNLOCKABLE:
-                # Two runs may both pay for one answer, and both keep a whole entry.
-                return nullcontext()
-            raise _write_error(name, error) from None
 
     def _parse(self, path: str, data: bytes) -> dict[str, Any] | None:
         try:
@@ -136,9 +132,18 @@ class Entries:
         return entry
 
 
-def _write_error(path: str, error: OSError) -> SkillIoError:
-    return SkillIoError(
-        f"cannot keep the entry: {error.strerror}",
-        path=path,
-        hint="check the folder and its space; --output-dir names another one",
-    )
+def lock_between_processes(results: str, name: str) -> AbstractContextManager[object]:
+    """Return a lock of a results folder, held. Raises SkillIoError.
+
+    On a file system without locks there is none: two runs may then both pay for one answer, and
+    both keep a whole entry.
+    """
+    path = os.path.join(results, LOCKS, name)
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return file_lock(path, timeout_s=None, mode=None)
+    except OSError as error:
+        if error.errno in _UNLOCKABLE:
+            return nullcontext()
+        message = f"cannot lock the results: {error.strerror}"
+        raise SkillIoError(message, path=path, hint=FOLDER_HINT) from None

@@ -9,9 +9,19 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.evals.storage.files import FOLDER_HINT
 from skillyard.io.files import append, open_to_append
 
-__all__ = ["EVENTS", "START", "Events", "read_events", "settings_of_run"]
+__all__ = [
+    "EVENTS",
+    "LINE_BYTES",
+    "START",
+    "Events",
+    "dataset_of_run",
+    "read_events",
+    "settings_of_latest_run",
+    "settings_of_run",
+]
 
 EVENTS = "events.jsonl"
 START = "start"
@@ -104,21 +114,44 @@ def settings_of_run(results: str, run_id: str) -> dict[str, Any]:
 
     Raises InvalidInput when the results folder knows no such run, and SkillIoError.
     """
-    run_ids = []
-    for record in read_events(results, only=START):
-        if not isinstance(record.get("settings"), dict):
-            continue
+    return dict(_start(results, run_id)["settings"])
+
+
+def dataset_of_run(results: str, run_id: str) -> str | None:
+    """Return the SHA-256 of the cases that a run began with; None where that was not stored.
+
+    Raises InvalidInput when the results folder knows no such run, and SkillIoError.
+    """
+    digest = _start(results, run_id).get("dataset_sha256")
+    return digest if isinstance(digest, str) else None
+
+
+def _start(results: str, run_id: str) -> dict[str, Any]:
+    starts = _starts(results)
+    for record in starts:
         if record.get("run_id") == run_id:
-            settings: dict[str, Any] = record["settings"]
-            return settings
-        run_ids.append(str(record.get("run_id")))
-    latest = f"the latest one is {run_ids[-1]}" if run_ids else "there is none"
+            return record
+    latest = f"the latest one is {starts[-1].get('run_id')}" if starts else "there is none"
     raise InvalidInput(f"no run {run_id!r} in {os.path.join(results, EVENTS)}; {latest}")
 
 
+def settings_of_latest_run(results: str, eval_type: str) -> dict[str, Any]:
+    """Return the settings of the run of a type that began last.
+
+    Raises InvalidInput when the results folder knows no such run, and SkillIoError.
+    """
+    for record in reversed(_starts(results)):
+        if record["settings"].get("eval_type") == eval_type:
+            return dict(record["settings"])
+    raise InvalidInput(f"nothing to replay: no run of {eval_type} was begun in {results}")
+
+
+def _starts(results: str) -> list[dict[str, Any]]:
+    """Return the first events of runs, oldest first."""
+    starts = read_events(results, only=START)
+    return [record for record in starts if isinstance(record.get("settings"), dict)]
+
+
 def _write_error(path: str, error: OSError) -> SkillIoError:
-    return SkillIoError(
-        f"cannot write the events: {error.strerror}",
-        path=path,
-        hint="check the folder and its space; --output-dir names another one",
-    )
+    message = f"cannot write the events: {error.strerror}"
+    return SkillIoError(message, path=path, hint=FOLDER_HINT)

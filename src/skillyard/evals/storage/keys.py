@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.models.parameters import hostname
 from skillyard.evals.models.protocol import ChatModel, Request
 from skillyard.io.sha256 import sha256
 
@@ -30,20 +29,25 @@ def text_digest(text: str) -> str:
 def generation_key(model: ChatModel, request: Request, run: int) -> str:
     """Return the key of one generation (evals.md §1.11).
 
-    It contains the provider, the host (without its port), the model, both texts, every parameter
-    that is sent, and the run: run 0 and run 1 of one prompt are two answers. It does not contain
-    the skill, so all skills with the same prompt share the answer without a skill.
+    It contains the provider, the server (with its port and path, unless it is the provider's own),
+    the model, both texts, every parameter that is sent, the attached files, and the run: run 0 and
+    run 1 of one prompt are two answers. It does not contain the skill, so all skills with the same
+    prompt share the answer without a skill.
     """
+    attached = [
+        [each.name, each.media_type, sha256(each.data).hex()] for each in request.attachments
+    ]
     return _key(
         "generation",
         {
             "provider": model.provider,
-            "host": hostname(model.host),
+            "host": model.host,
             "model": request.model,
             "system": request.system,
             "user": request.user,
             "sent": model.sent(request),
             "run": run,
+            **({"attached": attached} if attached else {}),
         },
     )
 
@@ -65,7 +69,7 @@ def judgement_key(
         "judgement",
         {
             "provider": model.provider,
-            "host": hostname(model.host),
+            "host": model.host,
             "judge_model": judge_model,
             "prompt_version": prompt_version,
             "user_prompt": text_digest(user_prompt),

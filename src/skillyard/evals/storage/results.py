@@ -5,17 +5,25 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput, SkillIoError
-from skillyard.io.atomic_write import atomic_write
+from skillyard.evals.layers.registry import LAYERS
+from skillyard.evals.storage.files import read_bounded, write_file
+from skillyard.text import plural
 
-__all__ = ["EVAL_TYPES", "SCHEMA", "latest", "latest_of_each", "read_bounded", "read_results"]
-__all__ += ["results_in", "write_results"]
+__all__ = [
+    "SCHEMA",
+    "LatestResult",
+    "latest",
+    "latest_of_each",
+    "part_of_run",
+    "read_results",
+    "results_in",
+    "write_results",
+]
 
 SCHEMA = "skillyard.eval/1"
-EVAL_TYPES = ("activation", "confusion", "effectiveness", "size_impact")
-"""L3 to L6, in the order of the document."""
 RESULT_BYTES = 268_435_456
 """Largest results file that is read: 100,000 cases of 2.5 KB."""
 
@@ -24,30 +32,8 @@ def write_results(results: str, envelope: Mapping[str, Any]) -> str:
     """Write an envelope to ``<type>_<run_id>.json`` and return the path. Raises SkillIoError."""
     meta = envelope["meta"]
     path = os.path.join(results, f"{meta['eval_type']}_{meta['run_id']}.json")
-    text = _text(envelope)
-    try:
-        os.makedirs(results, exist_ok=True)
-        atomic_write(path, text.encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        raise SkillIoError(
-            f"cannot write the results: {error.strerror}",
-            path=path,
-            hint="check the folder and its space; --output-dir names another one",
-        ) from None
+    write_file(path, _text(envelope), "results")
     return path
-
-
-def read_bounded(path: str, max_bytes: int, what: str, *, hint: str) -> bytes:
-    """Return the bytes of a file, and one more than ``max_bytes`` of a larger one.
-
-    Raises SkillIoError, which calls the file ``what``.
-    """
-    try:
-        with open(path, "rb") as file:
-            return file.read(max_bytes + 1)
-    except OSError as error:
-        message = f"cannot read the {what}: {error.strerror}"
-        raise SkillIoError(message, path=path, hint=hint) from None
 
 
 def read_results(path: str) -> dict[str, Any]:
@@ -69,7 +55,7 @@ def read_results(path: str) -> dict[str, Any]:
 
 def results_in(folder: str) -> dict[str, list[str]]:
     """Return the results files of a folder by evaluation type, ordered by name."""
-    paths: dict[str, list[str]] = {eval_type: [] for eval_type in EVAL_TYPES}
+    paths: dict[str, list[str]] = {eval_type: [] for eval_type in LAYERS}
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
@@ -77,36 +63,78 @@ def results_in(folder: str) -> dict[str, list[str]]:
             f"cannot list the results: {error.strerror}", path=folder, hint="check --results-dir"
         ) from None
     for name in names:
-        for eval_type in EVAL_TYPES:
-            if name.startswith(f"{eval_type}_") and name.endswith(".json"):
-                paths[eval_type].append(os.path.join(folder, name))
+        types = [each for each in LAYERS if name.startswith(f"{each}_")]
+        if types and name.endswith(".json"):  # one type may be the beginning of another
+            paths[max(types, key=len)].append(os.path.join(folder, name))
     return paths
 
 
-def latest(folder: str, eval_type: str) -> tuple[str, dict[str, Any]] | None:
-    """Return the newest results of a type by ``meta.timestamp`` (not by the file's time).
+class LatestResult(NamedTuple):
+    """The results of one type that stand for it."""
 
-    If timestamps are equal, the later run id wins. None if there are none. Raises as the functions
-    above.
+    eval_type: str
+    path: str
+    envelope: dict[str, Any]
+    passed_over: tuple[str, ...] = ()
+    """Newer results that are no whole run (stopped, or of a part of the cases), oldest first."""
+
+    @property
+    def note(self) -> str:
+        """One sentence on the newer results; empty without any."""
+        if not self.passed_over:
+            return ""
+        files = plural(len(self.passed_over), "newer result")
+        last = os.path.basename(self.passed_over[-1])
+        return (
+            f"{files} of {self.eval_type} passed over, the last of them {last}: a run that was"
+            " stopped or limited does not replace a whole one"
+        )
+
+
+def latest(folder: str, eval_type: str) -> LatestResult | None:
+    """Return the newest whole results of a type by ``meta.timestamp`` (not by the file's time).
+
+    If timestamps are equal, the later run id wins. Results of a part of the cases, or of a stopped
+    run, are returned only where there are no whole ones. Results of a stand-in are returned only
+    where there are no others, since they say nothing about a skill. None if there are none. Raises
+    as the functions above.
     """
-    best: tuple[tuple[str, str], str, dict[str, Any]] | None = None
+    parts: dict[tuple[str, str], str] = {}
+    best: LatestResult | None = None
+    best_rank: tuple[bool, bool, tuple[str, str]] | None = None
     for path in results_in(folder)[eval_type]:
         envelope = read_results(path)
         meta = envelope["meta"]
-        order = (str(meta.get("timestamp", "")), str(meta.get("run_id", "")))
-        if best is None or order > best[0]:
-            best = (order, path, envelope)
-    return (best[1], best[2]) if best else None
+        is_real, is_whole = meta.get("backend") != "fake", not part_of_run(meta)
+        age = (str(meta.get("timestamp", "")), str(meta.get("run_id", "")))
+        if is_real and not is_whole:
+            parts[age] = path
+        rank = (is_real, is_whole, age)
+        if best_rank is None or rank > best_rank:
+            best, best_rank = LatestResult(eval_type, path, envelope), rank
+    if best is None or best_rank is None or best_rank[:2] != (True, True):
+        return best
+    newer = tuple(parts[age] for age in sorted(parts) if age > best_rank[2])
+    return best._replace(passed_over=newer)
 
 
-def latest_of_each(
-    folder: str, eval_type: str | None = None
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield (type, path, envelope) of the newest results of each type, or of one type only."""
-    for each in EVAL_TYPES if eval_type is None else (eval_type,):
+def latest_of_each(folder: str, eval_type: str | None = None) -> Iterator[LatestResult]:
+    """Yield the latest results of each type, or of one type only."""
+    for each in LAYERS if eval_type is None else (eval_type,):
         results = latest(folder, each)
         if results is not None:
-            yield each, *results
+            yield results
+
+
+def part_of_run(meta: Mapping[str, Any]) -> str:
+    """Return why results are not those of a whole run; empty where they are."""
+    if meta.get("aborted"):
+        return f"the run was stopped ({meta.get('stop_reason') or 'before its end'})"
+    if meta.get("limit") is not None:
+        return "the run was limited (--limit)"
+    if meta.get("skill") is not None or meta.get("group") is not None:
+        return "the run looked at a part of the cases (--skill, --group)"
+    return ""
 
 
 def _text(envelope: Mapping[str, Any]) -> str:
@@ -137,8 +165,8 @@ def _check(value: Any) -> dict[str, Any]:
     for part, kind in (("meta", dict), ("summary", dict), ("cases", list), ("artifacts", dict)):
         if not isinstance(value.get(part), kind):
             raise ValueError(f"`{part}` is missing or of another type")
-    if value["meta"].get("eval_type") not in EVAL_TYPES:
-        raise ValueError(f"`meta.eval_type` is none of {', '.join(EVAL_TYPES)}")
+    if value["meta"].get("eval_type") not in tuple(LAYERS):  # it may be unhashable
+        raise ValueError(f"`meta.eval_type` is none of {', '.join(LAYERS)}")
     if not all(isinstance(case, dict) for case in value["cases"]):
         raise ValueError("a case is not a JSON object")
     if not all(isinstance(entity, dict) for entity in value["summary"].values()):

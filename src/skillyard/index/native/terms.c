@@ -546,7 +546,7 @@ static int take_surface(Terms *self, const char *text, const Surface *surface, I
     return remember(self, text, length, surface->hash, ids, from);
 }
 
-/* Find the end of the surface that starts here; see _SURFACE in skillyard.analysis.tokenizer. */
+/* Find the end of the surface that starts here; see _SURFACE in skillyard.analysis.analyzer. */
 static const char *surface_end(Terms *self, const char *at, const char *end, int *holds)
 {
     for (;;) {

@@ -9,13 +9,13 @@ def expand_braces(pattern: str, cap: int) -> tuple[str, ...] | None:
     """Return the alternatives of a pattern, in order, without repeats; None for more than ``cap``.
 
     Groups nest. A group needs a comma: ``{a}``, an unclosed ``{`` and a lone ``}`` are ordinary
-    text, as in a shell. The cap holds on the way, so that no more text is built than it allows.
+    text, as in a shell. The cap is checked during expansion, which bounds the memory.
     """
     if "{" not in pattern:
         return (pattern,)
     opens, closes, commas = _groups(pattern)
     waiting: list[tuple[list[str], list[str]]] = []
-    done: list[str] = []  # finished alternatives of the innermost group
+    alternatives: list[str] = []  # finished alternatives of the innermost group
     current = [""]
     start = 0
     for end, char in enumerate(pattern):
@@ -24,24 +24,24 @@ def expand_braces(pattern: str, cap: int) -> tuple[str, ...] | None:
         current = [text + pattern[start:end] for text in current]
         start = end + 1
         if char == "{":
-            waiting.append((current, done))
-            current, done = [""], []
+            waiting.append((current, alternatives))
+            current, alternatives = [""], []
             continue
-        done += current
+        alternatives += current
         current = [""]
-        if len(done) > cap:
+        if len(alternatives) > cap:
             return None
         if char == "}":
             before, outer = waiting.pop()
-            if len(before) * len(done) > cap:
+            if len(before) * len(alternatives) > cap:
                 return None
-            current = [head + tail for head in before for tail in done]
-            done = outer
+            current = [head + tail for head in before for tail in alternatives]
+            alternatives = outer
     return tuple(dict.fromkeys(text + pattern[start:] for text in current))
 
 
 def _groups(pattern: str) -> tuple[set[int], set[int], set[int]]:
-    """Return where the real groups open, where they close, and where their commas stand."""
+    """Return the positions of the opening and closing braces of groups, and of their commas."""
     opens: set[int] = set()
     closes: set[int] = set()
     commas: set[int] = set()

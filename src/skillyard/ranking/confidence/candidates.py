@@ -1,4 +1,4 @@
-"""Skills as callers hold them: values of ours, a catalog, or the plain maps of the document."""
+"""Converts the accepted forms of candidates (a catalog, skills, plain maps) to skills."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _skill(value: Skill | Mapping[str, Any], name: str) -> Skill:
         return value
     if not isinstance(value, Mapping):
         raise InvalidInput(f"skills must hold skills or mappings, not {type(value).__name__}")
-    given = {field: value[field] for field in _FIELDS if value.get(field) is not None}
+    fields = {field: value[field] for field in _FIELDS if value.get(field) is not None}
     name = value.get("name") or name
     if not name:
         raise InvalidInput("skills: an entry has no name")
-    return Skill(name, value.get("description") or "", None, **given)
+    return Skill(name, value.get("description") or "", None, **fields)

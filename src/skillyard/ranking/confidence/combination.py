@@ -1,4 +1,4 @@
-"""How the two signals become one confidence.
+"""Combines the pattern score and the keyword score into one confidence.
 
 Source: "Skill Evaluation System", "Scoring Algorithm", "Single-Signal Adjustment", "Activity
 Boost":
@@ -25,12 +25,13 @@ class Weights(NamedTuple):
     keyword_weight: float = 0.5
     activity_boost: float = 1.2
     monotone_guard: bool = False
-    """Ours, off by default. The documented sum falls below what the stronger signal would give
-    alone when the weaker is under two thirds of it; the guard takes the greater of the two."""
+    """Not in the document; off by default. The documented sum is below the single-signal score of
+    the stronger signal when the weaker signal is less than two thirds of it. With the guard, the
+    greater of the two counts."""
 
 
 class Signals(NamedTuple):
-    """What each signal contributes to the raw confidence, which is their sum."""
+    """The contribution of each signal to the raw confidence, which is their sum."""
 
     pattern: float
     keyword: float
@@ -38,7 +39,7 @@ class Signals(NamedTuple):
 
     @property
     def raw(self) -> float:
-        """The sum, in a fixed order of addition."""
+        """The sum, added in a fixed order."""
         return self.pattern + self.keyword + self.agreement
 
 
@@ -57,14 +58,14 @@ def combined(pattern: float, keyword: float, weights: Weights) -> Signals:
 
 
 def _single(pattern: float, keyword: float) -> Signals:
-    """Return what the stronger signal gives alone."""
+    """Return the contributions when only the stronger signal counts."""
     if pattern >= keyword:
         return Signals(pattern * SINGLE_SIGNAL, 0.0, 0.0)
     return Signals(0.0, keyword * SINGLE_SIGNAL, 0.0)
 
 
 def raw_confidence(pattern: float, keyword: float, weights: Weights) -> float:
-    """Return ``combined(…).raw`` without the parts: what scoring thousands of skills needs."""
+    """Return ``combined(…).raw`` without building :class:`Signals`; it is called for each skill."""
     if not (pattern > 0.0 and keyword > 0.0):
         return max(pattern, keyword) * SINGLE_SIGNAL
     both = pattern * weights.pattern_weight + keyword * weights.keyword_weight

@@ -1,4 +1,4 @@
-"""Where a confidence comes from: the explanation tree, and the documented reason line."""
+"""The explanation tree of a confidence, and the documented reason line."""
 
 from __future__ import annotations
 

@@ -25,17 +25,18 @@ from skillyard.ranking.confidence.path_segments import Segment, fold
 __all__ = ["FilePath", "Glob", "Route", "compile_glob", "normalised", "split_path"]
 
 _KEY_CHARS = 8
-"""Most characters of a name's start or end that serve as a lookup key, as in ``.test.ts``."""
+"""Longest prefix or suffix of a file name, in characters, that is used as a lookup key
+(``.test.ts``)."""
 
 
 class FilePath(NamedTuple):
-    """A path ready for matching: its folded segments, and whether it names a folder."""
+    """A path prepared for matching: its folded segments, and whether it names a folder."""
 
     segments: tuple[str, ...]
     folder: bool
 
     def lookup_keys(self) -> set[str]:
-        """Return the lookup keys (:meth:`Route.lookup_keys`) that a path with a name answers to."""
+        """Return the lookup keys of the path; see :meth:`Route.lookup_keys`."""
         name = self.segments[-1]
         keys = {"/" + segment for segment in self.segments[:-1]}
         keys.add("=" + name)
@@ -46,7 +47,7 @@ class FilePath(NamedTuple):
 
 
 def split_path(path: str, case_sensitive: bool = False) -> FilePath:
-    """Return the path's segments, without empty ones and ``.``; a trailing slash says folder."""
+    """Return the path's segments, without empty ones and ``.``. A trailing slash means a folder."""
     text = fold(path.replace("\\", "/"), case_sensitive)
     segments = tuple(part for part in text.split("/") if part and part != ".")
     return FilePath(segments, text.endswith("/"))
@@ -55,8 +56,8 @@ def split_path(path: str, case_sensitive: bool = False) -> FilePath:
 class Route:
     """One brace-free alternative of a pattern: segments, with ``**`` between them.
 
-    An integer holds all places in the pattern that the path may have reached (bit i: the first i
-    segments are used up), so that each segment of the path is looked at once.
+    The match is a bit-parallel simulation: bit i of an integer is set when the first i segments of
+    the pattern can match the path so far. Each segment of the path is processed once.
     """
 
     def __init__(self, segments: list[str], below: bool, case_sensitive: bool) -> None:
@@ -105,14 +106,14 @@ class Route:
         return accepting
 
     def steps(self, segments: int, chars: int) -> int:
-        """Return the most steps of comparing paths of so many segments and characters in all."""
+        """Return the maximum number of steps to match paths of these sizes."""
         return segments * self._steps + chars * self._steps_of_char
 
     def lookup_keys(self) -> list[str]:
-        """Return lookup keys, any of which a matching path must answer to; perhaps none.
+        """Return lookup keys; a path that matches has at least one of them. May be empty.
 
-        ``=name`` is a file name, ``<start`` and ``>end`` are the edges of one, ``/folder`` is a
-        folder on the way.
+        ``=name`` is a file name, ``<start`` and ``>end`` are its prefix and suffix, and ``/folder``
+        is a folder above it.
         """
         literal = self.last.literal
         keys = [] if literal is None else ["=" + literal]
@@ -133,16 +134,16 @@ class Glob(NamedTuple):
     fault: str | None = None
 
     def covers(self, path: FilePath) -> bool:
-        """Say whether the path fits, whatever the sign of the pattern."""
+        """Say whether the path matches the pattern without its ``!``."""
         return any(route.matches(path) for route in self.routes)
 
     def matches(self, path: FilePath) -> bool:
-        """Say whether the path is a positive match."""
+        """Say whether the path matches; always False for a ``!pattern``."""
         return not self.negated and self.covers(path)
 
 
 def normalised(pattern: str) -> str:
-    """Return the pattern with slashes, without its ``!`` and leading ``./``, ``x/`` as ``x/**``."""
+    """Return the pattern with slashes, without ``!`` and a leading ``./``; ``x/`` as ``x/**``."""
     text = pattern.replace("\\", "/").removeprefix("!")
     while text.startswith("./"):
         text = text[2:]
@@ -152,7 +153,7 @@ def normalised(pattern: str) -> str:
 def compile_glob(
     pattern: str, case_sensitive: bool = False, limits: Limits = DEFAULT_LIMITS
 ) -> Glob:
-    """Return the compiled pattern; never raises for what the pattern says."""
+    """Return the compiled pattern. Never raises: an invalid pattern has a ``fault``."""
     if len(pattern) > limits.glob_chars:
         return _faulty(pattern, f"is longer than {limits.glob_chars} characters")
     return _compiled(pattern, case_sensitive, limits.brace_expansions)
@@ -175,7 +176,7 @@ def _compiled(pattern: str, case_sensitive: bool, cap: int) -> Glob:
 
 
 def _route(text: str, case_sensitive: bool) -> Route | None:
-    """Compile one alternative; None when it names nothing."""
+    """Compile one alternative; None when it contains no segment."""
     parts = [part for part in text.split("/") if part and part != "."]
     if not parts:
         return None

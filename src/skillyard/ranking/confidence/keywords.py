@@ -1,4 +1,4 @@
-"""The keyword signal: which skills' metadata hold the words of a text, and how telling they are.
+"""The keyword signal: which skills have words of a text in their metadata, weighted by rarity.
 
 Sources: "Skill Evaluation System", "Keyword Detector" (sources and their weights, TF-IDF), and the
 ruling on the formula that the document leaves open:
@@ -27,14 +27,14 @@ from skillyard.skill import Skill
 
 __all__ = ["Hit", "KeywordDetector", "KeywordIndex", "Prompt", "keyword_score", "read_prompt"]
 
-# The document's table "Match Source Weights"; best first, which is also the order of a reason.
+# The document's table "Match Source Weights", best first. Reasons use the same order.
 SOURCES = (("name", 0.40), ("keywords", 0.35), ("tags", 0.25), ("description", 0.15))
 
 SATURATION = 0.4
 """S at which K is one half. 0.3 to 0.5 all keep the documented properties."""
 LENGTH_FREE = 8
 LENGTH_DAMPING = 0.5
-"""Texts of more than LENGTH_FREE distinct terms are damped, slowly: they touch more skills."""
+"""Texts of more than LENGTH_FREE distinct terms are damped slowly: they match more skills."""
 
 
 def keyword_score(evidence: float) -> float:
@@ -47,7 +47,7 @@ class PromptTerm(NamedTuple):
 
     stem: str
     shown: str
-    """The form in which the text has it first."""
+    """The first form of the term in the text."""
     times: int
 
 
@@ -56,7 +56,7 @@ class Prompt(NamedTuple):
 
     terms: tuple[PromptTerm, ...]
     damping: float
-    """What S is divided by."""
+    """The divisor of S."""
 
 
 def read_prompt(text: str, short_terms: frozenset[str] = frozenset()) -> Prompt:
@@ -70,7 +70,7 @@ def read_prompt(text: str, short_terms: frozenset[str] = frozenset()) -> Prompt:
         if not term.whole:
             parts.add(term.stem)
     distinct = tuple(PromptTerm(stem, shown[stem], count) for stem, count in counts.items())
-    # The whole form of a split word is a second look at the same word, not a longer text.
+    # The unsplit form of a split word repeats the same word and does not make the text longer.
     longer = max(1.0, len(parts) / LENGTH_FREE)
     return Prompt(distinct, 1.0 + LENGTH_DAMPING * log(longer))
 
@@ -84,18 +84,18 @@ class Hit(NamedTuple):
     rarity: float
     """IDF, 0..1."""
     added: float
-    """What the term adds to S."""
+    """The term's contribution to S."""
 
     @property
     def weight(self) -> float:
-        """Source weight times squared rarity."""
+        """The source weight times the squared rarity."""
         return self.source_weight * self.rarity * self.rarity
 
 
 class KeywordIndex:
-    """The terms of a sequence of skills: stem to the skills that hold it, by best source.
+    """An inverted index of skills' metadata terms, each with its best source.
 
-    ``statistics`` is the index whose N and df count; None means this one.
+    N and df are those of ``statistics``, or of this index when it is None.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class KeywordIndex:
                 postings[stem][source].append(position)
 
     def rarity(self, stem: str) -> float:
-        """Return the IDF of a stem, 1 for one that a single skill holds; 0..1."""
+        """Return the IDF of a stem, 0..1; 1 for a stem of a single skill."""
         statistics = self.statistics
         rows = statistics._postings.get(stem, ())
         holders = max(1, sum(len(row) for row in rows))
@@ -135,7 +135,7 @@ class KeywordIndex:
         return totals
 
     def _added(self, term: PromptTerm, prompt: Prompt) -> list[float]:
-        """Return what one term of the text adds to S, for each source."""
+        """Return the contribution of one term of the text to S, by source."""
         rarity = self.rarity(term.stem)
         frequency = 1.0 + log(term.times)
         return [weight * rarity * rarity * frequency / prompt.damping for _, weight in SOURCES]
@@ -152,12 +152,12 @@ class KeywordIndex:
         return hits
 
     def holders(self, stem: str) -> set[int]:
-        """Return the skills with the stem in name, keywords or tags."""
+        """Return the skills that have the stem in their name, keywords or tags."""
         return {position for row in self._postings.get(stem, ())[:-1] for position in row}
 
 
 def _best_sources(skill: Skill, short_terms: frozenset[str]) -> dict[str, int]:
-    """Return every stem of a skill's metadata with the number of its best source."""
+    """Return each stem of a skill's metadata with the number of its best source."""
     best: dict[str, int] = {}
     keywords = (*skill.keywords, *skill.triggers.keywords)
     texts = (skill.name, "\n".join(keywords), "\n".join(skill.tags), skill.description)
@@ -168,7 +168,7 @@ def _best_sources(skill: Skill, short_terms: frozenset[str]) -> dict[str, int]:
 
 
 def total(hits: Sequence[Hit]) -> float:
-    """Return S for one skill, added up in the order of :meth:`KeywordIndex.evidence`."""
+    """Return S for one skill, added in the same order as in :meth:`KeywordIndex.evidence`."""
     evidence = 0.0
     for hit in hits:
         evidence += hit.added
@@ -193,9 +193,10 @@ def keyword_match(skill: Skill, hits: Sequence[Hit]) -> KeywordMatch | None:
 
 @check_arguments
 class KeywordDetector:
-    """Finds the skills that a text's words point to: the document's ``KeywordDetector``.
+    """The document's ``KeywordDetector``: finds the skills that have words of a text.
 
-    ``short_terms`` names words under three characters that count nevertheless (``ui``, ``go``).
+    ``short_terms`` are words of fewer than three characters that count nevertheless (``ui``,
+    ``go``).
     """
 
     def __init__(self, short_terms: Sequence[str] | frozenset[str] = ()) -> None:
@@ -204,15 +205,15 @@ class KeywordDetector:
 
     @check_arguments
     def build_index(self, catalog: Candidates) -> None:
-        """Take the skills whose number and word frequencies decide how rare a word is."""
+        """Index the skills whose number and word frequencies determine the rarity of a word."""
         self._index = KeywordIndex(as_skills(catalog), self.short_terms)
 
     @check_arguments
     def match(self, text: str, catalog: Candidates | None = None) -> list[KeywordMatch]:
         """Return the skills that share a word with the text, best first, then by name.
 
-        ``catalog`` are the candidates; None means those of the index. Without an index they are
-        indexed on the way. Raises InvalidInput when there are neither.
+        ``catalog`` contains the candidates; None means the skills of the index. Without an index
+        the candidates are indexed first. Raises InvalidInput when there is neither.
         """
         index = self._index_of(catalog)
         prompt = read_prompt(text, self.short_terms)

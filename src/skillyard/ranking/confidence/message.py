@@ -25,9 +25,9 @@ _NAMED = 3
 def markdown(
     evaluations: Sequence[Evaluation], show_details: bool = False, left_out: Sequence[str] = ()
 ) -> str:
-    """Return the message for the results in their order.
+    """Return the message for the results, in their order.
 
-    ``left_out`` are the skills whose file patterns were too much work for this request.
+    ``left_out`` are skills with file patterns that exceeded the work limit of this request.
     """
     remark = _left_out(left_out)
     if not evaluations:
@@ -50,7 +50,7 @@ def markdown(
 
 
 def _left_out(names: Sequence[str]) -> str:
-    """Return the remark on skills of which patterns were not compared, or an empty text."""
+    """Return the remark on skills with patterns that were not compared; empty without any."""
     if not names:
         return ""
     shown = ", ".join(f"`{_text(name)}`" for name in names[:_NAMED])
@@ -75,7 +75,7 @@ def _detail(evaluation: Evaluation) -> str:
 
 
 def _percent(evaluation: Evaluation) -> str:
-    """Round half up; the level stays that of the unrounded value."""
+    """Return the confidence as whole percent, half rounded up. The level uses the exact value."""
     return f"{floor(evaluation.confidence * 100 + 0.5)}%"
 
 

@@ -1,4 +1,4 @@
-"""The documented contexts and options, in either spelling, checked before anything is scored.
+"""Parses the documented contexts and options, in camelCase or snake_case.
 
 Source: "Skill Evaluation System", "Full evaluation with options" and "Parameters". None means the
 default, as does a missing key.
@@ -17,14 +17,14 @@ __all__ = ["EvaluationOptions", "read_context", "read_options"]
 
 
 class EvaluationOptions(NamedTuple):
-    """What ``evaluate`` takes beside the context."""
+    """The options of ``evaluate``."""
 
     threshold: float = 0.3
-    """Least confidence of a result, from 0."""
+    """Minimum confidence of a result; at least 0."""
     pattern_weight: float = 0.5
     keyword_weight: float = 0.5
     limit: int = 10
-    """Most results, from 0."""
+    """Maximum number of results; at least 0."""
     activity_boost: float = 1.2
 
 
@@ -33,18 +33,18 @@ _CONTEXT = ("files", "text", "recent_activity")
 
 
 def read_context(context: Query | Mapping[str, Any] | None) -> Query:
-    """Return the query that a context stands for. Raises InvalidInput naming the field."""
+    """Return the query of a context. Raises InvalidInput, naming the field."""
     if isinstance(context, Query):
         return context
-    given = _fields("context", context, _CONTEXT)
-    return Query(given.get("text", ""), given.get("files", ()), given.get("recent_activity", ()))
+    fields = _fields("context", context, _CONTEXT)
+    return Query(fields.get("text", ""), fields.get("files", ()), fields.get("recent_activity", ()))
 
 
 def read_options(
     options: EvaluationOptions | Mapping[str, Any] | None,
     defaults: EvaluationOptions = DEFAULT_OPTIONS,
 ) -> EvaluationOptions:
-    """Return the checked options. Raises InvalidInput naming the field."""
+    """Return the validated options. Raises InvalidInput, naming the field."""
     if not isinstance(options, EvaluationOptions):
         options = defaults._replace(**_fields("options", options, EvaluationOptions._fields))
     for field in ("threshold", "pattern_weight", "keyword_weight", "activity_boost"):
@@ -58,7 +58,7 @@ def read_options(
 
 
 def _fields(what: str, values: Mapping[str, Any] | None, known: Sequence[str]) -> dict[str, Any]:
-    """Return the given fields that are not None, under their names in snake case."""
+    """Return the fields that are set and not None, with their names in snake case."""
     if values is None:
         return {}
     if not isinstance(values, Mapping):

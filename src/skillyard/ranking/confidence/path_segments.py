@@ -1,10 +1,9 @@
-"""One segment of a file pattern (what stands between two slashes), compiled and matched.
+"""Compiles and matches one segment of a file pattern (the part between two slashes).
 
-A segment is cut at its stars into chunks of fixed length. Matching moves two pointers, one over
-the chunks and one over the text, and neither ever goes back: each chunk takes the leftmost place
-that fits, which leaves the most for the rest. A chunk of plain text is found by ``str.find``, one
-with ``?`` or classes by a shift-and scan (one integer holds all its partial matches), so the work
-is linear in the text whatever the pattern.
+A segment is cut at its stars into chunks of fixed length. Each chunk takes the leftmost position
+that fits, which leaves the most text for the other chunks, so matching never backtracks. A chunk of
+plain text is found by ``str.find``, one with ``?`` or classes by a shift-and scan (one integer
+holds all its partial matches), so the work is linear in the text whatever the pattern.
 """
 
 from __future__ import annotations
@@ -51,16 +50,16 @@ class _Plain:
         self.length = len(text)
 
     def fits(self, text: str, at: int) -> bool:
-        """Say whether the chunk stands at this place."""
+        """Say whether the chunk matches at this position."""
         return text.startswith(self.text, at)
 
     def find(self, text: str, start: int, stop: int) -> int:
-        """Return the leftmost place of the chunk within the bounds, or -1."""
+        """Return the leftmost position of the chunk within the bounds, or -1."""
         return text.find(self.text, start, stop)
 
 
 class _Wild:
-    """A chunk that holds ``?`` or classes; every token takes exactly one character."""
+    """A chunk with ``?`` or classes. Each token matches exactly one character."""
 
     text = ""
 
@@ -79,11 +78,11 @@ class _Wild:
         self.classes = tuple(classes.items())
 
     def fits(self, text: str, at: int) -> bool:
-        """Say whether the chunk stands at this place."""
+        """Say whether the chunk matches at this position."""
         return self.find(text, at, at + self.length) == at
 
     def find(self, text: str, start: int, stop: int) -> int:
-        """Return the leftmost place of the chunk within the bounds, or -1."""
+        """Return the leftmost position of the chunk within the bounds, or -1."""
         goal = 1 << self.length - 1
         known: dict[str, int] = {}
         states = 0
@@ -108,8 +107,8 @@ class _Wild:
 class Segment:
     """One compiled segment.
 
-    Brackets are read twice: as classes, and as the literal text, because folders of web
-    frameworks are called ``[slug]``. A segment matches when either reading does.
+    Brackets are compiled both as classes and as literal text, because folders of web frameworks
+    have names such as ``[slug]``. A segment matches when either form does.
     """
 
     def __init__(self, text: str, case_sensitive: bool = False) -> None:
@@ -120,33 +119,33 @@ class Segment:
 
     @property
     def literal(self) -> str | None:
-        """The folded text, when only one text can match."""
+        """The folded text, when the segment matches only one text."""
         chunks = self.readings[0]
         single = len(self.readings) == 1 and len(chunks) == 1
         return chunks[0].text if single and isinstance(chunks[0], _Plain) else None
 
     @property
     def prefix(self) -> str:
-        """Folded text that every match begins with, as far as it is known."""
+        """The folded text with which every match starts, as far as it is known."""
         return self.readings[0][0].text if len(self.readings) == 1 else ""
 
     @property
     def suffix(self) -> str:
-        """Folded text that every match ends with, as far as it is known."""
+        """The folded text with which every match ends, as far as it is known."""
         return self.readings[0][-1].text if len(self.readings) == 1 else ""
 
     @property
     def steps(self) -> int:
-        """The most steps of looking at one text, what each of its characters costs left out."""
+        """Maximum number of steps to match one text, without the cost per character."""
         return sum(1 + len(chunks) for chunks in self.readings)
 
     @property
     def steps_of_char(self) -> int:
-        """The steps that each character of a text may cost; none for plain text and stars."""
+        """Maximum number of steps per character of a text; 0 for plain text and stars."""
         return sum(any(isinstance(c, _Wild) for c in chunks) for chunks in self.readings)
 
     def matches(self, text: str) -> bool:
-        """Say whether the folded text, all of it, matches."""
+        """Say whether the whole folded text matches."""
         return any(_fits(chunks, text) for chunks in self.readings)
 
 
@@ -167,7 +166,7 @@ def _fits(chunks: list[_Plain | _Wild], text: str) -> bool:
 
 
 def _chunks(tokens: list[str | _CharClass | None]) -> list[_Plain | _Wild]:
-    """Cut the tokens at the stars (None); runs of stars count as one."""
+    """Split the tokens at the stars (None). Adjacent stars count as one."""
     parts: list[list[str | _CharClass]] = [[]]
     for at, token in enumerate(tokens):
         if token is not None:
@@ -185,14 +184,14 @@ def _chunk(tokens: list[str | _CharClass]) -> _Plain | _Wild:
 def _tokens(
     text: str, case_sensitive: bool, classes: bool
 ) -> tuple[list[str | _CharClass | None], bool]:
-    """Return the tokens of a segment (None is a star), and whether there is a class."""
+    """Return the tokens of a segment (None is a star), and whether it contains a class."""
     tokens: list[str | _CharClass | None] = []
     has_class = False
     last_close = text.rfind("]") if classes else -1
     at = 0
     while at < len(text):
         char = text[at]
-        # A class needs a member, so its closing bracket is two or more characters away.
+        # A class has at least one member, so its closing bracket is at least two characters away.
         end = _class_end(text, at) if char == "[" and at + 1 < last_close else -1
         if end >= 0:
             tokens.append(_char_class(text[at + 1 : end], case_sensitive))
@@ -210,7 +209,7 @@ def _tokens(
 
 
 def _class_end(text: str, start: int) -> int:
-    """Return where the class that opens at ``start`` closes, or -1.
+    """Return the position of the bracket that closes the class at ``start``, or -1.
 
     A closing bracket that comes first in the class is a member of it.
     """

@@ -16,7 +16,7 @@ __all__ = ["PATTERN_CLASSES", "PatternClass", "classify"]
 
 
 class PatternClass(NamedTuple):
-    """A class of patterns and what one match of it is worth."""
+    """A class of patterns, and the weight of one match."""
 
     name: str
     weight: float
@@ -33,10 +33,10 @@ PATTERN_CLASSES = (_EXACT, _SIMPLE, _DIRECTORY, _COMPOUND, _GENERIC)
 
 
 def classify(pattern: str, limits: Limits = DEFAULT_LIMITS) -> PatternClass:
-    """Return the class of a pattern; its sign and a leading ``./`` do not count.
+    """Return the class of a pattern, without its ``!`` and leading ``./``.
 
-    A pattern with braces has the lightest class among its alternatives. Brackets are no wildcard
-    here: ``app/[slug]/page.tsx`` is as exact as a path can be.
+    A pattern with braces has the lightest class of its alternatives. Brackets do not count as
+    wildcards: ``app/[slug]/page.tsx`` is an exact path.
     """
     text = normalised(pattern)
     alternatives = expand_braces(text, limits.brace_expansions)

@@ -1,4 +1,4 @@
-"""The pattern signal: which skills declare file patterns that match the files in play.
+"""The pattern signal: which skills declare file patterns that match the given files.
 
 Sources: "Skill Evaluation System", "Pattern Matcher" and "Scoring Algorithm" ("weighted average of
 matched pattern weights"), and the ruling on what that leaves open. With A the mean, over the
@@ -6,9 +6,9 @@ matched files, of the heaviest matching pattern's weight, and m matched files ou
 
     P = 0.6 · A + 0.4 · max(0.6, min(1, 2·m / n))
 
-Distinct patterns are compiled once for all skills and filed under a key that a matching path must
-answer to: a file name, the start or end of one, a folder. A path is compared only with what lies
-under its own keys, and files are bits of an integer, so that many files cost little more than one.
+Distinct patterns are compiled once for all skills and indexed by a key that a matching path must
+have: a file name, its prefix or suffix, or a folder. A path is compared only with the patterns
+under its own keys. Sets of files are bit sets, so that many files cost little more than one.
 
 The cost of a lookup is computed beforehand, in steps. The most expensive patterns of a skill that
 exceed :data:`MAX_STEPS_PER_SKILL` are skipped, and so are patterns that exceed :data:`MAX_STEPS` in
@@ -40,15 +40,16 @@ __all__ = ["FileMatches", "PatternIndex", "PatternMatcher", "declared_by", "patt
 AVERAGE_SHARE = 0.6
 COVERAGE_SHARE = 0.4
 COVERAGE_FLOOR = 0.6
-"""Unrelated files beside the matched ones do not thin the score out below this share."""
+"""Lower bound for the factor of the matched share, so that unrelated files do not reduce the score
+further."""
 
 MAX_STEPS = 500_000
-"""Steps of one lookup: a segment of a path looked at, a piece of a pattern looked for in it, or one
-of its characters compared. Twenty paths of five segments against 1,000 patterns like ``*config*``,
-which every path has to be compared with, or two hundred against a hundred; a step takes 0.4
-microseconds at most."""
+"""Steps of one lookup. A step visits a segment of a path, searches it for a chunk of a pattern, or
+compares one of its characters, in 0.4 microseconds at most. The limit covers 20 paths of five
+segments against 1,000 patterns such as ``*config*``, which are compared with every path, or 200
+paths against 100 such patterns."""
 MAX_STEPS_PER_SKILL = 100_000
-"""The same for the patterns of one skill."""
+"""The same limit for the patterns of one skill."""
 
 _RANK = {pattern_class.name: rank for rank, pattern_class in enumerate(PATTERN_CLASSES)}
 
@@ -68,12 +69,12 @@ class _PatternSet(NamedTuple):
     """Positions of the skills that declare exactly this list."""
 
     def globs(self) -> list[int]:
-        """Return the numbers of its globs, each once."""
+        """Return the distinct numbers of its globs."""
         return list(dict.fromkeys([*(glob for glob, _ in self.positive), *self.negative]))
 
 
 class PatternIndex:
-    """Lists of file patterns, one a skill, ready for any number of lookups."""
+    """An index of the file patterns of skills."""
 
     def __init__(
         self,
@@ -86,9 +87,10 @@ class PatternIndex:
         self.sets: list[_PatternSet] = []
         self.set_of: dict[int, int] = {}
         self.names: dict[int, str] = {}
-        """The skills that declare patterns, by their positions."""
+        """Positions of the skills that declare patterns."""
         self.users: list[list[tuple[int, int]]] = []
-        """For each glob the pattern sets in which it is positive, with the rank of its class."""
+        """For each glob, the pattern sets that contain it as a positive pattern, with the rank of
+        its class."""
         self.faults: list[PatternFault] = []
         """Patterns that can never match, in the order of the skills."""
         self._limits = limits
@@ -132,7 +134,7 @@ class PatternIndex:
         return self.globs[number].fault
 
     def match(self, files: Iterable[str]) -> FileMatches:
-        """Return the matches of these paths; a path given twice counts once, an empty one not."""
+        """Return the matches of these paths. Repeated and empty paths are ignored."""
         shown: dict[FilePath, str] = {}
         for file in files:
             path = split_path(file, self.case_sensitive)
@@ -145,7 +147,7 @@ class PatternIndex:
         return FileMatches(self, tuple(shown.values()), hits, excluded, partial)
 
     def _paths_by_key(self, paths: tuple[FilePath, ...]) -> dict[str, list[int]]:
-        """Return the paths under each key that they answer to and some pattern is filed under."""
+        """Return the paths by lookup key, for the keys that are in the index."""
         paths_by_key: dict[str, list[int]] = {}
         for at, path in enumerate(paths):
             for key in ("", *path.lookup_keys()):
@@ -159,7 +161,7 @@ class PatternIndex:
         paths_by_key: dict[str, list[int]],
         compared: frozenset[int] | None,
     ) -> dict[int, int]:
-        """Return for each glob (of those kept) that covers a path the paths, as bits."""
+        """Return the paths that each glob matches, as bits. ``compared`` limits the globs."""
         hits: dict[int, int] = {}
         for key, listed in paths_by_key.items():
             for number, route in self._buckets[key]:
@@ -172,11 +174,11 @@ class PatternIndex:
     def _within_budget(
         self, paths: tuple[FilePath, ...], paths_by_key: dict[str, list[int]]
     ) -> tuple[frozenset[int] | None, frozenset[int], frozenset[int]]:
-        """Return the globs to compare, and the pattern sets left out wholly, and in part.
+        """Return the globs to compare, and the pattern sets that are skipped completely and partly.
 
-        None instead of the globs where all are compared. The cheapest sets go first, and the
-        cheapest globs of each; equal costs in the order of the skills. A set of which a
-        ``!pattern`` is left out matches nothing: what it would have taken away is not known.
+        The globs are None when all are compared. The cheapest sets and the cheapest globs of each
+        set come first, ties in the order of the skills. A set with a skipped ``!pattern`` matches
+        nothing, because the files that this pattern excludes are unknown.
         """
         costs: dict[int, int] = {}
         for key, listed in paths_by_key.items():
@@ -206,14 +208,14 @@ class PatternIndex:
 
 
 def declared_by(skills: Iterable[Skill]) -> list[tuple[str, tuple[str, ...]]]:
-    """Return each skill's name with the file patterns that it declares."""
+    """Return the name of each skill that declares file patterns, with the patterns."""
     return [(skill.name, skill.triggers.files) for skill in skills]
 
 
 def _filed(globs: Sequence[Glob]) -> dict[str, list[tuple[int, Route]]]:
-    """File every route under the one of its keys that fewest routes share; without keys under "".
+    """Index each route under its key with the fewest routes; a route without keys under "".
 
-    The rarest key keeps the lists short: of ``src/billing/**/*.ts`` that is ``/billing``.
+    The rarest key keeps the lists short: ``/billing`` for ``src/billing/**/*.ts``.
     """
     routes = [(number, route) for number, glob in enumerate(globs) for route in glob.routes]
     keys = [route.lookup_keys() for _, route in routes]
@@ -226,7 +228,7 @@ def _filed(globs: Sequence[Glob]) -> dict[str, list[tuple[int, Route]]]:
 
 
 class FileMatches:
-    """Which skills a list of files matches. ``scores`` maps a skill's position to P, 0..1."""
+    """The skills that match a list of files. ``scores`` maps a skill's position to P, 0..1."""
 
     def __init__(
         self,
@@ -237,7 +239,7 @@ class FileMatches:
         partial: frozenset[int] = frozenset(),
     ) -> None:
         self.files = files
-        """The distinct paths, as they were given."""
+        """The distinct paths, unchanged."""
         self._index = index
         self._hits = hits
         self._excluded = excluded
@@ -262,15 +264,15 @@ class FileMatches:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The names of the skills of which patterns were left out: too much work."""
+        """The names of the skills with patterns that were skipped because of the work limit."""
         left_out = self._excluded | self._partial
         members = (at for number in left_out for at in self._index.sets[number].members)
         return tuple(self._index.names[at] for at in sorted(members))
 
     def best_weight(self, position: int) -> float:
-        """Return the weight of a skill's heaviest pattern that matches a file, 0.0 without any.
+        """Return the weight of a skill's heaviest pattern that matches a file; 0.0 without any.
 
-        A ``!pattern`` takes nothing away here.
+        A ``!pattern`` does not exclude files here.
         """
         number = self._index.set_of.get(position)
         if number is None or number in self._excluded:
@@ -289,7 +291,7 @@ class FileMatches:
         return removed
 
     def matched(self, position: int) -> tuple[MatchedPattern, ...]:
-        """Return each matched file of one skill with its heaviest pattern, first declared first."""
+        """Return each matched file of a skill with its heaviest pattern (the first one)."""
         number = self._index.set_of.get(position)
         if position not in self.scores or number is None:
             return ()
@@ -309,25 +311,25 @@ class FileMatches:
 
 
 def _heaviest(removed: int, ranked: Iterable[tuple[int, int]]) -> tuple[float, int]:
-    """Return the summed weight of each file's heaviest class, and how many files match.
+    """Return the summed weight of each file's heaviest class, and the number of matched files.
 
-    ``ranked`` are (rank of a class, files as bits); ``removed`` are the files that do not count.
+    ``ranked`` are (rank of a class, files as bits); ``removed`` are the excluded files.
     """
     by_rank = [0] * len(PATTERN_CLASSES)
     for rank, files in ranked:
         by_rank[rank] |= files
-    weights, matched, taken = 0.0, 0, removed
+    weights, matched, counted = 0.0, 0, removed
     for pattern_class, files in zip(PATTERN_CLASSES, by_rank, strict=True):
-        fresh = (files & ~taken).bit_count()
+        fresh = (files & ~counted).bit_count()
         weights += pattern_class.weight * fresh
         matched += fresh
-        taken |= files
+        counted |= files
     return weights, matched
 
 
 @check_arguments
 class PatternMatcher:
-    """Compares paths with file patterns: the document's ``PatternMatcher``."""
+    """The document's ``PatternMatcher``: compares paths with file patterns."""
 
     def __init__(self, case_sensitive: bool = False, limits: Limits = DEFAULT_LIMITS) -> None:
         self.case_sensitive = case_sensitive
@@ -335,9 +337,9 @@ class PatternMatcher:
 
     @check_arguments
     def match_file_pattern(self, path: str, pattern: str) -> bool:
-        """Say whether one path matches one pattern; a ``!pattern`` never does.
+        """Say whether one path matches one pattern; False for a ``!pattern``.
 
-        Raises InvalidInput when either is no text.
+        Raises InvalidInput when either is not a string.
         """
         glob = compile_glob(pattern, self.case_sensitive, self.limits)
         return glob.matches(split_path(path, self.case_sensitive))

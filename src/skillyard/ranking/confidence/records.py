@@ -1,4 +1,4 @@
-"""What the pattern matcher, the keyword detector and the confidence scorer hand out.
+"""The results of the pattern matcher, the keyword detector and the confidence scorer.
 
 Source: "Skill Evaluation System", the API sections. Fields are in snake case; ``to_dict()`` gives
 the documented camelCase.
@@ -51,7 +51,7 @@ class PatternMatch(NamedTuple):
 
 
 class PatternFault(NamedTuple):
-    """A pattern that can never match, and why."""
+    """A pattern that can never match, and the reason."""
 
     skill_name: str
     pattern: str
@@ -59,16 +59,16 @@ class PatternFault(NamedTuple):
 
 
 class MatchedKeyword(NamedTuple):
-    """A word of the text that a skill's metadata holds."""
+    """A word of the text that occurs in a skill's metadata."""
 
     keyword: str
-    """The word as the text has it, in small letters."""
+    """The word as in the text, in lower case."""
     matched_from: str
-    """``name``, ``keywords``, ``tags`` or ``description``: the best source that holds it."""
+    """The best source that contains it: ``name``, ``keywords``, ``tags`` or ``description``."""
     weight: float
     """The source's weight times the squared rarity of the word among the skills."""
     term_frequency: int
-    """How often the text has the word, all its forms together."""
+    """Number of occurrences in the text, all forms of the word together."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the documented JSON shape."""
@@ -81,7 +81,7 @@ class MatchedKeyword(NamedTuple):
 
 
 class KeywordMatch(NamedTuple):
-    """A skill that the text's words point to; ``confidence`` is the keyword score, 0..1."""
+    """A skill that shares words with the text. ``confidence`` is the keyword score, 0..1."""
 
     skill_name: str
     confidence: float
@@ -104,13 +104,13 @@ class Evaluation(NamedTuple):
     confidence: float
     """0..1, not rounded."""
     level: str
-    """``high``, ``medium`` or ``low``, of the unrounded confidence."""
+    """``high``, ``medium`` or ``low``, by the unrounded confidence."""
     reason: str
     pattern_match: PatternMatch | None = None
     keyword_match: KeywordMatch | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the documented JSON shape; a signal that is absent has no key."""
+        """Return the documented JSON shape. An absent signal has no key."""
         record: dict[str, object] = {**self.summary()}
         if self.pattern_match is not None:
             record["patternMatch"] = self.pattern_match.to_dict()

@@ -1,7 +1,7 @@
 """The ``confidence`` scorer: file patterns and keywords, combined into 0..1.
 
-Source: "Skill Evaluation System". The parts are in :mod:`.patterns`, :mod:`.keywords` and
-:mod:`.combination`; here they meet the scorer protocol.
+Source: "Skill Evaluation System". This module implements the scorer protocol with :mod:`.patterns`,
+:mod:`.keywords` and :mod:`.combination`.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Confidence:
     keyword_weight: float = 0.5
     activity_boost: float = 1.2
     monotone_guard: bool = False
-    """Never less than 0.9 of the stronger signal; see :class:`.combination.Weights`."""
+    """At least 0.9 of the stronger signal; see :class:`.combination.Weights`."""
     case_sensitive: bool = False
-    """Compare file patterns with case."""
+    """Compare file patterns case-sensitively."""
     short_terms: frozenset[str] = frozenset()
-    """Words under three characters that count nevertheless: ``ui``, ``go``."""
+    """Words of fewer than three characters that count nevertheless: ``ui``, ``go``."""
 
     name = "confidence"
     scale = "0..1"
@@ -73,7 +73,7 @@ class Confidence:
 
 
 def check_number(field: str, value: object) -> float:
-    """Return ``value`` when it is a finite number from 0 upwards, else raise InvalidInput."""
+    """Return ``value`` when it is a finite number of at least 0, else raise InvalidInput."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidInput(f"{field} must be a number, not {type(value).__name__}")
     if not isfinite(value) or value < 0:
@@ -82,7 +82,7 @@ def check_number(field: str, value: object) -> float:
 
 
 class Snapshot:
-    """What depends on the skills alone: their indexes and their positions."""
+    """The data that depends on the skills alone: their indexes and positions."""
 
     def __init__(
         self, skills: tuple[Skill, ...], case_sensitive: bool, short_terms: frozenset[str]
@@ -97,7 +97,7 @@ class Snapshot:
 
 
 class BoundConfidence:
-    """The scorer over one snapshot."""
+    """The scorer bound to one snapshot."""
 
     def __init__(self, scorer: Confidence, snapshot: Snapshot) -> None:
         self.scorer = scorer
@@ -105,20 +105,21 @@ class BoundConfidence:
         self.skills: Sequence[Skill] = snapshot.skills
 
     def using(self, scorer: Confidence) -> BoundConfidence:
-        """Return the same snapshot under other settings, indexed again only if they ask for it."""
+        """Return the same snapshot with other settings. Indexes are rebuilt only when necessary."""
         old = self.scorer
         asks = scorer.case_sensitive != old.case_sensitive or scorer.short_terms != old.short_terms
         return scorer.bind(self.skills) if asks else BoundConfidence(scorer, self.snapshot)
 
     def prepare(self, query: Query) -> ScoredConfidence:
-        """Match the query's files and read its text; the rest happens in ``scores()``."""
+        """Match the files and parse the text of the query. ``scores()`` computes the rest."""
         return ScoredConfidence(self, query)
 
     def active(self, recent_activity: Iterable[str]) -> dict[int, str]:
-        """Return the skills that recent activity matches, with the first entry that does.
+        """Return the skills that recent activity matches, with the first matching entry of each.
 
-        An entry matches a skill's name (case ignored), or when all its words are among those of
-        the skill's name, keywords and tags. Words may be split at inner capitals or not.
+        An entry matches a skill by its name (case ignored), or when all words of the entry are
+        among the words of the skill's name, keywords and tags. Words may be split at inner capitals
+        or not.
         """
         entries: dict[int, str] = {}
         for entry in recent_activity:
@@ -147,15 +148,15 @@ class ScoredConfidence(Scored):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The skills whose file patterns were left out: with these files too much work."""
+        """The skills with file patterns that exceeded the work limit for these files."""
         return self._files.left_out
 
     def scores(self) -> list[tuple[Skill, float]]:
-        """Return the skills with a matching file or word; activity alone surfaces none."""
+        """Return the skills with a matching file or word. Activity alone does not add a skill."""
         skills = self._snapshot.skills
         evidence = self._snapshot.keywords.evidence(self._prompt)
         if not self._files.scores and not self._active:
-            # Words alone, written out: this loop is what a long prompt costs.
+            # Inlined, because this loop dominates the time for a long prompt.
             return [
                 (skill, total / (total + SATURATION) * SINGLE_SIGNAL)
                 for skill, total in zip(skills, evidence, strict=True)
@@ -165,14 +166,15 @@ class ScoredConfidence(Scored):
         return [pair for pair in zip(skills, scores, strict=True) if pair[1]]
 
     def _score_of(self) -> Callable[[int, float], float]:
-        """Return the function from a skill's position and evidence to its confidence."""
+        """Return the function from (position, evidence) of a skill to its confidence."""
         pattern, active, weights = self._files.scores, self._active, self._weights
         known: dict[tuple[float, float, bool], float] = {}
 
         def score_of(number: int, evidence: float) -> float:
             if not evidence and number not in pattern:
                 return 0.0
-            # Skills that declare the same patterns have the same score, so few are computed.
+            # Skills with the same patterns have the same score, so few distinct ones are
+            # computed.
             signals = (pattern.get(number, 0.0), evidence, number in active)
             score = known.get(signals)
             if score is None:
@@ -197,7 +199,7 @@ class ScoredConfidence(Scored):
         return reason_of(self.pattern_match(skill), self.keyword_match(skill))
 
     def pattern_match(self, skill: Skill) -> PatternMatch | None:
-        """Return the skill's matched files, None without any."""
+        """Return the skill's matched files; None without any."""
         number = self._snapshot.position[skill]
         score = self._files.scores.get(number)
         if score is None:
@@ -205,7 +207,7 @@ class ScoredConfidence(Scored):
         return PatternMatch(skill.name, score, self._files.matched(number))
 
     def keyword_match(self, skill: Skill) -> KeywordMatch | None:
-        """Return the skill's matched words, None without any."""
+        """Return the skill's matched words; None without any."""
         return keyword_match(skill, self._hits(self._snapshot.position[skill]))
 
 

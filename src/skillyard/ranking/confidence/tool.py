@@ -1,7 +1,7 @@
 """The document's ``ConfidenceScorer`` class and its ``skill_evaluate`` tool.
 
-Source: "Skill Evaluation System", "Confidence Scorer" and "skill_evaluate MCP Tool". A hidden
-skill is left out unless the text calls it by ``@name`` or ``/name``.
+Source: "Skill Evaluation System", "Confidence Scorer" and "skill_evaluate MCP Tool". A hidden skill
+is left out unless the text calls it by ``@name`` or ``/name``.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class ConfidenceScorer:
 
     Contexts (``files``, ``text``, ``recent_activity``) and options (``threshold``,
     ``pattern_weight``, ``keyword_weight``, ``limit``, ``activity_boost``) are mappings; the
-    documented camelCase keys do as well. Every method raises InvalidInput, naming the field, for
-    a value of the wrong type or range. Further settings come from a :class:`Confidence`.
+    documented camelCase keys are accepted too. Every method raises InvalidInput, naming the field,
+    for a value of the wrong type or range. :class:`Confidence` has further settings.
     """
 
     def __init__(self, settings: Confidence = CONFIDENCE) -> None:
@@ -53,7 +53,7 @@ class ConfidenceScorer:
 
     @check_arguments
     def set_skills(self, catalog: Candidates) -> None:
-        """Take the skills to evaluate against, and index them."""
+        """Set the skills to evaluate, and index them."""
         self._skills = catalog if isinstance(catalog, Catalog) else as_skills(catalog)
         self._bound = _bind(self._skills, self._settings)
 
@@ -61,7 +61,7 @@ class ConfidenceScorer:
     def evaluate(self, context: Context, options: Options = None) -> list[Evaluation]:
         """Return the skills at or above the threshold, best first, then by name, up to the limit.
 
-        Weights and boost that ``options`` does not give are those of the settings.
+        Weights and boost that are not in ``options`` come from the settings.
         """
         defaults = EvaluationOptions(
             pattern_weight=self._settings.pattern_weight,
@@ -79,7 +79,7 @@ class ConfidenceScorer:
 
     @check_arguments
     def get_best_match(self, context: Context, threshold: float | None = 0.3) -> Evaluation | None:
-        """Return the best skill at or above the threshold, None when there is none."""
+        """Return the best skill at or above the threshold; None when there is none."""
         return next(iter(self.evaluate(context, {"threshold": threshold, "limit": 1})), None)
 
     @check_arguments
@@ -92,7 +92,7 @@ class ConfidenceScorer:
         activity_match: bool = False,
         activity_boost: float = 1.2,
     ) -> float:
-        """Return the confidence for two signals of 0..1; see :mod:`.combination`."""
+        """Return the confidence for two signals in 0..1; see :mod:`.combination`."""
         pattern = check_number("pattern_score", pattern_score)
         keyword = check_number("keyword_score", keyword_score)
         weights = Weights(
@@ -123,7 +123,7 @@ def evaluate(
     """Return the documented tool answer: ``{"results": [...], "message": Markdown}``.
 
     A result has ``skillName``, ``confidence`` (0..1, not rounded), ``level`` and ``reason``.
-    Nothing to look at gives no results. None means the default everywhere. Raises InvalidInput.
+    Without text and files there are no results. None means the default. Raises InvalidInput.
     """
     query = read_context({"text": text, "files": files, "recent_activity": recent_activity})
     options = read_options(
@@ -139,12 +139,12 @@ def evaluate(
 
 
 def _bind(skills: Catalog | tuple[Skill, ...], settings: Confidence) -> BoundConfidence:
-    """Bind the skills; a catalog keeps its index for the next call."""
+    """Bind the skills. A catalog caches its index for the next call."""
     return cast(BoundConfidence, bind(skills, settings))
 
 
 def _scored(bound: BoundConfidence, query: Query, options: EvaluationOptions) -> ScoredConfidence:
-    """Return the scores of a query under the options' weights."""
+    """Return the scores of a query with the weights of the options."""
     settings = replace(
         bound.scorer,
         pattern_weight=options.pattern_weight,

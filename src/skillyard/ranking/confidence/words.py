@@ -2,9 +2,9 @@
 
 Source: "Skill Evaluation System", "Text Preprocessing". Two points are repaired, as ruled: words
 are split at inner capitals *before* lower-casing (after it there are none left), and letters of
-every alphabet are letters. One is added: a word split at capitals also counts as a whole, or
-"GraphQL" and "JavaScript" in a text could never meet the keywords ``graphql`` and ``javascript``.
-Stems come from the Snowball English stemmer and are compared for equality only.
+every alphabet are letters. One is added: a word split at capitals also counts as a whole, so that
+"GraphQL" and "JavaScript" in a text match the keywords ``graphql`` and ``javascript``. Stems come
+from the Snowball English stemmer and are compared for equality only.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ MIN_CHARS = 3
 """Shorter words are dropped ("Filters stop words and short tokens (<3 chars)")."""
 
 _MAX_CACHED_WORD_CHARS = 64
-"""Longer words (keys, hashes) are not remembered between calls."""
+"""Longer words (keys, hashes) are not cached."""
 
-# Function words, and what people say to a program rather than about their task.
+# Function words, and the words of requests that say nothing about the task.
 _STOP_TEXT = (
     "about above after again against all also and another any are because been before being "
     "below between both but can could did does doing done dont down during each few for from "
@@ -51,14 +51,14 @@ class Term(NamedTuple):
     shown: str
     """The word itself, in small letters."""
     whole: bool
-    """True for the unsplit form of a word whose parts are terms too."""
+    """True for the unsplit form of a word whose parts are also terms."""
 
 
 def terms(text: str, short_terms: frozenset[str] = frozenset()) -> list[Term]:
-    """Return the terms of a text in order, with repeats.
+    """Return the terms of a text in order, with repetitions.
 
-    Dropped are stop words, numbers and words under three characters that ``short_terms`` (in
-    small letters) does not name.
+    Stop words, numbers, and words of fewer than three characters that are not in ``short_terms``
+    (lower case) are dropped.
     """
     terms_: list[Term] = []
     for word in _words(text):
@@ -74,7 +74,7 @@ def _words(text: str) -> list[str]:
     marks = {char for char in set(text) if unicodedata.category(char).startswith("M")}
     if not marks:
         return _WORD.findall(text)
-    # Vowel signs and accents that do not compose belong to the word they stand in.
+    # Vowel signs and accents that do not compose belong to the surrounding word.
     word_chars = marks | {"'", "\u2019"}
     return "".join(char if char.isalnum() or char in word_chars else " " for char in text).split()
 

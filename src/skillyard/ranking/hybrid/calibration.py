@@ -6,12 +6,16 @@ proportion to their distance in points.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from math import exp
+from typing import TYPE_CHECKING
 
 from skillyard.ranking.hybrid.constants import HALF_OF_QUERY, Calibration, Features, QueryFeatures
 from skillyard.ranking.hybrid.evidence import Evidence
 from skillyard.sums import stable_sum
+
+if TYPE_CHECKING:
+    from skillyard.embedding.protocol import EmbedderCalibration
 
 __all__ = ["best_log_odds", "log_odds_parts", "probabilities", "probability"]
 
@@ -38,6 +42,17 @@ def one_word_adjustment(features: Features, calibration: Calibration) -> float:
     return calibration.one_word if one and not features.own_name else 0.0
 
 
+def adjust_by_cosine(
+    log_odds: float, best: int, cosines: Mapping[int, float], calibration: EmbedderCalibration
+) -> float:
+    """Return the log-odds after an embedder's cosines of the candidates."""
+    cosine = cosines.get(best, 0.0)
+    others = max([value for ordinal, value in cosines.items() if ordinal != best], default=0.0)
+    counts = calibration
+    ahead = counts.ahead * (cosine - others)
+    return counts.bias + counts.log_odds * log_odds + counts.cosine * cosine + ahead
+
+
 def best_log_odds(
     features: Features,
     query: QueryFeatures,
@@ -46,14 +61,18 @@ def best_log_odds(
     *,
     blank: bool,
     is_small_talk: bool,
+    adjust: Callable[[float], float] | None = None,
 ) -> float:
     """Return the log-odds that the best skill fits.
 
     A matching file pattern adds to them. Rules set a minimum for a skill that is called by name or
     by a phrase, and a maximum for small talk. ``blank`` is True when the request has no term.
+    ``adjust`` is applied to the log-odds of the features.
     """
     total = stable_sum([value for _, value in log_odds_parts(features, query, calibration)])
     total += one_word_adjustment(features, calibration)
+    if adjust is not None:
+        total = adjust(total)
     if is_small_talk:
         total = min(total, calibration.talk)
     if evidence.files:

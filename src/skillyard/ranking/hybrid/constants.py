@@ -1,7 +1,5 @@
 """The constants of ``hybrid``. ``training/README.md`` describes how they were obtained."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 __all__ = [
@@ -45,7 +43,8 @@ class Fusion(NamedTuple):
     length: float = 0.1412
     """Penalty for the logarithm of the body length."""
     embedder: float = 0.25
-    """Weight of an embedder's cosine; words and meaning share the rest."""
+    """Weight of the cosine of an embedder that has no weights of its own; words and meaning share
+    the rest."""
     rerank: float = 0.20
     """Largest amount that a reranker adds or subtracts."""
     prior: float = 0.01

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from skillyard.index.library import Library
@@ -27,8 +27,13 @@ class DenseIndex:
     The vectors are computed when the scorer is bound, and stored in the cache folder.
     """
 
-    def __init__(self, embedder: Embedder, library: Library) -> None:
-        """Raises EmbedderFailed."""
+    def __init__(
+        self,
+        embedder: Embedder,
+        library: Library,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> None:
+        """Raises EmbedderFailed, and what ``progress`` raises."""
         from skillyard.embedding.cache import VectorCache, embed_cached
         from skillyard.index.library_spec import cache_folder
         from skillyard.index.memory_segments import build_memory_segments
@@ -37,7 +42,7 @@ class DenseIndex:
         ordinals = list(library.searcher.ordinals())
         cache = VectorCache(os.path.join(cache_folder(), "vectors"), embedder.id)
         texts = [embedded_text(library.skill(ordinal)) for ordinal in ordinals]
-        vectors = embed_cached(embedder, texts, cache)
+        vectors = embed_cached(embedder, texts, cache, progress)
         self.dimensions = max(map(len, vectors), default=0)
         documents = _documents(library, ordinals, vectors)
         self._searcher = build_memory_segments(documents, self.dimensions)

@@ -1,7 +1,5 @@
 """The evidence for the candidates of one request: BM25F scores, cosines and other signals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -96,6 +94,8 @@ class CandidateSet(NamedTuple):
     embedder_cosines: Mapping[int, float] = {}
     """Cosines by an embedder; empty without one."""
     embedder_range: tuple[float, float] = (0.0, 0.0)
+    embedder_weight: float = 0.0
+    """The embedder's share of the points of words, meaning and embedder."""
     query_cosines: Mapping[int, float] = {}
     """Cosines with the request's own vector; they differ from :attr:`cosines` after feedback."""
     feedback: Feedback | None = None

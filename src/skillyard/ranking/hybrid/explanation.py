@@ -6,7 +6,11 @@ from math import exp, sqrt
 from typing import TYPE_CHECKING
 
 from skillyard.index.bm25f import FieldCounts, count_fields, field_shares
-from skillyard.ranking.hybrid.calibration import log_odds_parts, log_odds_slope
+from skillyard.ranking.hybrid.calibration import (
+    log_odds_parts,
+    log_odds_slope,
+    one_word_adjustment,
+)
 from skillyard.ranking.hybrid.evidence import UNIT_DOT, Evidence, Feedback
 from skillyard.ranking.hybrid.fusion import Points
 from skillyard.ranking.hybrid.query_analysis import Term
@@ -71,6 +75,12 @@ def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
         Explanation(_LABELS.get(name, name), adds, (), "leaf", _by(adds, values.get(name, 0.0)))
         for name, adds in log_odds_parts(scored.features, scored.query_features, calibration)
     ]
+    before = stable_sum([part.value for part in parts])
+    before += one_word_adjustment(scored.features, calibration)
+    changes = scored.adjusted(before) - before
+    if changes:
+        note = "what the embedder's cosines change"
+        parts.append(Explanation("embedder", changes, (), "leaf", note))
     best = stable_sum([part.value for part in parts])
     rule = scored.log_odds - best
     if rule:

@@ -23,17 +23,10 @@ from skillyard.ranking.hybrid.evidence import (
 from skillyard.ranking.hybrid.fusion import fuse_totals, top_by_points
 from skillyard.ranking.hybrid.query_analysis import AnalysedQuery
 
-__all__ = ["LONG_QUERY_TERMS", "apply_feedback", "is_long_query"]
+__all__ = ["apply_feedback"]
 
-LONG_QUERY_TERMS = 50
-"""A request with more terms is long. Shorter ones contain few off-topic terms."""
 COSINE_DEPTH = 50
 """The rank whose cosine is rescaled to 0."""
-
-
-def is_long_query(analysed: AnalysedQuery) -> bool:
-    """Return True when a request has many terms, and a vector."""
-    return len(analysed.terms) > LONG_QUERY_TERMS and bool(analysed.vector)
 
 
 def apply_feedback(

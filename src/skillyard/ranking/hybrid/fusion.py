@@ -1,7 +1,5 @@
 """Score fusion: from evidence to points, which order the candidates of one request."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -71,8 +69,8 @@ def fusion_weights(
     words, meaning = (1.0, 0.0) if has_no_vector else (fusion.words, fusion.meaning)
     if not candidates.embedder_cosines:
         return words, meaning, 0.0
-    rest = 1.0 - fusion.embedder
-    return words * rest, meaning * rest, fusion.embedder
+    rest = 1.0 - candidates.embedder_weight
+    return words * rest, meaning * rest, candidates.embedder_weight
 
 
 def fuse_totals(

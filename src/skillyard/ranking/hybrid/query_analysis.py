@@ -1,7 +1,5 @@
 """Analyses a request: weighted terms, query vector, names and phrases."""
 
-from __future__ import annotations
-
 from functools import cache
 from math import log
 from operator import itemgetter
@@ -23,6 +21,8 @@ MAX_CHARACTERS = 20_000
 MAX_TERMS = 100
 """Terms of a request that are used: the heaviest. A task prompt of two hundred words has about as
 many (``training/README.md``)."""
+LONG_QUERY_TERMS = 50
+"""A request with more terms is long. Shorter ones contain few off-topic terms."""
 TRANSLATED_WEIGHT = 0.6
 """Weight of a translated term relative to a written one."""
 BACKGROUND = 1_000
@@ -76,12 +76,12 @@ class Term(NamedTuple):
     avoided: int = 0
     """Number of skills of the library that exclude it."""
 
-    def counted(self, number: float) -> Term:
+    def counted(self, number: float) -> "Term":
         """Return the term with the weight for ``number`` occurrences, at least 1."""
         weight = (1.0 + log(number)) * self.rarity * self.emphasis
         return Term(self.text, weight, *self[2:])
 
-    def translated(self) -> Term:
+    def translated(self) -> "Term":
         """Return the term with the weight of a translated term."""
         return self._replace(weight=self.weight * TRANSLATED_WEIGHT, written=False)
 
@@ -96,7 +96,7 @@ class Vocabulary:
         self.table = table
         self._known: dict[str, Term] = {}
 
-    def term(self, text: str) -> Term:
+    def term(self, text: str) -> "Term":
         """Return the term with the weight for one occurrence."""
         term = self._known.get(text)
         if term is None:
@@ -105,7 +105,7 @@ class Vocabulary:
                 self._known[text] = term
         return term
 
-    def _look_up(self, text: str) -> Term:
+    def _look_up(self, text: str) -> "Term":
         held = self.searcher.frequency(text)
         share, emphasis = self.table.term_statistics(text)
         size = self.searcher.size + BACKGROUND
@@ -130,6 +130,11 @@ class AnalysedQuery(NamedTuple):
     """The words in which names and trigger phrases are looked up."""
     is_english: bool = True
     """False for another language of the word list. Its unmatched words are not evidence."""
+
+    @property
+    def is_long(self) -> bool:
+        """True when the request has many terms, and a vector."""
+        return len(self.terms) > LONG_QUERY_TERMS and bool(self.vector)
 
     @property
     def is_small_talk(self) -> bool:

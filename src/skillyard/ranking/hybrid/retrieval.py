@@ -17,7 +17,6 @@ from skillyard.index.facet_terms import (
 from skillyard.index.searcher import Searcher, Weights
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import UNIT_DOT, CandidateSet, ExtraEvidence
-from skillyard.ranking.hybrid.feedback import apply_feedback, is_long_query
 from skillyard.ranking.hybrid.query_analysis import AnalysedQuery
 from skillyard.ranking.query import Query
 from skillyard.sums import stable_sum
@@ -61,7 +60,9 @@ def retrieve(
     scores = _word_scores(hits, with_evidence, analysed, searcher)
     word_range = _score_range_of(hits, fusion.depth)
     feedback = None
-    if is_long_query(analysed):
+    if analysed.is_long:
+        from skillyard.ranking.hybrid.feedback import apply_feedback  # deferred: few are long
+
         extra = _extra_evidence(list(scores), analysed, searcher, named, phrases, files)
         feedback = apply_feedback(scores, extra, word_range, analysed, searcher, fusion)
     vector = analysed.vector if feedback is None else feedback.direction
@@ -86,9 +87,21 @@ def retrieve(
         cosine_range=(most / UNIT_DOT, least / UNIT_DOT),
         embedder_cosines={} if dense is None else dense.cosines(embedded_query, ordinals),
         embedder_range=_score_range_of(embedded, fusion.depth),
+        embedder_weight=0.0 if dense is None else _embedder_weight(query, analysed, fusion, dense),
         query_cosines=query_cosines,
         feedback=feedback,
     )
+
+
+def _embedder_weight(
+    query: Query, analysed: AnalysedQuery, fusion: Fusion, dense: DenseIndex
+) -> float:
+    from skillyard.embedding.protocol import LONG_WORDS, weights_of
+
+    weights = weights_of(dense.embedder, fusion.embedder)
+    if not analysed.is_english:
+        return weights.foreign
+    return weights.long if len(query.text.split()) > LONG_WORDS else weights.english
 
 
 def _named_ordinals(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from skillyard.arguments import Converted, converted, set_field
 from skillyard.index.library import Library
 from skillyard.index.searcher import tie_key
 from skillyard.ranking.hybrid.calibration import (
+    adjust_by_cosine,
     best_log_odds,
     log_odds_slope,
     probabilities,
@@ -24,7 +25,6 @@ from skillyard.ranking.hybrid.constants import (
     Fusion,
     QueryFeatures,
 )
-from skillyard.ranking.hybrid.coverage import score_coverage
 from skillyard.ranking.hybrid.evidence import UNIT_DOT, CandidateSet, Evidence
 from skillyard.ranking.hybrid.features import query_features, skill_features
 from skillyard.ranking.hybrid.fusion import Points, fuse, fuse_totals
@@ -80,8 +80,9 @@ class Hybrid:
     include_conventions: bool = False
     reranker: Converted[str | Reranker | None, Reranker | None] = converted(None)
     embedder: Converted[str | Embedder | None, Embedder | None] = converted(None)
+    name: str = field(default="hybrid", init=False, repr=False, compare=False)
+    """``hybrid``, or ``hybrid+NAME`` for an embedder that was given by its name."""
 
-    name = "hybrid"
     scale = "0..1"
     levels = (Level(0.8, "high"), Level(FLOOR, "medium"), Level(0.0, "low"))
     default_policy = DefaultPolicy(FLOOR, 5, MENU_MARGIN, "name, path", MAYBE, WRONG_COST)
@@ -89,6 +90,8 @@ class Hybrid:
     def __post_init__(self) -> None:
         if self.reranker is not None:
             set_field(self, "reranker", _resolve_reranker(self.reranker))
+        if isinstance(self.embedder, str):
+            set_field(self, "name", f"hybrid+{self.embedder}")
         if self.embedder is not None:
             set_field(self, "embedder", _resolve_embedder(self.embedder))
 
@@ -101,16 +104,20 @@ class Hybrid:
             self.fusion, self.calibration, self.include_conventions, self.reranker, embedder
         )
 
-    def bind(self, skills: Iterable[Skill]) -> BoundHybrid:
-        """Use the index of the catalog, or build one in memory."""
+    def bind(
+        self, skills: Iterable[Skill], progress: Callable[[int, int], object] | None = None
+    ) -> BoundHybrid:
+        """Use the index of the catalog, or build one in memory.
+
+        ``progress`` is called while an embedder's vectors are computed, and may raise to stop.
+        """
         library = getattr(skills, "library", None)
         if library is not None and not self.include_conventions:
-            return BoundHybrid(self, library)
+            return BoundHybrid(self, library, progress)
         from skillyard.index.memory_library import MemoryLibrary  # deferred: loads the writers
 
-        return BoundHybrid(
-            self, MemoryLibrary(skills, include_conventions=self.include_conventions)
-        )
+        memory = MemoryLibrary(skills, include_conventions=self.include_conventions)
+        return BoundHybrid(self, memory, progress)
 
 
 HYBRID = Hybrid()
@@ -140,7 +147,12 @@ def _has_no_vector(analysed: AnalysedQuery, candidates: CandidateSet) -> bool:
 class BoundHybrid:
     """``hybrid`` over one library. Immutable and thread-safe."""
 
-    def __init__(self, scorer: Hybrid, library: Library) -> None:
+    def __init__(
+        self,
+        scorer: Hybrid,
+        library: Library,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> None:
         self.scorer = scorer
         self.library = library
         self.vocabulary = Vocabulary(library.searcher, library.table)
@@ -149,7 +161,7 @@ class BoundHybrid:
         if scorer.embedder is not None:
             from skillyard.ranking.hybrid.dense_index import DenseIndex
 
-            self.dense = DenseIndex(scorer.embedder, library)
+            self.dense = DenseIndex(scorer.embedder, library, progress)
 
     @property
     def skills(self) -> Sequence[Skill]:
@@ -166,10 +178,13 @@ class BoundHybrid:
         searcher = library.searcher
         candidates = retrieve(query, analysed, searcher, fusion, files, called, self.dense)
         totals = fuse_totals(candidates, fusion, has_no_vector=_has_no_vector(analysed, candidates))
-        by_ordinal = score_coverage(totals, candidates, analysed, searcher, fusion)
-        for ordinal, coverage in by_ordinal.items():
-            totals[ordinal] += coverage.points
-        candidates = candidates._replace(coverage=by_ordinal)
+        if analysed.is_long:
+            from skillyard.ranking.hybrid.coverage import score_coverage  # deferred: few are long
+
+            by_ordinal = score_coverage(totals, candidates, analysed, searcher, fusion)
+            for ordinal, coverage in by_ordinal.items():
+                totals[ordinal] += coverage.points
+            candidates = candidates._replace(coverage=by_ordinal)
         return ScoredHybrid(self, query, analysed, candidates, totals)
 
     def _called(self, text: str) -> list[int]:
@@ -304,8 +319,21 @@ class ScoredHybrid(Scored):
             calibration,
             blank=not self.analysed.terms,
             is_small_talk=self.analysed.is_small_talk,
+            adjust=self.adjusted,
         )
         return self.totals[self.best], log_odds, log_odds_slope(log_odds, calibration)
+
+    def adjusted(self, log_odds: float) -> float:
+        """Return the log-odds of the features after those of a calibrated embedder's cosines."""
+        if not self.candidates.embedder_cosines:
+            return log_odds
+        from skillyard.embedding.protocol import calibration_of
+
+        embedder = self._bound.scorer.embedder
+        calibration = None if embedder is None else calibration_of(embedder)
+        if calibration is None or self.best is None or not self.analysed.is_english:
+            return log_odds
+        return adjust_by_cosine(log_odds, self.best, self.candidates.embedder_cosines, calibration)
 
     @property
     def log_odds(self) -> float:

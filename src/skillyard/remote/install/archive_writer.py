@@ -11,7 +11,7 @@ from skillyard.remote.install.archives import ArchiveFile
 __all__ = ["write_zip"]
 
 _UNIX = 3
-"""The system whose permissions the entries carry (APPNOTE 6.3, section 4.4.2)."""
+"""The host system of the entries' permissions: Unix (APPNOTE 6.3, section 4.4.2)."""
 
 
 def write_zip(files: Iterable[ArchiveFile]) -> bytes:

@@ -1,8 +1,8 @@
-"""Read untrusted skill archives in memory: every file, or one named refusal.
+"""Reads untrusted skill archives in memory: returns every file, or refuses the archive.
 
-Nothing is written to disk or run. Each limit is applied before or while data is decoded, never
-after. An archive that two readers could interpret differently is refused as a whole: the files
-that a person reviewed are the files that get installed.
+Nothing is written to disk or run. Each limit is checked before or while data is decoded. An archive
+that two readers could interpret differently is refused as a whole, so that the installed files are
+the files that a person reviewed.
 """
 
 from __future__ import annotations
@@ -42,43 +42,45 @@ class ArchiveFile(NamedTuple):
     """One regular file of an archive."""
 
     path: str
-    """Relative to the skill's folder, with ``/``; it has passed ``checked_path``."""
+    """Relative to the skill's folder, with ``/``; validated by ``checked_path``."""
     data: bytes
     executable: bool
-    """The owner's execute bit. Every other bit, setuid among them, is dropped."""
+    """The owner's execute bit. All other mode bits, such as setuid, are dropped."""
 
 
 class ArchiveLimits(NamedTuple):
     """Caps applied while an archive is read. Override with ``DEFAULT._replace(...)``."""
 
     archive_bytes: int = 20 << 20
-    """The packed archive: a skill's 16 MiB that do not compress, and a quarter for headers."""
+    """The packed archive: 16 MiB that do not compress, and a quarter for headers."""
     entries: int = 2_048
-    """Headers read: files, their folders, and a tar's extended headers; four a file."""
+    """Number of headers: files, their folders, and extended headers of a tar; four per file."""
     files: int = 512
-    """Files that a host of the MCP Skills extension must take for one skill."""
+    """Number of files that a host of the MCP Skills extension must accept for one skill."""
     total_bytes: int = 16 << 20
-    """All files together: what a host of the MCP Skills extension must take for one skill."""
+    """Total size of the files that a host of the MCP Skills extension must accept for one skill."""
     file_bytes: int = 16 << 20
-    """One file. The extension bounds only the whole, so one asset may be all of it."""
+    """Size of one file. The extension only limits the total, so a single file may use all of it."""
     ratio: int = 100
-    """Bytes that one packed byte may become. Of 10,476 real skill texts none exceeds 12;
-    deflate reaches 1,032."""
+    """Maximum compression ratio. Of 10,476 real skill texts none exceeds 12; deflate reaches
+    1,032."""
     ratio_floor_bytes: int = 1 << 20
-    """What unpacks to no more than this is harmless at any ratio (an empty log, a blank image)."""
+    """Unpacked size up to which the ratio is not checked, for example for an empty log or a blank
+    image."""
     folders: int = MAX_FOLDERS
-    """Folders above a file; never more than ``checked_path`` allows."""
+    """Folders above a file; at most what ``checked_path`` allows."""
     path_bytes: int = MAX_PATH_BYTES
-    """One path in UTF-8; never more than ``checked_path`` allows."""
+    """Length of one path in UTF-8; at most what ``checked_path`` allows."""
     extension_bytes: int = 65_536
-    """One extended header of a tar. A path takes 512 bytes; the rest is room for attributes."""
+    """Size of one extended header of a tar. A path uses 512 bytes; the rest is room for
+    attributes."""
 
 
 DEFAULT = ArchiveLimits()
 
 
 class ArchiveRefused(SkillError):
-    """An archive that is not unpacked; ``code`` names the rule that it breaks.
+    """An archive that is refused; ``code`` names the violated rule.
 
     ``entry`` is the name of the entry, made safe to print; empty for the archive as a whole.
     """
@@ -90,7 +92,7 @@ class ArchiveRefused(SkillError):
         self.entry = entry
 
 
-# Code -> (what is wrong, what to do).
+# Code -> (problem, hint).
 _REPACK = "pack the skill's folder again with an ordinary tool"
 _FETCH = "fetch it again; if that does not help, the publisher has to pack it again"
 _RULES = {
@@ -144,7 +146,7 @@ _RULES = {
 def refused(
     code: str, entry: str = "", *, limit: int | None = None, hint: str = ""
 ) -> ArchiveRefused:
-    """Return the refusal of an entry, or of the whole archive where ``entry`` is empty."""
+    """Return the error for an entry, or for the whole archive when ``entry`` is empty."""
     what, todo = _RULES[code]
     safe = shown_path(entry)
     subject = f"the archive's entry `{safe}`" if entry else "the archive"
@@ -155,7 +157,7 @@ def refused(
 
 
 class Contents:
-    """What has been read of an archive so far, held to the limits as it grows."""
+    """The content read from an archive so far, checked against the limits."""
 
     def __init__(self, limits: ArchiveLimits) -> None:
         self.limits = limits
@@ -165,13 +167,13 @@ class Contents:
         self._bytes = 0
 
     def count(self, more: int = 1) -> None:
-        """Count headers, before they are read. Raises ArchiveRefused."""
+        """Count headers before they are read. Raises ArchiveRefused."""
         self._entries += more
         if self._entries > self.limits.entries:
             raise refused("archive_too_many_entries", limit=self.limits.entries)
 
     def admit_folder(self, name: str) -> None:
-        """Check the name of a folder, which leaves nothing behind. Raises ArchiveRefused."""
+        """Check the name of a folder. Folders are not stored. Raises ArchiveRefused."""
         if name in (".", "./"):
             return
         try:
@@ -181,7 +183,10 @@ class Contents:
             raise _of_entry(error, name) from None
 
     def admit_file(self, name: str, size: int) -> str:
-        """Return the path of a file that may be decoded. Raises ArchiveRefused."""
+        """Check the path and size of a file before it is decoded; return its path.
+
+        Raises ArchiveRefused.
+        """
         try:
             path = self._checked(name, name)
             self._paths.add_file(path)
@@ -196,17 +201,17 @@ class Contents:
         return path
 
     def check_ratio(self, size: int, packed: int, name: str = "") -> None:
-        """Raise ArchiveRefused for a size that only a bomb unpacks to."""
+        """Raise ArchiveRefused when a compression ratio is that of a decompression bomb."""
         if size > self.limits.ratio_floor_bytes and size > self.limits.ratio * packed:
             raise refused("archive_bomb", name, limit=self.limits.ratio)
 
     def keep(self, path: str, data: bytes, *, executable: bool) -> None:
-        """Take the content of a file in whose path and size were admitted."""
+        """Store the content of an admitted file."""
         self._bytes += len(data)
         self._files.append(ArchiveFile(path, data, executable))
 
     def finish(self) -> tuple[ArchiveFile, ...]:
-        """Return the files sorted by path. Raises ArchiveRefused when they are no skill."""
+        """Return the files sorted by path. Raises ArchiveRefused when they are not a skill."""
         paths = [file.path for file in self._files]
         if SKILL_FILE not in paths:
             raise _no_skill_file(paths)
@@ -232,7 +237,7 @@ def _of_entry(error: PathRefused, name: str) -> ArchiveRefused:
 
 
 def _no_skill_file(paths: list[str]) -> ArchiveRefused:
-    """Say how the skill file is missing: misspelled, in a folder of its own, or not there."""
+    """Return the error for a missing skill file: misspelled, in a subfolder, or absent."""
     for path in sorted(paths):
         if "/" not in path and _like_skill_file(path):
             return refused("skill_file_misspelled", path)
@@ -247,7 +252,7 @@ def _no_skill_file(paths: list[str]) -> ArchiveRefused:
 
 
 def _like_skill_file(name: str) -> bool:
-    """True for Skill.md, SKILL.MD, SKILLS.md, SKIL.md and what only looks like SKILL.md."""
+    """True for Skill.md, SKILL.MD, SKILLS.md, SKIL.md and look-alikes of SKILL.md."""
     one, two = collision_key(name), collision_key(SKILL_FILE)
     return one == two or one_letter_apart(one, two) or skeleton(name) == skeleton(SKILL_FILE)
 
@@ -257,15 +262,16 @@ def read_archive(
 ) -> tuple[ArchiveFile, ...]:
     """Return the files of a packed skill, sorted by path.
 
-    Raises ArchiveRefused for an archive that is damaged, ambiguous, too large, holds anything but
-    plain files and folders, or has no SKILL.md at its root; UnknownName for another ``kind``.
+    Raises ArchiveRefused for an archive that is damaged, ambiguous, too large, contains anything
+    but plain files and folders, or has no SKILL.md at its root, and UnknownName for another
+    ``kind``.
     """
     if kind not in KINDS:
         raise UnknownName("archive kind", kind, KINDS)
     if len(data) > limits.archive_bytes:
         raise refused("archive_too_large", limit=limits.archive_bytes)
     contents = Contents(limits)
-    # Each format is imported when one of its archives comes; both build on this module.
+    # Imported here, because both formats import this module.
     if kind == "zip":
         from skillyard.remote.install.zips import unpack_zip
 

@@ -1,24 +1,25 @@
-"""The order of JavaScript's ``localeCompare``, as ICU has it for ``en`` and where no locale is set.
+"""The order of JavaScript's ``localeCompare`` in ICU's root locale, which ``en`` shares.
 
-The common skills installer hashes a folder's files in this order, so a hash that shall equal its
-hash needs the same order. It is the Unicode Collation Algorithm with ICU's root order: characters
-are compared by what they are first (punctuation, symbols, digits, letters), by their accents next,
-and by case and width last, small letters first. Punctuation counts. Texts that differ in characters
-without weight only (most control characters) have the same key.
+The common skills installer hashes a folder's files in this order, so an equal hash needs the same
+order. It is the Unicode Collation Algorithm with ICU's root order: characters are compared by class
+first (punctuation, symbols, digits, letters), then by accents, then by case and width, lower case
+first. Punctuation counts. Texts that differ only in characters without weight (most control
+characters) have the same key.
 
 No package can replace the table: PyICU has no wheels on PyPI (installing it compiles against
 libicu), icu4py has wheels but no collator, pyuca sorts by another table (DUCET), and feruca ignores
 punctuation. Restricting names to ASCII would change the hash of skills that install today.
 
-The order was asked of Node's own collator (``data/collation.json``) and is exact for single
-characters but these: ideographs outside the basic block (U+4E00 to U+9FFF) stand after that block
-by code point, where ICU orders all of them by radical; and some 150 of the rarest forms (circled,
-squared and ligature letters and numbers) stand in another order beside forms of the same letter.
-Of the rules for several characters it knows canonical equivalence (by ``unicodedata``), letters
-with a mark that are letters of their own (й), and Thai and Lao vowels that are written first; it
-does not know the contractions of other scripts, nor a mark between the two parts of one. Node takes
-the order of the locale that it runs in: with Swedish settings ``ö`` follows ``z`` there, and here
-it never does.
+The order was read from Node's collator (``data/collation.json``). It is exact for single characters
+with two exceptions: ideographs outside the basic block (U+4E00 to U+9FFF) follow that block by code
+point, where ICU orders all of them by radical, and about 150 rare forms (circled, squared and
+ligature letters and numbers) are in another order beside forms of the same letter.
+
+Supported rules for several characters are canonical equivalence (by ``unicodedata``), letters with
+a mark that count as letters of their own (й), and Thai and Lao vowels that are written first.
+Contractions of other scripts, and a mark between the two parts of a contraction, are not supported.
+Node uses the order of its own locale: with Swedish settings ``ö`` follows ``z`` there, and here it
+never does.
 """
 
 from __future__ import annotations
@@ -34,26 +35,26 @@ from unicodedata import decomposition, normalize
 __all__ = ["CompareKey", "compare_key"]
 
 CompareKey = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
-"""First, second and third weights; compares as a tuple does."""
+"""Primary, secondary and tertiary weights; compares like a tuple."""
 
 ASCII_ORDER = "\t\n\v\f\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789abcdefghijklmnopqrstuvwxyz"
-"""First weights of ASCII, ascending; other characters lie between two of these, or after them."""
+"""Primary weights of ASCII, ascending; other characters lie between two of these, or after them."""
 _BETWEEN = 1 << 20
-"""Room after each character of ASCII: its weight is known without reading the table."""
+"""Gap after each ASCII character, so that its weight is known without reading the table."""
 _PLAIN, _CAPITAL, _CAPITAL_FORM = 2, 8, 29
 _HIRAGANA, _SMALL_KATAKANA, _CIRCLED_KANA = 13, 15, 19
-"""Third weights; between and above them lie the forms for compatibility."""
+"""Tertiary weights; compatibility forms lie between and above them."""
 
 _OTHER_HAN, _UNKNOWN, _LAST = 1 << 40, 1 << 41, 1 << 42
 _FIXED = {"\ufffe": -1, "\ufffd": _LAST, "\uffff": _LAST + 1}
-"""What ICU puts before everything, and after everything."""
+"""Weights that ICU sorts before and after all others."""
 
 _FORMS = {
     "<wide>": 3, "<compat>": 4, "<font>": 5, "<circle>": 6, "<narrow>": 18, "<super>": 20,
     "<sub>": 21, "<vertical>": 22, "<initial>": 23, "<medial>": 24, "<final>": 25,
     "<isolated>": 26, "<noBreak>": 27, "<square>": 28, "<small>": 15, "<fraction>": 30,
 }  # fmt: skip
-"""Third weights by the kind of compatibility decomposition, as the algorithm defines them."""
+"""Tertiary weights by the kind of compatibility decomposition, as the algorithm defines them."""
 
 # Vowels that are written before the consonant that they follow in speech, and those consonants.
 _VOWEL_FIRST = "([\u0e40-\u0e44])([\u0e01-\u0e2e])|([\u0ec0-\u0ec4])([\u0e81-\u0eae\u0edc-\u0edf])"
@@ -61,7 +62,7 @@ _SURROGATES = "[\ud800-\udfff]"
 
 
 class _Weight(NamedTuple):
-    """What one character counts on each level; 0 is nothing."""
+    """The weights of one character on each level; 0 is ignorable."""
 
     first: int
     second: int
@@ -70,14 +71,14 @@ class _Weight(NamedTuple):
 
 class _Table(NamedTuple):
     weights: dict[str, tuple[_Weight, ...]]
-    """By character, or by a decomposed letter and its mark that are one letter."""
+    """By character, or by a decomposed letter with its mark that counts as one letter."""
     joined: dict[str, int]
-    """Length of the longest entry of several characters, by its first."""
+    """Length of the longest entry of several characters, by its first character."""
     other_han: frozenset[int]
 
 
 def compare_key(text: str) -> CompareKey:
-    """Return a key that sorts as ``localeCompare`` does: equal keys where that returns 0."""
+    """Return a key that sorts as ``localeCompare`` does: equal keys where it returns 0."""
     weights = _ascii_weights(text) if text.isascii() else tuple(_weights(text))
     return (
         tuple(weight.first for weight in weights if weight.first),
@@ -87,7 +88,7 @@ def compare_key(text: str) -> CompareKey:
 
 
 _COMMON = 1
-"""The second weight of every character that is no mark."""
+"""The secondary weight of every character that is not a mark."""
 
 
 @cache
@@ -107,7 +108,7 @@ def _ascii_weights(text: str) -> tuple[_Weight, ...]:
 
 def _weights(text: str) -> Iterator[_Weight]:
     table = _table()
-    if re.search(_SURROGATES, text):  # two halves are one character, as in JavaScript
+    if re.search(_SURROGATES, text):  # surrogate pairs count as one character, as in JavaScript
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     text = re.sub(_VOWEL_FIRST, _spoken, normalize("NFD", text))
     place = 0
@@ -130,7 +131,7 @@ def _of_entry(entry: str, table: _Table) -> tuple[_Weight, ...]:
 
 
 def _of_unlisted(character: str, table: _Table) -> tuple[_Weight, ...]:
-    """Return the weights of a character that is a form of others, or of none that is known."""
+    """Return the weights of a character that is not in the table, from its decomposition if any."""
     kind, *parts = decomposition(character).split() or [""]
     if kind in _FORMS:
         return tuple(
@@ -145,7 +146,7 @@ def _of_unlisted(character: str, table: _Table) -> tuple[_Weight, ...]:
 
 
 def _formed(weight: _Weight, kind: str) -> _Weight:
-    """Return the weight of a letter in another form, where capitals and kana differ again."""
+    """Return the weight of a letter in a compatibility form."""
     third = _FORMS[kind]
     if weight.third == _CAPITAL:
         third = third + _CAPITAL - _PLAIN if third < _CAPITAL else _CAPITAL_FORM
@@ -158,7 +159,7 @@ def _formed(weight: _Weight, kind: str) -> _Weight:
 
 @cache
 def _table() -> _Table:
-    """Read the table that was made from Node's collator."""
+    """Load the table that was made from Node's collator."""
     source = files("skillyard.remote.install").joinpath("data/collation.json")
     stored = json.loads(source.read_text(encoding="utf-8"))
     weights: dict[str, tuple[_Weight, ...]] = dict.fromkeys(_characters(stored["ignorable"]), ())
@@ -190,7 +191,7 @@ def _second(weight: int) -> int:
 
 
 def _spelled(spelling: str, character: str) -> tuple[_Weight, ...]:
-    """Return the weights of a letter that counts as two: the second of them carries a mark."""
+    """Return the weights of a letter that counts as two; the second has a mark."""
     third = _CAPITAL if character != character.lower() else 4
     ascii_weights = [weight._replace(third=third) for weight in _ascii_weights(spelling)]
     return (ascii_weights[0], _Weight(0, _second(1_000_000), _PLAIN), *ascii_weights[1:])

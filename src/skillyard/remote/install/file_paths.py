@@ -31,20 +31,21 @@ MAX_PATH_BYTES = 512
 MAX_PART_BYTES = 255
 """One component in UTF-8: what ext4, APFS and most other file systems take."""
 MAX_FOLDERS = DEFAULT_LIMITS.tree_depth
-"""Folders above the file. What lies deeper is never listed, so nobody could read it."""
+"""Maximum number of folders above the file. Deeper files are never listed, so nobody could read
+them."""
 
 _READ_CHARS = 65_536
-"""No longer path is looked at more closely; bounds the work of one call."""
+"""Longer paths are refused without further checks, which limits the work of one call."""
 _SHOWN_CHARS = 120
-"""How much of a hostile path a message repeats."""
+"""Length to which a message cuts a hostile path."""
 
-# Characters that Python calls printable although they show nothing: Unicode's
-# Default_Ignorable_Code_Point less the control and format characters, which are not printable.
+# Characters that Python calls printable although they are invisible: Unicode's
+# Default_Ignorable_Code_Point without control and format characters, which are not printable.
 _BLANK_MARKS = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0"
     "\U000e0100-\U000e01ef]"
 )
-# The escapes of a dot, a slash, a backslash, NUL and the percent sign itself.
+# The percent-escapes of a dot, a slash, a backslash, NUL and the percent sign.
 _ESCAPE = re.compile("%(?:2e|2f|5c|00|25)", re.IGNORECASE)
 _DRIVE = re.compile("[A-Za-z]:")
 _GIT = re.compile(r"\.git|git~[0-9]+")
@@ -52,9 +53,9 @@ _DEVICE = re.compile(r"con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9]")
 
 
 class PathRefused(SkillError):
-    """A path that is not a plain relative file path; ``code`` names the rule that it breaks.
+    """A path that is not a plain relative file path; ``code`` names the violated rule.
 
-    ``reason`` is the rule in words, without the path.
+    ``reason`` is the rule as text, without the path.
     """
 
     kind = "PathRefused"
@@ -65,7 +66,7 @@ class PathRefused(SkillError):
 
 
 class _Rule(NamedTuple):
-    """What is said when a path breaks a rule."""
+    """The messages of one rule."""
 
     what: str
     hint: str
@@ -131,11 +132,11 @@ def _refused(path: str, code: str) -> PathRefused:
 
 
 def checked_path(path: str) -> str:
-    """Return the path as ``a/b/c``: no empty component, no ``.``; characters as they were.
+    """Return the path as ``a/b/c``, without empty components and ``.``; characters are unchanged.
 
-    Raises PathRefused for all that is not the path of a file below the folder it is relative to,
-    with the same meaning on every system: absolute and upward paths, drives, streams, reserved
-    names, hidden characters, look-alikes of separators, and what is too long or too deep.
+    Raises PathRefused for anything that is not the path of a file below its folder with the same
+    meaning on every system: absolute and upward paths, drives, streams, reserved names, hidden
+    characters, look-alikes of separators, and paths that are too long or too deep.
     """
     code = _whole_fault(path)
     if code:
@@ -160,7 +161,7 @@ def checked_path(path: str) -> str:
 
 
 def _whole_fault(path: str) -> str:
-    """Return the code of the rule that the path as a whole breaks, or nothing."""
+    """Return the code of the rule that the whole path violates; empty without one."""
     if not path.strip():
         return "path_empty"
     if len(path) > _READ_CHARS:
@@ -179,7 +180,7 @@ def _whole_fault(path: str) -> str:
 
 
 def _part_fault(part: str) -> str:
-    """Return the code of the rule that one component breaks, or nothing."""
+    """Return the code of the rule that one component violates; empty without one."""
     if part == "..":
         return "path_traversal"
     name = _bare(part)
@@ -199,10 +200,10 @@ def _part_fault(part: str) -> str:
 
 
 def _bare(part: str) -> str:
-    """Return what the systems that drop most characters take a component for, lower case.
+    """Return a component as the most lenient file systems read it, in lower case.
 
-    HFS+ drops characters that show nothing, NTFS trailing dots and blanks and what follows a
-    colon; compatibility forms (full width, superscripts) count as the plain character.
+    HFS+ drops invisible characters; NTFS drops trailing dots and blanks, and everything from a
+    colon. Compatibility forms (full width, superscripts) count as the plain character.
     """
     visible = "".join(char for char in part if char.isprintable())
     plain = unicodedata.normalize("NFKC", _BLANK_MARKS.sub("", visible))
@@ -215,7 +216,7 @@ def _like_separator(part: str) -> bool:
 
 
 def collision_key(path: str) -> str:
-    """Return what a system that ignores case and Unicode form takes a path for.
+    """Return the path as a system that ignores case and Unicode form reads it.
 
     Canonical caseless matching of the Unicode Standard, chapter 3.13 (D145).
     """
@@ -237,7 +238,7 @@ class FilePaths:
         self._spelled: dict[str, str] = {}
 
     def add_file(self, path: str) -> None:
-        """Add a path of :func:`checked_path`. Raises PathRefused when it collides with another."""
+        """Add a checked path. Raises PathRefused when it collides with another."""
         if path in self._files:
             raise _refused(path, "path_duplicate")
         if path in self._folders or path in self._parents:
@@ -255,7 +256,7 @@ class FilePaths:
         self._folders.add(path)
 
     def _place(self, path: str) -> None:
-        """Note how the path and each folder above it are spelled."""
+        """Record the spelling of the path and of each folder above it."""
         self._spell(path, path)
         above = path.rpartition("/")[0]
         while above and above not in self._parents:

@@ -1,18 +1,18 @@
-"""The hash that the common installer writes of a skill's folder, so that both agree on a change.
+"""The hash of a skill's folder, compatible with the common installer.
 
-SHA-256 over each file's path relative to the folder, with ``/``, and then its bytes, files in the
-order of ``collation.compare_key``. Folders named ``.git`` and ``node_modules`` are left out, at any
-depth, and so is everything that is neither a plain file nor a folder: a link is not followed.
+SHA-256 over each file's path relative to the folder, with ``/``, and its bytes, files in the order
+of ``collation.compare_key``. Folders named ``.git`` and ``node_modules`` are left out at any depth,
+and so is everything that is neither a plain file nor a folder; links are not followed.
 
-Paths and contents follow one another without a mark between them, so two folders can be made that
-have one hash (``a`` with ``bc``, ``ab`` with ``c``): it shows that a folder changed, and it proves
-nothing against who wants two folders to look alike. For that a lock entry has ``digest``.
+Paths and contents are concatenated without separators, so two different folders can have one hash
+(``a`` with ``bc``, ``ab`` with ``c``). The hash detects changes and is no protection against an
+attacker. The field ``digest`` of a lock entry is.
 
-What the installer leaves to chance is settled here: files whose paths compare as equal stand in the
-order of their code units, where it takes the order in which the system listed them. And what the
-lock holds was hashed, in some versions of the installer, before the files were copied. The copy
-leaves out ``metadata.json`` and ``__pycache__`` and holds links as the files that they lead to, so
-that for some skills the hash of the installed folder is another one than the lock's.
+The installer leaves two things undefined. Files whose paths compare as equal are ordered by code
+units here; the installer uses the order of the directory listing. Some versions of the installer
+hash the files before they copy them, and the copy omits ``metadata.json`` and ``__pycache__`` and
+replaces links by their targets. For some skills the hash of the installed folder therefore differs
+from the lock's.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ __all__ += ["folder_hash_of"]
 
 FOLDERS_LEFT_OUT = frozenset({".git", "node_modules"})
 MAX_FILES = 20_000
-"""Files and folders of one folder that is hashed. The most in a real skill is 1,104."""
+"""Maximum number of files and folders. The most in a real skill is 1,104."""
 MAX_BYTES = 1 << 30
-"""Bytes of all files together: what is read in a few seconds."""
+"""Maximum size of all files, which are read in a few seconds."""
 MAX_DEPTH = 64
-"""Folders below the one that is hashed. The deepest real skill has 12."""
+"""Maximum depth of folders. The deepest real skill has 12."""
 
 _PIECE = 1 << 20
 
 
 class _FoundFile(NamedTuple):
-    """One file: where it is, and the path that is hashed."""
+    """One file: its location, and the path that is hashed."""
 
     parts: tuple[str, ...]
     path: str
@@ -51,7 +51,7 @@ class _FoundFile(NamedTuple):
 def folder_hash(files: Mapping[str, bytes]) -> str:
     """Return the 64 hexadecimal digits for files by relative path with ``/``.
 
-    Files below a folder named ``.git`` or ``node_modules`` do not count.
+    Files below a folder named ``.git`` or ``node_modules`` are ignored.
     """
     digest = hashlib.sha256()
     for path in sorted(files, key=lambda path: _order(_hashed_path(path))):
@@ -62,10 +62,10 @@ def folder_hash(files: Mapping[str, bytes]) -> str:
 
 
 def folder_hash_of(path: str) -> str:
-    """Return the 64 hexadecimal digits for a folder as it is now; the folder may be a link itself.
+    """Return the 64 hexadecimal digits for an existing folder, or a link to one.
 
-    Raises SkillIoError when the folder or a file in it cannot be read, when a name is no UTF-8
-    (the installer cannot read such a file), or when it is larger than the limits of this module.
+    Raises SkillIoError when the folder or a file in it cannot be read, when a name is not UTF-8
+    (the installer cannot read such a file), or when it exceeds the limits of this module.
     """
     digest = hashlib.sha256()
     left = MAX_BYTES
@@ -85,12 +85,12 @@ def _order(path: str) -> tuple[CompareKey, bytes]:
 
 
 def _hashed_path(path: str) -> str:
-    """Return the path as the installer hashes it: it takes every backslash for a separator."""
+    """Return the path as the installer hashes it, with every backslash as a separator."""
     return path.replace("\\", "/")
 
 
 def _encoded(path: str) -> bytes:
-    """Return UTF-8 as Node writes it, where half a surrogate pair becomes U+FFFD."""
+    """Return UTF-8 as Node writes it: unpaired surrogates become U+FFFD."""
     return path.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
@@ -120,7 +120,7 @@ def _listed(root: Folder, shown: str) -> Iterator[_FoundFile]:
 
 
 def _entries(root: Folder, parts: tuple[str, ...], shown: str) -> list[tuple[str, int]]:
-    """Return name and mode of what lies in one folder; a link has the mode 0."""
+    """Return name and mode of each entry of a folder. The mode of a link is 0."""
     try:
         with _descend(root, parts) as folder:
             return [
@@ -157,7 +157,7 @@ def _pieces(root: Folder, file: _FoundFile, shown: str) -> Iterator[bytes]:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise OSError("it is no longer a plain file")
-            if status.st_size > MAX_BYTES:  # before a byte of it is read
+            if status.st_size > MAX_BYTES:  # checked before reading
                 raise _too_large(shown, f"more than {MAX_BYTES:,} bytes")
             while piece := os.read(descriptor, _PIECE):
                 yield piece
@@ -168,7 +168,7 @@ def _pieces(root: Folder, file: _FoundFile, shown: str) -> Iterator[bytes]:
 
 
 def _descend(root: Folder, parts: tuple[str, ...]) -> Folder:
-    """Open a folder below an open one, name by name: a name that became a link is an OSError."""
+    """Open a nested folder one name at a time. A name that became a link raises OSError."""
     folder = root.again()
     for name in parts:
         with folder:

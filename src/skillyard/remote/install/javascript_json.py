@@ -1,9 +1,9 @@
-"""JSON of lock files: printed as ``JSON.stringify`` prints it, read more strictly than JavaScript.
+"""The JSON of lock files: printed like ``JSON.stringify``, and parsed more strictly.
 
-The common installer writes its files with ``JSON.stringify(value, null, 2)``. ``json.dumps`` prints
-the same but for three things: names that are array indexes come first in an object of JavaScript,
-half a surrogate pair is written as an escape, and numbers with an exponent or of more than 15
-digits have another form. The first two are done here; the installer writes no such numbers.
+The common installer writes its files with ``JSON.stringify(value, null, 2)``. ``json.dumps``
+differs in three points: in JavaScript, keys that are array indexes come first in an object,
+unpaired surrogates are escaped, and numbers with an exponent or more than 15 digits have another
+form. This module handles the first two; the installer writes no such numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["MAX_DEPTH", "Json", "key_order", "parse", "stringify"]
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 MAX_DEPTH = 32
-"""Nesting that is read. The installer's own files have three levels."""
+"""Maximum nesting. The installer's own files have three levels."""
 
 _ARRAY_INDEX = re.compile("0|[1-9][0-9]{0,9}")
 _LAST_INDEX = 2**32 - 2
@@ -29,8 +29,8 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 def parse(text: str) -> Json:
     """Return the value of a JSON text.
 
-    Raises ValueError, which says what is wrong: no JSON, a name twice in one object, ``NaN``, a
-    number that is too large, or nesting deeper than ``MAX_DEPTH``.
+    Raises ValueError with the reason: invalid JSON, a duplicate key, ``NaN``, a number that is too
+    large, or nesting deeper than ``MAX_DEPTH``.
     """
     try:
         value: Json = strict_loads(text)
@@ -46,7 +46,7 @@ def _too_deep() -> ValueError:
 
 
 def key_order(names: Iterable[str]) -> list[str]:
-    """Return the names as an object of JavaScript lists them: array indexes first, ascending."""
+    """Return the keys in JavaScript's order: array indexes first, ascending."""
     listed = list(names)
     indexes = [name for name in listed if _is_index(name)]
     if not indexes:
@@ -59,14 +59,14 @@ def _is_index(name: str) -> bool:
 
 
 def stringify(value: Json, *, indent: int = 0) -> str:
-    """Return what ``JSON.stringify(value, null, indent)`` prints."""
+    """Return the output of ``JSON.stringify(value, null, indent)``."""
     text = json.dumps(
         _in_key_order(value),
         ensure_ascii=False,
         indent=indent or None,
         separators=(",", ": " if indent else ":"),
     )
-    # Two halves of a pair that stand side by side are one character in JavaScript.
+    # Two adjacent halves of a surrogate pair are one character in JavaScript.
     text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return _HALF_PAIR.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 

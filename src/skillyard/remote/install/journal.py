@@ -20,11 +20,11 @@ class Journal(NamedTuple):
     """One replacement."""
 
     old: str
-    """Digest of the manifest of what is replaced; empty where nothing was there."""
+    """Digest of the manifest of the replaced folder; empty when there was none."""
     new: str
-    """Digest of the manifest of what takes its place."""
+    """Digest of the manifest of the new folder."""
     entry: LockedSkill | None
-    """What the lock file says once it is done."""
+    """The lock entry to write after the replacement."""
 
 
 def write_journal(into: str, name: str, journal: Journal) -> None:
@@ -64,7 +64,7 @@ def remove_journal(into: str, name: str) -> None:
 
 
 def is_unfinished_journal(file: str, name: str) -> bool:
-    """Return True for the name of a temporary file that an interrupted journal write left."""
+    """Return True for the name of a temporary file of an interrupted journal write."""
     return file.startswith(f".{PREFIX}{name}.") and file.endswith(".tmp")
 
 

@@ -35,45 +35,46 @@ KEYS: Mapping[str, str] = MappingProxyType(
 )
 """Fields of a locked skill and their keys in a file, in the order in which new ones are written."""
 FIELDS: Mapping[str, str] = MappingProxyType({key: field for field, key in KEYS.items()})
-"""The same the other way round."""
+"""The inverse mapping."""
 _OWN = ("commit", "digest")
 """Keys that the installer does not know."""
 
 
 @dataclass(frozen=True, slots=True)
 class LockedSkill:
-    """One skill as a lock has it. Raises InvalidInput for a field of the wrong type.
+    """One skill of a lock. Raises InvalidInput for a field of the wrong type.
 
-    ``name`` is what stands in the lock, any text: :func:`folder_name` makes a folder's name of it.
+    ``name`` is the key in the lock and may be any text; :func:`folder_name` returns its folder
+    name.
     """
 
     name: str
     source: str
-    """``owner/repo``, an address, a package, or for ``source_type`` local a folder."""
+    """``owner/repo``, an address, a package, or a folder for the ``source_type`` local."""
     source_type: str
     """``github``, ``git``, ``local``, ``node_modules``, ``well-known`` …"""
     _: KW_ONLY
     source_url: str | None = None
     ref: str | None = None
-    """The branch or tag that was asked for."""
+    """The requested branch or tag."""
     skill_path: str | None = None
     """Path of the SKILL.md inside the source."""
     computed_hash: str | None = None
-    """A project's lock: ``folder_hash`` of the skill's files."""
+    """In a project's lock: ``folder_hash`` of the skill's files."""
     well_known_digest: str | None = None
     commit: str | None = None
-    """skillyard's own: the commit that was fetched."""
+    """Only written by skillyard: the commit that was fetched."""
     digest: str | None = None
-    """skillyard's own: a digest of the content."""
+    """Only written by skillyard: a digest of the content."""
     folder_hash: str | None = None
-    """The user's lock: the SHA-1 of a tree on GitHub, or a ``folder_hash``, or empty."""
+    """In the user's lock: the SHA-1 of a tree on GitHub, a ``folder_hash``, or empty."""
     plugin_name: str | None = None
     installed_at: str | None = None
     updated_at: str | None = None
     extra: Converted[Iterable[tuple[str, str]], tuple[tuple[str, str], ...]] = converted(())
-    """Every other key and its value as JSON text, by key; kept and written back."""
+    """All other keys, with their values as JSON text; preserved when writing."""
     order: Converted[Iterable[str], tuple[str, ...]] = converted(())
-    """The keys in the order of the file they were read from; empty for the documented order."""
+    """The keys in the order of the file; empty for the documented order."""
 
     def __post_init__(self) -> None:
         for field in ("name", "source", "source_type"):
@@ -86,7 +87,7 @@ class LockedSkill:
         set_field(self, "order", self._settled(tuple(self.order)))
 
     def _settled(self, order: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the order of all keys that there are, or () where it is the documented one."""
+        """Return the order of all existing keys, or () for the documented order."""
         documented = self._documented()
         known = frozenset(documented)
         first = [key for key in order if key in known]
@@ -94,14 +95,14 @@ class LockedSkill:
         return () if settled == documented else tuple(settled)
 
     def _documented(self) -> list[str]:
-        """Return the keys that there are, as a new entry has them: skillyard's own come last."""
+        """Return the existing keys in the order of a new entry: skillyard's own come last."""
         there = [key for field, key in KEYS.items() if getattr(self, field) is not None]
         installers = [key for key in there if key not in _OWN]
         own = [key for key in there if key in _OWN]
         return key_order([*installers, *(key for key, _ in self.extra), *own])
 
     def to_json(self) -> dict[str, Json]:
-        """Return the entry as it stands in a file, keys in its order."""
+        """Return the entry as in a file, with its keys in order."""
         extra = dict(self.extra)
         return {
             key: parse(extra[key]) if key in extra else getattr(self, FIELDS[key])
@@ -111,16 +112,16 @@ class LockedSkill:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """The skills of one lock file, each name once, sorted as the installer sorts them.
+    """The skills of one lock file by unique name, sorted as the installer sorts them.
 
-    Raises InvalidInput for two skills of one name.
+    Raises InvalidInput for two skills with one name.
     """
 
     skills: Converted[Iterable[LockedSkill], tuple[LockedSkill, ...]] = converted(())
     _: KW_ONLY
     version: int = 1
     extra: Converted[Iterable[tuple[str, str]], tuple[tuple[str, str], ...]] = converted(())
-    """Keys beside ``version`` and ``skills`` with their values as JSON text, by key."""
+    """Keys beside ``version`` and ``skills``, with their values as JSON text."""
 
     def __post_init__(self) -> None:
         by_name: dict[str, LockedSkill] = {}
@@ -128,8 +129,8 @@ class Lock:
             if skill.name in by_name:
                 raise InvalidInput(f"two locked skills have the name {skill.name[:80]!a}")
             by_name[skill.name] = skill
-        # Sorted by UTF-16 code units, as JavaScript does; then names such as "7" come first,
-        # because an object of JavaScript lists array indexes first.
+        # Sorted by UTF-16 code units, as in JavaScript. Names such as "7" come first, because an
+        # object of JavaScript lists array indexes first.
         names = key_order(
             sorted(by_name, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
         )
@@ -137,19 +138,19 @@ class Lock:
         set_field(self, "extra", _checked_extra(self.extra, ("version", "skills")))
 
     def get(self, name: str) -> LockedSkill | None:
-        """Return the skill of that name, or None."""
+        """Return the skill with that name, or None."""
         return next((skill for skill in self.skills if skill.name == name), None)
 
     def in_folder(self, folder: str) -> LockedSkill | None:
-        """Return the skill that lies in a folder of that name: the one called so, else the first.
+        """Return the skill in the folder of that name: the one with this name, else the first.
 
-        Names are any text, and several may make one folder's name.
+        Names may be any text, and several can have the same folder name.
         """
         named = (skill for skill in self.skills if folder_name(skill.name) == folder)
         return self.get(folder) or next(named, None)
 
     def with_skill(self, skill: LockedSkill) -> Lock:
-        """Return a lock in which the skill stands in place of one of the same name."""
+        """Return a lock with the skill, which replaces one of the same name."""
         others = self.without(skill.name)
         return replace(others, skills=(*others.skills, skill))
 
@@ -159,12 +160,12 @@ class Lock:
 
 
 def _checked_extra(
-    extra: Iterable[tuple[str, str]], taken: Iterable[str]
+    extra: Iterable[tuple[str, str]], reserved: Iterable[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return extra fields by key, texts in one form. Raises InvalidInput."""
+    """Return extra fields by key, in canonical form. Raises InvalidInput."""
     entries: dict[str, str] = {}
     for key, text in extra:
-        if key in entries or key in taken:
+        if key in entries or key in reserved:
             raise InvalidInput(f"the key {key[:80]!a} is taken")
         try:
             entries[key] = stringify(parse(text))
@@ -174,10 +175,11 @@ def _checked_extra(
 
 
 def folder_name(name: str) -> str:
-    """Return the name of the folder that the installer gives a skill: safe for any text.
+    """Return the installer's folder name for a skill; safe for any text.
 
-    Lower case; what is no ASCII letter, digit, dot or underscore becomes one hyphen; no dots or
-    hyphens at either end; at most 255 characters; ``unnamed-skill`` when nothing is left.
+    The result is in lower case. Runs of anything but ASCII letters, digits, dots and underscores
+    become one hyphen. Dots and hyphens at either end are removed. At most 255 characters remain, or
+    ``unnamed-skill`` when nothing does.
     """
     plain = re.sub("[^a-z0-9._]+", "-", name.lower())
     return plain.strip(".-")[:255] or "unnamed-skill"

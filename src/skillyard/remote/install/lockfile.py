@@ -1,24 +1,24 @@
-"""The lock files of the common skills installer (``npx skills``), read and written.
+"""Reads and writes the lock files of the common skills installer (``npx skills``).
 
-A project's lock (``skills-lock.json``, version 1) is shared: the installer and skillyard take turns
-on it, so it is written as the installer writes it, to the byte. The user's lock (version 3) is the
-installer's own: it is read, and never written. The installer takes a file that it cannot read, or
-an older user lock, for an empty one and overwrites it; here both are errors with a name.
+A project's lock (``skills-lock.json``, version 1) is shared with the installer, so it is written
+byte for byte as the installer writes it. The user's lock (version 3) belongs to the installer and
+is only read. The installer treats an unreadable file, or an older user lock, as empty and
+overwrites it; here both are errors.
 
 The keys of an entry in a project's lock are ``source``, ``sourceUrl``, ``ref``, ``sourceType``,
 ``skillPath``, ``computedHash`` and, after these, ``subagents`` and ``wellKnownDigest``. skillyard
 adds two, which the installer ignores: ``commit``, the commit that was fetched, and ``digest``, a
-digest of the content. The installer writes back an entry as it read it, so both survive whatever it
-does to other skills; when it installs or updates a skill itself, it replaces that skill's entry and
-both are gone. So an entry without them is no error: it is a skill that is not pinned. Fields beside
-``version`` and ``skills`` are kept here, and the installer drops them when it writes.
+digest of the content. The installer preserves them when it changes other skills. When it installs
+or updates the skill itself, it replaces the entry and drops both. An entry without them is
+therefore valid: the skill is not pinned. Fields beside ``version`` and ``skills`` are preserved
+here, and dropped when the installer writes.
 
-How sure this is: the text's form, the order of names and keys and the folder hash come from the
-published source of the installer's writer before version 1.7, the keys and the reading of local
-sources from that of 1.7.0. Not verified, since the newest writer was not at hand: the place of
-``subagents`` and ``wellKnownDigest``, and what it writes for a local source outside the project
-(here ``../other``) and for the project itself (here ``./``). Entries that were read keep the order
-of their keys, so a doubt concerns new entries only.
+Sources: the form of the text, the order of names and keys, and the folder hash come from the
+published source of the installer's writer before version 1.7; the keys and the reading of local
+sources come from 1.7.0. Not verified, because the newest writer was not available: the position of
+``subagents`` and ``wellKnownDigest``, and the value for a local source outside the project (here
+``../other``) and for the project itself (here ``./``). Existing entries keep the order of their
+keys, so this only concerns new entries.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ __all__ = [
 
 PROJECT_LOCK = "skills-lock.json"
 USER_LOCK = ".skill-lock.json"
-"""Below ``~/.agents``, or below ``$XDG_STATE_HOME/skills`` where that is set."""
+"""Below ``~/.agents``, or below ``$XDG_STATE_HOME/skills`` when that is set."""
 PROJECT_VERSION = 1
 USER_VERSION = 3
 LOCAL = "local"
 """The source type of a folder on this machine."""
 MAX_BYTES = 8 * 1024 * 1024
-"""One lock file. An entry takes about 300 bytes."""
+"""Maximum size of a lock file. An entry has about 300 bytes."""
 
 _CONFLICT = re.compile("^<{7} ", re.MULTILINE)
 
@@ -68,18 +68,18 @@ _CONFLICT = re.compile("^<{7} ", re.MULTILINE)
 def read_project_lock(path: str) -> Lock:
     """Return a project's lock; an empty one when there is no file.
 
-    Raises SkillIoError: the file cannot be read, is a link, is no lock (``lock_damaged``,
-    ``lock_conflict``), has another version (``lock_version``), or names a path that leads out of
+    Raises SkillIoError when the file cannot be read, is a link, is not a lock (``lock_damaged``,
+    ``lock_conflict``), has another version (``lock_version``), or contains a path that leads out of
     its source (``lock_path_unsafe``).
     """
     return _read(path, path, PROJECT_VERSION)
 
 
 def user_lock_path(environment: Mapping[str, str] | None = None) -> str:
-    """Return where the installer keeps the user's lock, whether there is one or not."""
+    """Return the path of the user's lock, whether it exists or not."""
     environment = os.environ if environment is None else environment
     state = environment.get("XDG_STATE_HOME", "")
-    if os.path.isabs(state):  # a relative one means nothing, as the base directory rules say
+    if os.path.isabs(state):  # the XDG specification says to ignore relative paths
         return os.path.join(state, "skills", USER_LOCK)
     home = environment.get("HOME") or os.path.expanduser("~")
     return os.path.join(home, ".agents", USER_LOCK)
@@ -88,8 +88,8 @@ def user_lock_path(environment: Mapping[str, str] | None = None) -> str:
 def read_user_lock(path: str) -> Lock:
     """Return the user's lock; an empty one when there is no file. A link is followed.
 
-    Raises SkillIoError as :func:`read_project_lock` does. An older version is an error too: the
-    installer takes such a file for an empty one, and here nothing is lost without a word.
+    Raises SkillIoError as :func:`read_project_lock` does. An older version is an error too,
+    although the installer treats it as empty.
     """
     return _read(os.path.realpath(path), path, USER_VERSION)
 
@@ -168,11 +168,14 @@ def _skill(name: str, entry: Json, path: str) -> LockedSkill:
 
 
 def _check_skill_path(name: str, skill_path: str | None, path: str) -> None:
-    """Refuse a path that leads out of the source; a lock comes with a clone, so it is hostile."""
+    """Raise SkillIoError for a path that leads out of the source.
+
+    Locks come with clones and are untrusted.
+    """
     if not skill_path:
         return
     try:
-        # Locks that were written on Windows may have backslashes; the installer reads both.
+        # Locks that were written on Windows may contain backslashes; the installer accepts both.
         checked_path(skill_path.replace("\\", "/"))
     except SkillError as error:
         raise _error(
@@ -209,10 +212,10 @@ def render_project_lock(lock: Lock) -> str:
 
 
 def portable_source(source: str, folder: str) -> str:
-    """Return a local source as a project's lock has it: relative to the lock's folder, with ``./``.
+    """Return a local source in the form of a project's lock: relative to its folder, with ``./``.
 
-    A relative source is taken to be relative to that folder already; a path of Windows that means
-    nothing here is left as it is.
+    A relative source is already relative to that folder. A Windows path that has no meaning on this
+    system is returned unchanged.
     """
     if os.sep == "/" and "\\" in source:
         return source
@@ -223,9 +226,9 @@ def portable_source(source: str, folder: str) -> str:
 
 
 def source_folder(skill: LockedSkill, folder: str) -> str | None:
-    """Return the folder that a local source means, for a lock in ``folder``; None for others.
+    """Return the folder of a local source, for a lock in ``folder``; None for other sources.
 
-    The lock may name any folder of this machine: it is data, and reading it is the user's choice.
+    The lock may name any folder of this machine. Reading it is the user's decision.
     """
     if skill.source_type != LOCAL:
         return None
@@ -233,13 +236,13 @@ def source_folder(skill: LockedSkill, folder: str) -> str | None:
 
 
 def write_project_lock(path: str, lock: Lock) -> None:
-    """Write a project's lock whole or not at all; local sources become portable.
+    """Write a project's lock atomically; local sources become portable.
 
-    The new file is written beside the old one, synced and renamed, and has the old one's
-    permission bits. Nothing is touched when the file says the same already. Raises SkillIoError
-    when the file there is one that :func:`read_project_lock` refuses (so a damaged one is never
-    lost), or when it cannot be written; InvalidInput for a lock of another version. Two programs
-    that write at once: the last one's file stands.
+    The new file is written beside the old one, synced and renamed, with the old permission bits.
+    Nothing is written when the content is unchanged. Raises SkillIoError when
+    :func:`read_project_lock` refuses the existing file (so a damaged file is never overwritten) or
+    when it cannot be written, and InvalidInput for a lock of another version. When two programs
+    write at once, the last one wins.
     """
     folder = os.path.dirname(os.path.abspath(path))
     skills = [

@@ -49,21 +49,21 @@ from skillyard.skill import Skill
 __all__ = ["InstallRefused", "Placed", "alone", "check_files", "content_digest", "place"]
 
 BESIDE = ".skillyard-new-"
-"""Begins the names of folders that are being written; the next run clears what is left of one."""
+"""Prefix of folders that are being written; the next run removes leftovers."""
 ASIDE = ".skillyard-swap-"
-"""Begins the name of a folder that was taken out, or is about to be put in."""
+"""Prefix of a folder that was moved aside, or that is about to be moved into place."""
 HERE = -100
-"""``AT_FDCWD``: paths are relative to the working folder, as everywhere else."""
+"""``AT_FDCWD``: paths are relative to the working folder."""
 EXCHANGE = 2
-"""``RENAME_EXCHANGE``: both names stay, and each has what the other had."""
+"""``RENAME_EXCHANGE``: the two names exchange their folders."""
 LIMITS = ManifestLimits(MAX_FILES, MAX_BYTES, MAX_DEPTH)
 """The largest folder that is compared with what was installed."""
 SHOWN = 3
-"""Entries that an error names."""
+"""Number of entries that an error names."""
 
 
 class InstallRefused(SkillError):
-    """A skill that is not written: it would overwrite local changes, or its files are no skill."""
+    """Raised instead of overwriting local changes, and for files that are not a skill."""
 
     kind = "InstallRefused"
 
@@ -77,13 +77,13 @@ class Placed(NamedTuple):
     files: tuple[str, ...]
     """Paths below the folder, sorted."""
     hash: str
-    """The folder hash that lock files have."""
+    """The folder hash, as in lock files."""
     digest: str
     """``sha256:…`` over every path and its content."""
 
 
 def content_digest(files: Mapping[str, bytes]) -> str:
-    """Return a digest of a skill: over the path, length and digest of each of its files."""
+    """Return a digest of a skill over the path, length and digest of each of its files."""
     listed = b"".join(
         f"{path}\0{len(files[path])}\0{sha256(files[path]).hex()}\n".encode()
         for path in sorted(files)
@@ -92,15 +92,15 @@ def content_digest(files: Mapping[str, bytes]) -> str:
 
 
 def check_files(files: Mapping[str, bytes], shown: str, limits: Limits = DEFAULT_LIMITS) -> Skill:
-    """Return the skill that the files make. Raises SkillError when they make none.
+    """Return the skill in the files. Raises SkillError when they are not a valid skill.
 
-    Every path is plain and unlike the others on every system, and SKILL.md can be read.
+    Every path must be plain and distinct on every system, and SKILL.md must be valid.
     """
-    taken = FilePaths()
+    paths = FilePaths()
     for path in sorted(files):
         if checked_path(path) != path:
             raise InstallRefused(f"{path!r} is not a plain path", path=shown, code="install_path")
-        taken.add_file(path)
+        paths.add_file(path)
     if "SKILL.md" not in files:
         raise InstallRefused("there is no SKILL.md", path=shown, code="install_no_skill")
     text = decode(files["SKILL.md"], shown)
@@ -118,12 +118,12 @@ def place(
     entry: LockedSkill | None = None,
     note: Callable[[LockedSkill], None] | None = None,
 ) -> Placed:
-    """Write a skill's files to the folder ``name`` in ``into``, which is made where it is missing.
+    """Write a skill's files to the folder ``name`` in ``into``, which is created when missing.
 
-    ``installed_hash`` and ``installed_digest`` are the folder hash and the digest that a lock has
-    of what is there: only that is replaced. ``note`` puts an entry into the lock: ``entry`` once
-    the files are in their place, and that of an earlier run which was stopped before it could. The
-    files have passed :func:`check_files`. Raises InstallRefused, SkillIoError.
+    An existing folder is replaced only if it matches ``installed_hash`` and ``installed_digest``,
+    the folder hash and digest of the lock. ``note`` writes a lock entry: ``entry`` once the files
+    are in place, and before that the entry of an interrupted run that is completed here. The files
+    must have passed :func:`check_files`. Raises InstallRefused, SkillIoError.
     """
     target = os.path.join(into, name)
     new_hash, digest = folder_hash(files), content_digest(files)
@@ -145,7 +145,7 @@ def place(
                 journal = Journal("" if there is None else there.digest, new.digest, entry)
                 write_journal(into, name, journal)
                 _put(beside, into, name, there, new)
-            finally:  # nothing, or what was not put in the place
+            finally:  # absent, or a folder that was not moved into place
                 shutil.rmtree(beside, ignore_errors=True)
             if entry is not None and note is not None:
                 note(entry)
@@ -162,7 +162,7 @@ def place(
 
 
 def _there(target: str) -> Manifest | None:
-    """Return what is in the place; None where nothing is."""
+    """Return the manifest of the existing folder; None when there is none."""
     if os.path.islink(target):
         raise InstallRefused(
             "the place is a link",
@@ -180,10 +180,10 @@ def _there(target: str) -> Manifest | None:
 def _check_installed(
     there: Manifest, target: str, installed_hash: str | None, installed_digest: str | None
 ) -> None:
-    """Raise InstallRefused unless every entry of the folder is what was installed.
+    """Raise InstallRefused unless every entry of the folder is as installed.
 
-    Without a digest the installer's folder hash counts, which leaves entries out: those are what
-    nobody installed.
+    Without a digest the installer's folder hash is compared. It omits some entries, which then
+    count as not installed.
     """
     added = there.beside_files()
     if installed_digest is not None:
@@ -224,10 +224,11 @@ def _write_all(folder: str, files: Mapping[str, bytes], executable: frozenset[st
 
 @contextmanager
 def alone(into: str) -> Iterator[None]:
-    """Let no other run of this user write to a folder or a file meanwhile.
+    """Lock a folder and its lock file against other runs of this user.
 
-    The lock file lies in the user's cache, not in the folder, which others look through. Where it
-    cannot be made or locked (some network file systems lock nothing) the work is done without it.
+    The lock is a file in the user's cache, not in the folder, which other programs list. When it
+    cannot be created or locked (some network file systems lack locks), the work continues without
+    it.
     """
     name = sha256(os.fsencode(os.path.normcase(os.path.realpath(into)))).hex()[:24]
     folder = os.path.join(cache_folder(), "locks")
@@ -239,7 +240,7 @@ def alone(into: str) -> Iterator[None]:
 
 
 def _put(beside: str, into: str, name: str, there: Manifest | None, new: Manifest) -> None:
-    """Put a folder into its place, and what was there aside; that comes back if it has changed."""
+    """Move a folder into place and the existing one aside; restore that if it was changed."""
     target, aside = os.path.join(into, name), os.path.join(into, f"{ASIDE}{name}")
     if there is None:
         rename_folder(beside, target)
@@ -269,7 +270,7 @@ def _put(beside: str, into: str, name: str, there: Manifest | None, new: Manifes
 
 
 def _is_still(folder: str, there: Manifest) -> bool:
-    """Return True where nobody wrote to a folder since, and nobody has a file of it open to."""
+    """Return True when a folder is unchanged and nobody has a file in it open for writing."""
     paths = [os.path.join(folder, *entry.path.split("/")) for entry in there.of_kind("file")]
     if any(is_open_for_writing(path) for path in paths):
         return False
@@ -280,7 +281,7 @@ def _is_still(folder: str, there: Manifest) -> bool:
 
 
 def _put_back(into: str, name: str, new: Manifest) -> str:
-    """Put what is aside into its place again; return where the new folder is kept, if it is."""
+    """Restore the folder that was moved aside; return where the new one is now, if it exists."""
     target, aside = os.path.join(into, name), os.path.join(into, f"{ASIDE}{name}")
     if os.path.lexists(target) and not _exchanged(aside, target):
         beside = tempfile.mkdtemp(prefix=f"{BESIDE}{name}-", dir=into)
@@ -301,19 +302,19 @@ def _put_back(into: str, name: str, new: Manifest) -> str:
 
 
 def _exchanged(one: str, other: str) -> bool:
-    """Let two folders change places in one step; False where the system or the disk cannot."""
+    """Exchange two folders atomically. Returns False when the system or file system cannot."""
     try:
         import ctypes
 
         call = ctypes.CDLL(None, use_errno=True).renameat2
     except (ImportError, AttributeError, OSError, TypeError):  # no ctypes, no such call, Windows
         return False
-    done = call(HERE, os.fsencode(one), HERE, os.fsencode(other), EXCHANGE)
-    return bool(done == 0)
+    result = call(HERE, os.fsencode(one), HERE, os.fsencode(other), EXCHANGE)
+    return bool(result == 0)
 
 
 def _discard_aside(into: str, name: str) -> None:
-    """Remove the folder that is aside, under a name first that says that nobody needs it."""
+    """Rename the folder that is aside as disposable, then remove it."""
     aside = os.path.join(into, f"{ASIDE}{name}")
     if os.path.lexists(aside):
         needless = tempfile.mkdtemp(prefix=f"{BESIDE}{name}-", dir=into)
@@ -325,10 +326,10 @@ def _discard_aside(into: str, name: str) -> None:
 def _complete(
     into: str, name: str, note: Callable[[LockedSkill], None] | None
 ) -> tuple[str | None, str | None] | None:
-    """Complete what a stopped run began; return folder hash and digest of an entry it noted."""
+    """Complete an interrupted run; return folder hash and digest of the entry it recorded."""
     target, aside = os.path.join(into, name), os.path.join(into, f"{ASIDE}{name}")
     for left in os.listdir(into):
-        # What follows the last hyphen is random: `a` must not take what belongs to `a-b`.
+        # The part after the last hyphen is random: `a` must not match the folder of `a-b`.
         if left.rpartition("-")[0] == f"{BESIDE}{name}":
             shutil.rmtree(os.path.join(into, left), ignore_errors=True)
         elif is_unfinished_journal(left, name):
@@ -350,7 +351,7 @@ def _complete(
 
 
 def _clear_aside(into: str, name: str, journal: Journal | None) -> None:
-    """Remove what a stopped run left aside, or put it back where the place needs it."""
+    """Remove the folder that an interrupted run moved aside, or restore it when needed."""
     target, aside = os.path.join(into, name), os.path.join(into, f"{ASIDE}{name}")
     left = manifest_of(aside, LIMITS).digest
     if journal is None or os.path.islink(target):
@@ -359,7 +360,7 @@ def _clear_aside(into: str, name: str, journal: Journal | None) -> None:
         return rename_folder(aside, target)
     elif left in (journal.old, journal.new):
         return _discard_aside(into, name)
-    else:  # somebody wrote to the old folder while it was exchanged
+    else:  # the old folder was changed during the exchange
         new = manifest_of(target, LIMITS)
         if new.digest == journal.new:
             _put_back(into, name, new)

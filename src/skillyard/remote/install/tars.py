@@ -1,9 +1,10 @@
-"""Tar archives inside gzip, read strictly: one possible meaning, or a refusal.
+"""Reads gzipped tar archives strictly: an archive has one possible meaning, or is refused.
 
-The standard library's ``tarfile`` takes a damaged header for the end of the archive, reads on in
-sparse maps and global headers, and decodes all before it can be stopped. So the headers are read
-here: 512 bytes each, plain files and folders only, and of the extended headers (PAX, GNU long
-name) nothing but the name. What passes, ``tarfile`` reads the same (a test holds the two together).
+The standard library's ``tarfile`` treats a damaged header as the end of the archive, continues in
+sparse maps and global headers, and decodes everything before it can be stopped. Therefore this
+module parses the headers: 512 bytes each, only plain files and folders, and only the name from
+extended headers (PAX, GNU long name). ``tarfile`` reads accepted archives identically, which a test
+checks.
 
 Layout: POSIX.1-2017, "pax", sections "ustar Interchange Format" and "pax Extended Header".
 """
@@ -21,18 +22,18 @@ __all__ = ["unpack_tar_gz"]
 
 _GZIP_SIGN = b"\x1f\x8b"
 _STEP = 4_096
-"""Packed bytes between two looks at the ratio; they unpack to 4 MiB at most."""
+"""Packed bytes between two checks of the ratio; they unpack to 4 MiB at most."""
 
 _BLOCK = 512
 _HEADER_SHARE = 2 * _BLOCK
-"""What an entry takes beside its content, at most: its header, and padding to a whole block."""
+"""Maximum overhead of an entry: its header, and padding to a whole block."""
 _TAIL = 1 << 20
-"""Zeros behind the end: writers fill up to their record size, which is rarely over 10 KiB."""
+"""Maximum zeros after the end: writers pad to their record size, which rarely exceeds 10 KiB."""
 _ZEROS = bytes(_BLOCK)
 _POSIX = b"ustar\x0000"
 _GNU = b"ustar  \x00"
 _NAME_BYTES = 100
-"""A name of more bytes does not fit the header and needs an extended one."""
+"""A longer name, in bytes, does not fit the header and needs an extended one."""
 
 _FILES, _FOLDER, _PAX, _PAX_GLOBAL, _LONG_NAME = (b"0", b"\0"), b"5", b"x", b"g", b"L"
 _REFUSED_TYPES = {
@@ -41,10 +42,10 @@ _REFUSED_TYPES = {
     b"3": "archive_device",
     b"4": "archive_device",
     b"6": "archive_fifo",
-    b"K": "archive_symlink",  # a long name of a link's goal
+    b"K": "archive_symlink",  # a long name of a link's target
 }
 
-# Records about times, owners and remarks, which are dropped with the header's own.
+# Records about times, owners and comments, which are dropped like the same header fields.
 _DROPPED_RECORDS = frozenset(
     [b"atime", b"ctime", b"mtime", b"uid", b"gid", b"uname", b"gname", b"comment"]
 )
@@ -52,7 +53,7 @@ _SPARSE_RECORDS = (b"GNU.sparse", b"SCHILY.realsize", b"SCHILY.offset")
 
 
 _DROPPED_NUMBERS = ((108, 116), (116, 124), (136, 148), (329, 337), (337, 345))
-"""Owner, group, time and the two numbers of a device: where each stands in a header."""
+"""Positions of owner, group, time and the two device numbers in a header."""
 
 
 class _Header(NamedTuple):
@@ -65,7 +66,7 @@ class _Header(NamedTuple):
 
 
 def unpack_tar_gz(data: bytes, contents: Contents) -> None:
-    """Put the files of a gzipped tar into ``contents``. Raises ArchiveRefused."""
+    """Read the files of a gzipped tar into ``contents``. Raises ArchiveRefused."""
     stream = _gunzipped(data, contents)
     position = 0
     renamed: bytes | None = None
@@ -85,7 +86,7 @@ def unpack_tar_gz(data: bytes, contents: Contents) -> None:
 
 
 def _gunzipped(data: bytes, contents: Contents) -> bytes:
-    """Return the tar inside one gzip member, held to the limits while it is unpacked."""
+    """Return the tar inside one gzip member, checking the limits while it is unpacked."""
     if not data.startswith(_GZIP_SIGN):
         raise refused("archive_not_gzip")
     limits = contents.limits
@@ -109,13 +110,13 @@ def _gunzipped(data: bytes, contents: Contents) -> bytes:
 
 
 def _header(block: bytes) -> _Header:
-    """Return what one header block says. Raises ArchiveRefused."""
+    """Return the parsed header block. Raises ArchiveRefused."""
     if len(block) < _BLOCK:
         raise refused("archive_truncated")
     name = _text(block[:100])
     magic, prefix = block[257:265], block[345:500]
     if magic not in (_POSIX, _GNU) or (magic == _GNU and prefix.strip(b"\0")):
-        raise refused("archive_feature", _shown(name))  # GNU has no prefix; some readers use it
+        raise refused("archive_feature", _shown(name))  # GNU has no prefix, and some readers use it
     if sum(block) - sum(block[148:156]) + 8 * ord(" ") != _number(block[148:156], name):
         raise refused("archive_crc", _shown(name))
     if _text(prefix):
@@ -131,7 +132,7 @@ def _text(field: bytes) -> bytes:
 
 
 def _number(field: bytes, name: bytes) -> int:
-    """Return an octal number; the binary form of large ones is refused, as no skill needs it."""
+    """Return an octal number. The binary form of large numbers is refused."""
     if field[0] & 0x80:
         raise refused("archive_feature", _shown(name))
     digits = field.rstrip(b" \0").lstrip(b" ")
@@ -141,9 +142,9 @@ def _number(field: bytes, name: bytes) -> int:
 
 
 def _check_dropped(field: bytes, name: bytes) -> None:
-    """Refuse a number that other readers stumble over, although it is dropped here.
+    """Refuse an invalid number, although it is dropped: other readers may fail on it.
 
-    Blank is none, and the binary form is what writers use for large owners and early dates.
+    Blank is valid, and so is the binary form, which writers use for large owners and early dates.
     """
     if field.strip(b" \0") and field[0] not in (0x80, 0xFF):
         _number(field, name)
@@ -156,7 +157,7 @@ def _shown(name: bytes) -> str:
 def _extended(
     header: _Header, body: bytes, renamed: bytes | None, contents: Contents
 ) -> bytes | None:
-    """Return the name that an extended header gives the next entry, or the one it has already."""
+    """Return the name that an extended header sets for the next entry, or the existing one."""
     shown = _shown(header.name)
     if header.size > contents.limits.extension_bytes:
         raise refused("archive_pax", shown, limit=contents.limits.extension_bytes)
@@ -165,12 +166,12 @@ def _extended(
     else:
         name = _path_record(body, shown)
     if name is not None and (renamed is not None or header.type == _PAX_GLOBAL):
-        raise refused("archive_pax", shown)  # two names for one entry, or one for all
+        raise refused("archive_pax", shown)  # two names for one entry, or one for all entries
     return renamed if name is None else name
 
 
 def _path_record(body: bytes, shown: str) -> bytes | None:
-    """Return the path in a PAX header, or None; refuse records that change anything else."""
+    """Return the path in a PAX header, or None; refuse records with another effect."""
     path = None
     for key, value in _records(body, shown):
         if key == b"path" and path is None:
@@ -181,7 +182,7 @@ def _path_record(body: bytes, shown: str) -> bytes | None:
 
 
 def _records(body: bytes, shown: str) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the pairs of a PAX header, each written as ``length key=value`` and a line feed."""
+    """Yield the records of a PAX header, each written as ``length key=value`` and a line feed."""
     at = 0
     while at < len(body):
         digits = body[at : at + 8].split(b" ", 1)[0]
@@ -196,7 +197,7 @@ def _records(body: bytes, shown: str) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _unpack(header: _Header, body: bytes, renamed: bytes | None, contents: Contents) -> None:
-    """Put one entry into ``contents``; ``renamed`` is its name by an extended header."""
+    """Read one entry into ``contents``; ``renamed`` is its name from an extended header."""
     raw = header.name if renamed is None else renamed
     if renamed is not None and renamed != header.name and _fits(renamed):
         raise refused("archive_renamed", f"{_shown(header.name)} → {_shown(renamed)}")
@@ -216,12 +217,12 @@ def _unpack(header: _Header, body: bytes, renamed: bytes | None, contents: Conte
 
 
 def _fits(name: bytes) -> bool:
-    """True for a name that needs no extended header: no honest writer gives it another there."""
+    """True for a name that fits the header, so that no writer adds an extended one."""
     return name.isascii() and len(name) <= _NAME_BYTES
 
 
 def _check_end(stream: bytes, position: int, renamed: bytes | None) -> None:
-    """Two blocks of zeros end a tar; what follows them is zeros too."""
+    """Check that two blocks of zeros end the tar, and that only zeros follow."""
     if renamed is not None or len(stream) < position + 2 * _BLOCK:
         raise refused("archive_truncated")
     if stream[position:].strip(b"\0"):

@@ -1,10 +1,11 @@
-"""Zip archives, read strictly: one possible meaning, or a refusal.
+"""Reads zip archives strictly: an archive has one possible meaning, or is refused.
 
-The standard library's ``zipfile`` decides by the central directory alone, tolerates data in front
-and between, and lets a later entry replace an earlier one. So the headers are read here, both of
-each entry, and must agree; entries must follow one another without a gap; the rest is ``zlib``.
-What passes, ``zipfile`` reads the same (a test holds the two together), but for the names that
-some tools write in UTF-8 without saying so: those it takes for code page 437.
+The standard library's ``zipfile`` only uses the central directory, tolerates data before and
+between entries, and lets a later entry replace an earlier one. Therefore this module parses both
+headers of each entry, which must agree; entries must follow one another without a gap. Data is
+decoded with ``zlib``. ``zipfile`` reads accepted archives identically, which a test checks, with
+one exception: names that some tools write in UTF-8 without the flag, which it decodes as code page
+437.
 
 Layout: PKWARE's APPNOTE 6.3, sections 4.3.7 (local header), 4.3.9 (data descriptor), 4.3.12
 (central directory) and 4.3.16 (end of central directory).
@@ -37,7 +38,7 @@ _COMMENT_BYTES = 0xFFFF
 
 _STORED, _DEFLATED = 0, 8
 _VERSION = 63
-"""What an entry may ask of its reader: the APPNOTE's own version, in tenths."""
+"""Maximum version needed to extract: the APPNOTE's own version, in tenths."""
 _ENCRYPTED = 0x2041  # bits 0, 6 and 13: encrypted, strongly encrypted, headers masked
 _DESCRIPTOR = 0x0008
 _PLAIN_FLAGS = 0x080E  # bits 1 and 2: deflate's options; 3: sizes follow; 11: the name is UTF-8
@@ -48,7 +49,7 @@ _DOS_FOLDER = 0x10
 
 
 class _End(NamedTuple):
-    """Where the central directory lies."""
+    """The position of the central directory."""
 
     at: int
     entries: int
@@ -57,7 +58,7 @@ class _End(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """One entry as the central directory has it."""
+    """One entry of the central directory."""
 
     name: str
     raw_name: bytes
@@ -71,7 +72,7 @@ class _Entry(NamedTuple):
 
 
 def unpack_zip(data: bytes, contents: Contents) -> None:
-    """Put the files of a zip into ``contents``. Raises ArchiveRefused."""
+    """Read the files of a zip into ``contents``. Raises ArchiveRefused."""
     end = _end(data)
     contents.count(end.entries)
     entries = _central_directory(data, end)
@@ -120,7 +121,7 @@ def _central_directory(data: bytes, end: _End) -> list[_Entry]:
 
 
 def _central_header(data: bytes, at: int, end: int) -> tuple[_Entry, int]:
-    """Return one entry and where the next begins."""
+    """Return one entry, and the position of the next."""
     if at + _CENTRAL.size > end:
         raise refused("archive_truncated")
     (sign, _, version, flags, method, _, _, crc, packed, size, name_size, extra_size, comment_size,
@@ -146,7 +147,7 @@ def _central_header(data: bytes, at: int, end: int) -> tuple[_Entry, int]:
 
 
 def _name(raw: bytes) -> str:
-    """Return a name as text. UTF-8 is asked for whatever bit 11 says: some tools never set it."""
+    """Return a name as text. It must be UTF-8 even without bit 11, which some tools never set."""
     try:
         return raw.decode()
     except UnicodeDecodeError:
@@ -154,7 +155,7 @@ def _name(raw: bytes) -> str:
 
 
 def _check_extra(extra: bytes, raw_name: bytes, name: str) -> None:
-    """Refuse extra fields that are malformed or that change what the entry is."""
+    """Refuse extra fields that are malformed or change the meaning of the entry."""
     at = 0
     while at < len(extra):
         if at + _FIELD.size > len(extra):
@@ -174,7 +175,7 @@ def _check_extra(extra: bytes, raw_name: bytes, name: str) -> None:
 
 
 def _unpack(data: bytes, entry: _Entry, end: _End, contents: Contents) -> int:
-    """Put one entry into ``contents``; return where the next must begin."""
+    """Read one entry into ``contents``; return the position where the next must begin."""
     at = _local_header(data, entry, end)
     following = at + entry.packed
     if following > end.offset:
@@ -198,7 +199,7 @@ def _unpack(data: bytes, entry: _Entry, end: _End, contents: Contents) -> int:
 
 
 def _local_header(data: bytes, entry: _Entry, end: _End) -> int:
-    """Return where the entry's data begins; both of its headers must say the same."""
+    """Return the start of the entry's data. Its two headers must agree."""
     at = entry.offset
     if at + _LOCAL.size > end.offset:
         raise refused("archive_layout", entry.name)
@@ -213,7 +214,7 @@ def _local_header(data: bytes, entry: _Entry, end: _End) -> int:
     if (flags, method, data[name_at:extra_at]) != (entry.flags, entry.method, entry.raw_name):
         raise refused("archive_header_mismatch", entry.name)
     for here, there in ((crc, entry.crc), (packed, entry.packed), (size, entry.size)):
-        if here != there and not (flags & _DESCRIPTOR and here == 0):  # left to the descriptor
+        if here != there and not (flags & _DESCRIPTOR and here == 0):  # in the data descriptor
             raise refused("archive_header_mismatch", entry.name)
     _check_extra(data[extra_at:following], entry.raw_name, entry.name)
     return following
@@ -228,7 +229,7 @@ _TYPES = {
 
 
 def _check_type(mode: int, expected: int, name: str) -> None:
-    """Refuse an entry whose Unix type is not the one that its name says; 0 is no type."""
+    """Refuse an entry with a Unix type that contradicts its name; 0 means no type."""
     kind = stat.S_IFMT(mode)
     if kind in (0, expected):
         return
@@ -238,7 +239,7 @@ def _check_type(mode: int, expected: int, name: str) -> None:
 
 
 def _decoded(packed: memoryview, entry: _Entry) -> bytes:
-    """Return the content of an entry: as long as its header says, and with that checksum."""
+    """Return the content of an entry, after checking its length and checksum."""
     content = bytes(packed) if entry.method == _STORED else _inflated(packed, entry)
     if len(content) != entry.size:
         raise refused("archive_header_mismatch", entry.name)
@@ -250,7 +251,7 @@ def _decoded(packed: memoryview, entry: _Entry) -> bytes:
 def _inflated(packed: memoryview, entry: _Entry) -> bytes:
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     try:
-        content = inflater.decompress(packed, entry.size + 1)  # one more shows that it lied
+        content = inflater.decompress(packed, entry.size + 1)  # one more byte detects a wrong size
     except zlib.error:
         raise refused("archive_damaged", entry.name) from None
     if len(content) > entry.size or inflater.unused_data:
@@ -261,7 +262,7 @@ def _inflated(packed: memoryview, entry: _Entry) -> bytes:
 
 
 def _behind_descriptor(data: bytes, at: int, entry: _Entry) -> int:
-    """Return where the data descriptor ends, whose signature many tools write and some do not."""
+    """Return the end of the data descriptor, with or without its optional signature."""
     numbers = _SIZES.pack(entry.crc, entry.packed, entry.size)
     for descriptor in (_DESCRIPTOR_SIGN + numbers, numbers):
         if data.startswith(descriptor, at):

@@ -14,9 +14,9 @@ class Candidate(NamedTuple):
     """One skill with the record of each source."""
 
     hit: Hit
-    """What all of them say together."""
+    """The merged metadata of all records."""
     hits: tuple[Hit, ...]
-    """The records, the one preferred first; each is fetched by the source that found it."""
+    """The records, the preferred one first. Each is fetched by the source that returned it."""
 
     @property
     def found_by(self) -> tuple[str, ...]:

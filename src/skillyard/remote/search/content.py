@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 SKILL_BYTES = 8_192
-"""What a skill takes in memory beside its texts: its fields, and how they are found again."""
+"""Memory of a skill in addition to its texts: fields and lookup tables."""
 
 
 class Content(NamedTuple):
@@ -37,7 +37,7 @@ class Content(NamedTuple):
 
     skill: Skill
     raw: str
-    """The text of its SKILL.md as it came."""
+    """The unchanged text of its SKILL.md."""
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -91,7 +91,7 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
 
 
 def read_again(hit: Hit, package: Package, known: ParseCache) -> Content:
-    """Return :func:`read_package` of the two, from the parse cache when nothing has changed."""
+    """Return :func:`read_package` of both, from the parse cache when nothing has changed."""
     texts = tuple(
         (path, package.files.get(path, b"")) for path in ("SKILL.md", *_markdown(package))
     )
@@ -100,8 +100,8 @@ def read_again(hit: Hit, package: Package, known: ParseCache) -> Content:
     content = known.get(key)
     if not isinstance(content, Content):
         content = read_package(hit, package)
-        taken = sum(len(data) for _, data in texts) + sys.getsizeof(content.raw)
-        known.put(key, content, taken + sum(map(sys.getsizeof, facts)) + size_of(content.skill))
+        size = sum(len(data) for _, data in texts) + sys.getsizeof(content.raw)
+        known.put(key, content, size + sum(map(sys.getsizeof, facts)) + size_of(content.skill))
     return content._replace(skill=own(content.skill))
 
 
@@ -116,7 +116,7 @@ def shown(skill: Skill, known: ParseCache) -> Skill:
 
 
 def own(skill: Skill) -> Skill:
-    """Return the skill, or a copy when it holds mutable values."""
+    """Return the skill, or a copy when it contains mutable values."""
     return skill if is_plain(skill) else type(skill)(**skill.fields())  # metadata is copied
 
 
@@ -127,11 +127,11 @@ def is_plain(skill: Skill) -> bool:
 
 
 _PLAIN = (str, int, float, type(None))
-"""Values that nobody can change."""
+"""Immutable types of values."""
 
 
 def size_of(skill: Skill) -> int:
-    """Return about how many bytes a skill takes in memory."""
+    """Return the approximate memory of a skill in bytes."""
     texts = sys.getsizeof(skill.body) + 4 * sys.getsizeof(skill.frontmatter)
     texts += sum(map(sys.getsizeof, (part for each in skill.references for part in each)))
     return texts + sys.getsizeof(skill.description) + SKILL_BYTES

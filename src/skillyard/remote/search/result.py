@@ -22,7 +22,7 @@ class SourceStatus(NamedTuple):
 
     name: str
     state: str
-    """``ok``, ``partial`` (some of the places it asks failed) or ``failed``."""
+    """``ok``, ``partial`` (some of the places that it queries failed) or ``failed``."""
     found: int = 0
     code: str = ""
     """The kind of failure; see :class:`~skillyard.remote.sources.protocol.SourceFailed`."""
@@ -30,7 +30,7 @@ class SourceStatus(NamedTuple):
     retry_after_s: float | None = None
 
     def document(self) -> shapes.SourceStatus:
-        """Return the status as a document shows it; a failure only where there is one."""
+        """Return the status as a document shows it; with ``failure`` only when there is one."""
         failed, after_s = self.state != "ok", self.retry_after_s
         return shapes.SourceStatus(
             name=self.name,
@@ -51,22 +51,22 @@ class FoundSkill(NamedTuple):
     """One skill of a search result."""
 
     skill: Skill
-    """With its body, or without one where it could not be had."""
+    """With its body, unless that could not be fetched."""
     hit: Hit
     found_by: tuple[str, ...]
-    """The sources that know it, the preferred one first."""
+    """The sources that list it, the preferred one first."""
     match: Match | None = None
-    """Its score, level, signals and explanation; None where it was not ranked."""
+    """Its score, level, signals and explanation; None when it was not ranked."""
     package: Package | None = None
     raw: str = ""
-    """The text of its SKILL.md as it came."""
+    """The unchanged text of its SKILL.md."""
     diagnostics: tuple[Diagnostic, ...] = ()
     failure: SourceFailed | None = None
-    """Why there is no content."""
+    """The reason for missing content."""
     tokens: int | None = None
-    """Estimated tokens of its texts, where a service has counted them."""
+    """Estimated tokens of its texts, when a service counted them."""
     omitted: bool = False
-    """True where a service left out its texts to keep a token budget."""
+    """True when a service left out its texts to keep a token budget."""
 
     @property
     def score(self) -> float:
@@ -78,8 +78,8 @@ class FoundSkill(NamedTuple):
     ) -> shapes.Skill:
         """Return the skill as a document shows it.
 
-        ``refs.skills_sh`` and ``refs.github`` are text, empty where there is no address: Skyll's
-        own client takes nothing else.
+        ``refs.skills_sh`` and ``refs.github`` are strings, empty without an address, because
+        Skyll's own client accepts nothing else.
         """
         skill, package, match = self.skill, self.package, self.match
         raw_url = "" if package is None else package.raw_url
@@ -127,7 +127,7 @@ class FoundSkill(NamedTuple):
     def to_dict(
         self, *, include_content: bool = True, include_raw: bool = False, explain: bool = False
     ) -> dict[str, Any]:
-        """Return the JSON shape: Skyll's fields, then ours."""
+        """Return the JSON shape: Skyll's fields, then skillyard's."""
         document = self.document(
             include_content=include_content, include_raw=include_raw, explain=explain
         )
@@ -136,7 +136,7 @@ class FoundSkill(NamedTuple):
 
 
 def _frontmatter(skill: Skill) -> dict[str, Any]:
-    """Return the fields that the service sends under their own names."""
+    """Return the frontmatter fields that the service sends under their own names."""
     fields = {each.name: getattr(skill, each.name) for each in SKILL_FIELDS.values() if each.wire}
     declared = any(skill.triggers)
     triggers = from_attributes(shapes.Triggers, skill.triggers) if declared else None
@@ -144,7 +144,7 @@ def _frontmatter(skill: Skill) -> dict[str, Any]:
 
 
 def _encodable(value: Any) -> Any:
-    """Return a JSON value without lone surrogates, which no encoding of text has."""
+    """Return a JSON value without lone surrogates, which cannot be encoded."""
     if isinstance(value, str):
         return value if value.isascii() else _text(value)
     if isinstance(value, dict):
@@ -166,7 +166,7 @@ def _marketplace(hit: Hit) -> str:
 
 
 def _beside(raw_url: str, path: str) -> str | None:
-    """Return where a reference lies, beside the SKILL.md of a file address."""
+    """Return the address of a reference, relative to the address of the SKILL.md."""
     base, _, name = raw_url.rpartition("/")
     return f"{base}/{quote(path)}" if name == "SKILL.md" else None
 
@@ -178,17 +178,19 @@ class SearchResult:
 
     query: str
     skills: tuple[FoundSkill, ...]
-    """Best first, up to the limit; those without content last."""
+    """Best first, up to the limit. Skills without content come last."""
     sources: tuple[SourceStatus, ...]
-    """One for each source, in query order."""
+    """One status for each source, in query order."""
     ranker: str
     considered: int = 0
-    """Different skills that the sources named."""
+    """Number of distinct skills that the sources returned."""
     floor: float = float("-inf")
-    """The score from which the ranker says that a skill fits; minus infinity where it says none."""
+    """The score from which the ranker considers a skill fitting; minus infinity without one."""
+    note: str = ""
+    """Why the default scorer of a service did not rank; empty where it did."""
 
     def __repr__(self) -> str:
-        # Without the texts: an event loop makes this of every result that it hands on.
+        # Without the texts: an event loop builds this for every result.
         return f"SearchResult({self.query!r}, {self.count} of {self.considered} skills)"
 
     @property
@@ -214,7 +216,7 @@ class SearchResult:
     def document(
         self, *, include_content: bool = True, include_raw: bool = False, explain: bool = False
     ) -> shapes.SearchResult:
-        """Return ``skillyard.search/1``: Skyll's shape, with what each source did."""
+        """Return ``skillyard.search/1``: Skyll's shape, with the status of each source."""
         return shapes.SearchResult(
             query=self.query,
             count=self.count,
@@ -230,12 +232,13 @@ class SearchResult:
             considered=self.considered,
             partial=self.partial,
             sources=tuple(status.document() for status in self.sources),
+            note=self.note or None,
         )
 
     def to_dict(
         self, *, include_content: bool = True, include_raw: bool = False, explain: bool = False
     ) -> dict[str, Any]:
-        """Return ``skillyard.search/1``: Skyll's shape, with what each source did."""
+        """Return ``skillyard.search/1``: Skyll's shape, with the status of each source."""
         document = self.document(
             include_content=include_content, include_raw=include_raw, explain=explain
         )

@@ -28,9 +28,9 @@ from skillyard.skill import Skill
 __all__ = ["CACHE_BYTES", "CandidateSet", "SearchCache", "SearchRequest", "UnrankedSkills"]
 
 CACHE_BYTES = 32 * 1024 * 1024
-"""The size of a cache. Twenty real skills with 143,000 characters count as one MiB."""
+"""Size limit of a cache. Twenty real skills with 143,000 characters count as one MiB."""
 ENTRY_BYTES = 2_048
-"""What a skill takes in memory beside its texts: its hit and its records."""
+"""Memory of a skill in addition to its texts: its hit and its records."""
 
 
 class SearchRequest(NamedTuple):
@@ -38,7 +38,7 @@ class SearchRequest(NamedTuple):
 
     text: str
     per_source: int
-    """How many skills each source is asked for."""
+    """Number of skills requested from each source."""
     include_content: bool
     include_references: bool
 
@@ -49,7 +49,7 @@ class UnrankedSkills(tuple[Skill, ...]):
     bound: dict[Any, BoundScorer]
 
     def __new__(cls, skills: Iterable[Skill] = ()) -> Self:
-        """Return the skills with no scorer bound yet."""
+        """Return the skills without a bound scorer."""
         unranked = super().__new__(cls, skills)
         unranked.bound = {}
         return unranked
@@ -60,24 +60,24 @@ class CandidateSet(NamedTuple):
 
     skills: tuple[FoundSkill, ...]
     rankable: tuple[Skill, ...]
-    """The same skills as they are ranked."""
+    """The same skills in the form in which they are ranked."""
     statuses: tuple[SourceStatus, ...]
     considered: int
     is_plain: bool
     """True when every skill is immutable."""
     unranked: UnrankedSkills = UnrankedSkills()
-    """Those of ``rankable`` that no source has ranked among all of its skills …"""
+    """The skills of ``rankable`` that no source has ranked among all of its skills."""
     unranked_positions: tuple[int, ...] = ()
-    """… and their positions."""
+    """The positions of these skills."""
     now: float | None = None
-    """When the cache gave it, in seconds since the epoch; None for what has just come."""
+    """When the cache returned it, in seconds since the epoch; None for a new result."""
 
     def to_rank(self) -> Sequence[Skill]:
-        """Return the skills to rank: no other search gets one in which something can change."""
+        """Return the skills to rank. Searches share only immutable skills."""
         return self.rankable if self.is_plain else [own(skill) for skill in self.rankable]
 
     def result(self, position: int, match: Match | None) -> FoundSkill:
-        """Return one skill for an answer, with its age; it shares nothing that can change."""
+        """Return one skill for an answer, with its age. It shares no mutable value."""
         candidate = self.skills[position]
         return candidate._replace(
             skill=candidate.skill if self.is_plain else own(candidate.skill),
@@ -94,7 +94,7 @@ class CandidateSet(NamedTuple):
         )
 
     def size(self) -> int:
-        """Return about how many bytes this takes in memory, were none of it in another cache."""
+        """Return the approximate memory in bytes, without counting what other caches also hold."""
         texts_shared = SKILL_BYTES * len(self.rankable)
         return sum(map(_size, self.skills)) + texts_shared + ENTRY_BYTES
 
@@ -107,7 +107,7 @@ def _copy_package(package: Package, now: float | None) -> Package:
 
 
 def _tells_age(package: Package) -> bool:
-    """True for an age that grows with the time, and for what has none."""
+    """True when the age grows with time, or when there is none."""
     return isinstance(package.age_s, Age) or package.age_s == 0.0
 
 
@@ -126,7 +126,7 @@ class _State(NamedTuple):
 
     cache_keys: tuple[object, ...]
     transport: object | None
-    """The state of the response cache and of the hosts; None where no source uses them."""
+    """The state of the response cache and of the hosts; None when no source uses them."""
 
 
 class _Entry(NamedTuple):
@@ -145,7 +145,7 @@ class SearchCache:
     """
 
     def __init__(self, transport: DependencyTracker, *, max_bytes: int = CACHE_BYTES) -> None:
-        """``transport`` is the one through which every source asks whose answers are stored."""
+        """``transport`` must be the one that all sources with stored responses use."""
         self.entries: LruBytes[_Key, _Entry] = LruBytes(max_bytes)
         self.transport = transport
 
@@ -174,7 +174,7 @@ class SearchCache:
         return candidates
 
     def _state(self, sources: Sequence[Source]) -> _State | None:
-        """Return what the sources answer from at the moment; None where a change may go unseen."""
+        """Return the current state of the sources; None when changes could go unnoticed."""
         keys = [cache_key_of(source) for source in sources]
         declared = [key for key in keys if key is not None]
         if len(declared) < len(keys):
@@ -190,6 +190,6 @@ class SearchCache:
 
 
 def _may_store(state: _State, dependencies: Dependencies) -> bool:
-    """True where the result depends on nothing but what the sources declared."""
+    """True when the result depends only on the declared inputs of the sources."""
     undeclared = dependencies.uses_transport and state.transport is None
     return dependencies.is_cacheable and not undeclared

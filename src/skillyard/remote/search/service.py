@@ -42,11 +42,11 @@ from skillyard.skill import Skill
 __all__ = ["SearchService"]
 
 MAX_SKILLS = 100
-"""Skills of one answer."""
+"""Maximum number of skills in one result."""
 AT_ONCE = 32
-"""Skills that are fetched at a time."""
+"""Number of skills that are fetched concurrently."""
 MAX_REMOTE_CHARACTERS = 2_000
-"""Of a query that leaves this machine."""
+"""Maximum length of a query that leaves this machine."""
 
 
 @check_arguments
@@ -88,9 +88,9 @@ class SearchService:
             self.search_cache = search_cache
         self.sources, built_here = self._build(sources, catalog, self.search_cache.transport)
         self._tracked_sources = self.sources if built_here or search_cache is not None else None
-        """The sources, where all of them ask through the cache's transport; else None."""
+        """The transport that all sources share with the cache; None when they do not."""
         self._ranking = tuple(each for each in self.sources if isinstance(each, RankingSource))
-        """The sources that rank their skills themselves, as the default scorer says."""
+        """The sources that rank their own skills with the default scorer."""
         self._room = asyncio.Semaphore(AT_ONCE)
 
     def _build(
@@ -99,7 +99,7 @@ class SearchService:
         catalog: Catalog | None,
         transport: Transport,
     ) -> tuple[tuple[Source, ...], bool]:
-        """Return the sources, and whether all of them ask through ``transport``."""
+        """Return the sources, and whether all of them use ``transport``."""
         if sources is None:
             return tuple(build_sources(self.settings, transport, None, catalog)), True
         built: list[Source] = []
@@ -132,7 +132,7 @@ class SearchService:
         """Return up to ``limit`` skills (1..100) for the query, best first.
 
         Without content nothing is fetched, and every skill is ranked by its metadata. The result
-        names each source that failed and holds the skills of the others. Raises InvalidInput.
+        names each source that failed and contains the skills of the others. Raises InvalidInput.
         """
         text = _checked(query, limit)
         request = SearchRequest(text, self.per_source(limit), include_content, include_references)
@@ -153,7 +153,7 @@ class SearchService:
         )
 
     async def _gather(self, request: SearchRequest) -> CandidateSet:
-        """Return the candidates of all sources for a request, with their contents."""
+        """Return the candidates of all sources for a request, with their content."""
         answers = await asyncio.gather(
             *(self._ask(source, request.text, request.per_source) for source in self.sources)
         )
@@ -184,7 +184,7 @@ class SearchService:
 
     @check_arguments
     def per_source(self, limit: int) -> int:
-        """Return how many skills each source is asked for: twice the limit, at least the floor."""
+        """Return how many skills to request from a source: twice the limit, or the minimum."""
         return max(2 * limit, self.settings.over_fetch_floor)
 
     @check_arguments
@@ -233,7 +233,7 @@ class SearchService:
             )
             return self._rank(request, self._candidate_set(skills), 1)[0]
         for found_one in (await self.search(text, include_references=references)).skills:
-            if folded == _folded(found_one.skill.name):  # its folder is called something else
+            if folded == _folded(found_one.skill.name):  # its folder has another name
                 return found_one
         statuses = [status for _, status in answers]
         if statuses and all(status.state == "failed" for status in statuses):
@@ -246,7 +246,7 @@ class SearchService:
     ) -> tuple[Sequence[Hit], SourceStatus]:
         try:
             async with asyncio.timeout(self.settings.source_timeout_s):
-                # One that ranks is a catalog on this machine: it gets all of the request.
+                # A source that ranks is a catalog on this machine: it gets the whole request.
                 here = isinstance(source, RankingSource)
                 answer = await source.search(text if here else text[:MAX_REMOTE_CHARACTERS], limit)
                 hits = list(answer)[:limit]
@@ -272,7 +272,7 @@ class SearchService:
     async def _contents(
         self, candidates: Sequence[Candidate], include_content: bool, references: bool
     ) -> list[FoundSkill]:
-        """Return the candidates with their contents; only those to be fetched take a task."""
+        """Return the candidates with their content. Only those that are fetched use a task."""
         results = [_without_asking(each, include_content, references) for each in candidates]
         fetched = iter(
             await asyncio.gather(
@@ -334,7 +334,7 @@ class SearchService:
     def _rank(
         self, request: SearchRequest, candidates: CandidateSet, limit: int
     ) -> list[FoundSkill]:
-        """Return the best skills in order: those with content first, then as the ranker says."""
+        """Return the best skills in order: those with content first, then by rank."""
         query = Query(request.text, include_references=request.include_references)
         if self.ranker == resolve(DEFAULT_SCORER):
             return self._rank_by_default(query, request.per_source, candidates, limit)
@@ -365,10 +365,10 @@ class SearchService:
     def _rank_by_default(
         self, query: Query, per_source: int, candidates: CandidateSet, limit: int
     ) -> list[FoundSkill]:
-        """Return the best skills as the default scorer says, those with content first.
+        """Return the best skills by the default scorer, those with content first.
 
-        What a source has ranked among all of its skills keeps the score that it has there; the
-        others are ranked among themselves. Scores are probabilities, so the two can be compared.
+        Skills that a source has ranked among all of its skills keep that score. The others are
+        ranked among themselves. Scores are probabilities, so both are comparable.
         """
         skills = candidates.skills
         known: dict[str, Match] = {}
@@ -397,9 +397,9 @@ class SearchService:
 
 
 _ODD = re.compile(r"[\x00-\x1f\x7f\\]|\.\.|//")
-"""What stands in no name of a source or a skill."""
+"""Matches text that is not the name of a source or a skill."""
 _GRAVITY: Mapping[str, int] = {"rate_limited": 0, "denied": 1, "timeout": 2, "unreachable": 3}
-"""Of two failures the one that a person can do something about is told."""
+"""Of two failures, the one that a person can act on is reported."""
 
 
 def _worse(one: SourceFailed | None, other: SourceFailed) -> SourceFailed:
@@ -422,7 +422,7 @@ def _without_asking(
 
 
 def _has_body(skill: Skill | None) -> TypeGuard[Skill]:
-    """True for a skill with a body at hand; the file of an indexed one may be gone by now."""
+    """True for a skill whose body is loaded; the file of an indexed skill may be gone by now."""
     try:
         return skill is not None and bool(skill.body)
     except SkillError:
@@ -430,7 +430,7 @@ def _has_body(skill: Skill | None) -> TypeGuard[Skill]:
 
 
 def _at_hand(skill: Skill, hit: Hit) -> Skill:
-    """Return a skill that a source holds itself, with what all of them say of it."""
+    """Return a skill that a source holds itself, with the merged metadata."""
     facts = (hit.source, hit.id, hit.install_count, hit.curated)
     if (skill.source, skill.slug, skill.install_count, skill.curated) == facts:
         return own(skill)
@@ -440,7 +440,7 @@ def _at_hand(skill: Skill, hit: Hit) -> Skill:
 
 
 def _once_each(skills: Iterable[FoundSkill]) -> list[FoundSkill]:
-    """Return the skills without those that turned out to be one: the same folder of one source."""
+    """Return the skills without duplicates: the same folder of one source."""
     by_key: dict[tuple[str, str], FoundSkill] = {}
     for each in skills:
         path = each.package.path if each.package is not None else ""
@@ -450,7 +450,7 @@ def _once_each(skills: Iterable[FoundSkill]) -> list[FoundSkill]:
 
 
 def _joined(one: FoundSkill, other: FoundSkill) -> FoundSkill:
-    """Return two records of one skill as one: the more installed, with both their marks."""
+    """Merge two records of one skill: the more installed one, with the marks of both."""
     best, second = (other, one) if other.hit.install_count > one.hit.install_count else (one, other)
     curated = one.hit.curated or other.hit.curated
     hit = best.hit._replace(curated=curated)

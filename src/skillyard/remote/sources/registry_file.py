@@ -66,14 +66,17 @@ def parse_registry(text: str, path: str = "") -> Registry:
 
 def _without_comments(line: str, inside: bool) -> tuple[str, bool]:
     """Return (the line without what is commented out, whether a comment goes on behind it)."""
-    text = ""
-    while line:
-        before, mark, line = line.partition("-->" if inside else "<!--")
-        text += "" if inside else before
-        if not mark:
+    pieces: list[str] = []
+    start = 0
+    while True:
+        mark = "-->" if inside else "<!--"
+        end = line.find(mark, start)
+        if not inside:
+            pieces.append(line[start:] if end < 0 else line[start:end])
+        if end < 0:
             break
-        inside = not inside
-    return text, inside
+        inside, start = not inside, end + len(mark)
+    return "".join(pieces), inside
 
 
 def _entry(text: str, category: str) -> Hit | None:

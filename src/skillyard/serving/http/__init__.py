@@ -1,10 +1,11 @@
-"""The HTTP service: the use cases over JSON, and pages for people, on this machine.
+"""The HTTP service: the use cases as JSON, and pages for people.
 
-``serve(ServiceOptions(...))`` runs it; ``create_app(ServiceOptions(...))`` is the ASGI
-application for a server of one's own. A request passes :mod:`.app` (guards, request id, log,
-figures), is read by :mod:`.fields`, answered by one function of :mod:`.routes`, and leaves through
-:mod:`skillyard.serving.runtime.encoding`; :mod:`skillyard.serving.web` makes the pages. Beyond this
-machine a token is needed. Starlette and uvicorn, the extra ``serve``, load with the two functions.
+``serve(ServiceOptions(...))`` runs it; ``create_app(ServiceOptions(...))`` returns the ASGI
+application for another server. A request passes :mod:`.app` (guards, request id, log, metrics), is
+parsed by :mod:`.fields`, handled by one function of :mod:`.routes`, and encoded by
+:mod:`skillyard.serving.runtime.encoding`; :mod:`skillyard.serving.web` renders the pages. Addresses
+beyond this machine need a token. Starlette and uvicorn (extra ``serve``) are imported by the two
+functions.
 """
 
 from __future__ import annotations

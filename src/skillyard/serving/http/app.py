@@ -1,4 +1,4 @@
-"""The ASGI application: the gate that every request passes, and the resources behind it."""
+"""The ASGI application: the gate that every request passes, and the routes behind it."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ __all__ = ["MCP_PATH", "create_app"]
 
 MCP_PATH = "/mcp"
 ROUTE = "skillyard.route"
-"""Where the scope holds the template of the path, for the log and the figures."""
+"""Key of the scope for the path template, which log and metrics use."""
 REQUEST_ID = "skillyard.request_id"
 AUTHORITY = "skillyard.authority"
-"""Where the scope holds the host and port by which the client called us, checked."""
+"""Key of the scope for the validated host and port that the client used."""
 METHODS = frozenset(
     {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}
 )
@@ -57,10 +57,10 @@ _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 def create_app(options: ServiceOptions | None = None, *, log: Log | None = None) -> Starlette:
-    """Return the application. Raises SkillyardError for options and settings that cannot be used.
+    """Return the application. Raises SkillyardError for invalid options and settings.
 
-    The catalog is opened when the application starts (or with the first request that needs it),
-    and closed with its lifespan.
+    The catalog is opened when the application starts (or with the first request that needs it), and
+    closed with its lifespan.
     """
     context = AppContext(options or ServiceOptions(), ROUTES, log)
     by_pattern: dict[str, dict[str, Route]] = {}
@@ -79,7 +79,7 @@ def create_app(options: ServiceOptions | None = None, *, log: Log | None = None)
         exception_handlers={HTTPException: _not_routed},
         lifespan=_lifespan,
     )
-    app.router.redirect_slashes = False  # one address for one thing, and no redirect to follow
+    app.router.redirect_slashes = False  # one address per resource, without redirects
     app.state.context = context
     app.state.mcp = mcp
     app.add_middleware(_Gate, context=context)
@@ -89,7 +89,7 @@ def create_app(options: ServiceOptions | None = None, *, log: Log | None = None)
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     context: AppContext = app.state.context
-    context.follower.refresh()  # requests wait for it; /health says meanwhile that we are starting
+    context.follower.refresh()  # requests wait for it; /health reports the start
     try:
         async with nullcontext() if app.state.mcp is None else app.state.mcp.running():
             yield
@@ -98,7 +98,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 def _mcp(context: AppContext) -> McpApp | None:
-    """Return the MCP server over the same service; None where the SDK is not installed."""
+    """Return the MCP server over the same context; None when the SDK is not installed."""
     if find_spec("mcp") is None:
         return None
     from skillyard.serving.mcp.http_app import mcp_app
@@ -118,13 +118,13 @@ class _Mounted:
 
 
 async def _not_routed(request: Request, error: Exception) -> Response:
-    """Answer for a path that there is not."""
+    """Return the response for an unknown path."""
     refused = Refused(404, "no_route", "there is nothing at this path", hint="see /docs")
     return _response(_reply_of(refused, request.scope))
 
 
 class _Gate:
-    """Guards, request id, headers, log line and figures of every request."""
+    """Guards, request id, headers, log line and metrics of every request."""
 
     def __init__(self, app: ASGIApp, context: AppContext) -> None:
         self._app = app
@@ -149,7 +149,7 @@ class _Gate:
                 await self._app(scope, passage.receive, passage.send)
             except Refused as refused:
                 _log_refusal(context.log, refused, scope, cause_of(refused))
-                # Who may not come in may load nothing for the page either.
+                # A refused client may not load the assets of a page either.
                 reply = _reply_of(refused, scope, bare=not inside)
                 await _response(reply)(scope, passage.receive, passage.send)
             except Exception as error:  # noqa: BLE001 - one request never ends another
@@ -163,7 +163,7 @@ class _Gate:
 
 
 def _probe(context: AppContext, scope: Scope) -> Reply | None:
-    """Return the answer of a probe, without guards, log and figures: it comes each second."""
+    """Return the response of a probe. Probes come every second and skip guards, log and metrics."""
     if scope["method"] not in ("GET", "HEAD"):
         return None
     probe = probe_result(context, scope["path"])
@@ -175,17 +175,17 @@ def _probe(context: AppContext, scope: Scope) -> Reply | None:
 def _log_refusal(
     log: Log, refused: Refused, scope: Scope, cause: BaseException | None = None
 ) -> None:
-    """Log a refusal with the exception behind it, under the request's id."""
+    """Log a refusal with its cause, under the request's id."""
     place = {"id": scope[REQUEST_ID], "route": scope.get(ROUTE, "other")}
     log.refused(refused.code, refused.message, status=refused.status, cause=cause, **place)
 
 
 class _Passage:
-    """One request on its way through: what it brought, what it got."""
+    """One request in progress, with the facts for its log line."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        given = header_of(scope, b"x-request-id")
-        self.id = given if _ID.fullmatch(given) else secrets.token_hex(8)
+        request_id = header_of(scope, b"x-request-id")
+        self.id = request_id if _ID.fullmatch(request_id) else secrets.token_hex(8)
         scope[REQUEST_ID] = self.id
         self.status = 0
         self._size = 0
@@ -197,14 +197,14 @@ class _Passage:
         self._unread = bool(header_of(scope, b"transfer-encoding")) or length not in ("", "0")
 
     async def receive(self) -> Message:
-        """Give the next piece of the body."""
+        """Return the next piece of the body."""
         message = await self._receive()
         if message["type"] == "http.request" and not message.get("more_body", False):
             self._unread = False
         return message
 
     async def send(self, message: Message) -> None:
-        """Put a piece of the answer on the wire, the head with the headers of every answer."""
+        """Send a piece of the response; its start gets the headers of every response."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             message["headers"] = self._headers(message.get("headers", ()))
@@ -212,8 +212,8 @@ class _Passage:
             self._size += len(message.get("body", b""))
         await self._send(message)
 
-    def _headers(self, given: Any) -> list[tuple[bytes, bytes]]:
-        headers = list(given)
+    def _headers(self, pairs: Any) -> list[tuple[bytes, bytes]]:
+        headers = list(pairs)
         names = {name for name, _ in headers}
         headers += [
             (name.encode(), value.encode())
@@ -221,12 +221,12 @@ class _Passage:
             if name.encode() not in names
         ]
         headers.append((b"x-request-id", self.id.encode("ascii")))
-        if self._unread:  # a body that nobody reads has no end that we wait for
+        if self._unread:  # an unread body may never end
             headers.append((b"connection", b"close"))
         return headers
 
     def note(self, context: AppContext) -> None:
-        """Write the log line and count."""
+        """Write the log line and update the metrics."""
         seconds = time.perf_counter() - self._start
         route = self._scope.get(ROUTE, "other")
         method = self._scope["method"] if self._scope["method"] in METHODS else "other"
@@ -243,7 +243,7 @@ class _Passage:
 
 
 class _Resource:
-    """What lies at one path: its methods, HEAD and OPTIONS among them."""
+    """The routes of one path by method, with HEAD and OPTIONS."""
 
     def __init__(self, context: AppContext, methods: Mapping[str, Route]) -> None:
         self._context = context
@@ -282,7 +282,7 @@ class _Resource:
         return Reply(b"", "", 204, headers)
 
     async def _answer(self, route: Route, scope: Scope, receive: Receive) -> Reply:
-        """Read the request, wait for a place, and let the route answer."""
+        """Parse the request, wait for a slot, and call the route."""
         context = self._context
         try:
             values = await self._values(route, scope, receive)
@@ -310,7 +310,7 @@ class _Resource:
         return self._dated(_reply_of(refused, scope, page=route.media == "text/html"))
 
     def _dated(self, reply: Reply) -> Reply:
-        """Return the answer with what says from which generation it is; a 404 has one too."""
+        """Return the response with the headers of its generation, also for 404."""
         snapshot = CURRENT_SNAPSHOT.get()
         if snapshot is None:
             return reply
@@ -319,17 +319,17 @@ class _Resource:
     async def _values(self, route: Route, scope: Scope, receive: Receive) -> dict[str, Any]:
         values = from_path(route.path_fields, scope["path_params"])
         if route.method == "GET":
-            given = from_query(route.fields, scope["query_string"], strict=route.strict)
+            fields = from_query(route.fields, scope["query_string"], strict=route.strict)
         elif route.form:
             body = await self._context.body_reader.read(scope, receive, form=True)
-            given = await self._context.in_thread(_of_form, route, body)
+            fields = await self._context.in_thread(_of_form, route, body)
         else:
             body = await self._context.body_reader.read(scope, receive)
-            given = await self._context.in_thread(_document, route, body)
-        return {**given, **values}
+            fields = await self._context.in_thread(_document, route, body)
+        return {**fields, **values}
 
     async def _finished(self, scope: Scope, reply: Reply) -> Reply:
-        """Return the answer with its entity tag and as the client can read it."""
+        """Return the response with its entity tag and content encoding."""
         if reply.tagged and reply.status == 200:
             reply = self._tagged(scope, reply)
         if reply.status == 304 or len(reply.body) < MIN_COMPRESSED_BYTES:

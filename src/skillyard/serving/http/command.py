@@ -12,15 +12,15 @@ from skillyard.serving.runtime.server import Server, announce, listening_socket
 __all__ = ["serve"]
 
 SWITCH_S = 0.0005
-"""After so long a thread that computes lets the others go on (Python's own is five milliseconds):
-an answer passes through several threads, and at each it may have to wait for one that computes."""
+"""Seconds after which a computing thread yields (Python's default is 0.005). A response passes
+through several threads, and each may have to wait for a computing one."""
 
 
 def serve(options: ServiceOptions | None = None) -> None:
-    """Serve until SIGTERM or SIGINT; then answer what has been asked, and return.
+    """Serve until SIGTERM or SIGINT; then finish the running requests and return.
 
-    Raises InvalidSkillsRoot for a root that is no folder, InvalidInput for an address that cannot
-    be listened on, and what :func:`~skillyard.serving.http.app.create_app` raises.
+    Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an address that
+    cannot be listened on, and the errors of :func:`~skillyard.serving.http.app.create_app`.
     """
     options = options or ServiceOptions()
     options.check_roots()

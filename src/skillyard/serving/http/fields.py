@@ -1,83 +1,28 @@
-"""What a request may say, as data: read from a query string or a JSON body, and described.
-
-The same :class:`Field` values check a request and stand in the OpenAPI document, so the two
-cannot differ.
-"""
+"""The fields of an HTTP request, read from a query string, a form, a JSON body or a path."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl
 
 from skillyard.io.strict_json import RepeatedKey, strict_loads
 from skillyard.serving.runtime.errors import Fault, Refused, wrong_field
+from skillyard.serving.runtime.fields import (
+    Field,
+    Where,
+    absent_value,
+    checked_value,
+    field_value,
+)
 
-__all__ = ["Field", "from_form", "from_json", "from_path", "from_query", "refuse_field"]
+__all__ = ["from_form", "from_json", "from_path", "from_query", "refuse_field"]
 
 MOST_PAIRS = 1_000
 """Parameters of one query string: more than the items of any route's lists together."""
 TRUE = frozenset({"true", "1", "yes", "on"})
 FALSE = frozenset({"false", "0", "no", "off"})
-
-
-class Field(NamedTuple):
-    """One value of a request."""
-
-    name: str
-    kind: str
-    """``text``, ``integer``, ``number``, ``flag`` or ``texts`` (a list; repeated in a query)."""
-    about: str
-    required: bool = False
-    default: Any = None
-    least: float | None = None
-    most: float | None = None
-    shortest: int = 0
-    longest: int = 1_000
-    """Characters of a text, or of each text of a list."""
-    items: int = 100
-    """Texts of a list."""
-    choices: tuple[str, ...] = ()
-    alias: str = ""
-    """A second name under which it is understood."""
-    pattern: str = ""
-    """What the use case takes, for whoever reads the description; it checks by itself."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every name under which it is understood."""
-        return (self.name, self.alias) if self.alias else (self.name,)
-
-    def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the value."""
-        if self.kind == "texts":
-            shape: dict[str, Any] = {"type": "array", "items": self._text(), "maxItems": self.items}
-        elif self.kind == "text":
-            shape = self._text()
-        else:
-            shape = {"type": "boolean" if self.kind == "flag" else self.kind}
-            shape |= {} if self.least is None else {"minimum": self.least}
-            shape |= {} if self.most is None else {"maximum": self.most}
-        if self.default is not None:
-            shape["default"] = list(self.default) if self.kind == "texts" else self.default
-        return {**shape, "description": self.about}
-
-    def _text(self) -> dict[str, Any]:
-        shape: dict[str, Any] = {"type": "string", "maxLength": self.longest}
-        if self.shortest:
-            shape["minLength"] = self.shortest
-        if self.choices:
-            shape["enum"] = list(self.choices)
-        elif self.pattern or self.shortest:
-            shape["pattern"] = self.pattern or NOT_BLANK
-        return shape
-
-
-NOT_BLANK = r"[^\s\u001c-\u001f\u0085\ufeff]"
-"""Blanks alone are nothing: those of JSON Schema's expressions, and of Python."""
-Where = tuple[str | int, ...]
 
 
 def from_form(fields: Sequence[Field], body: bytes, *, strict: bool) -> dict[str, Any]:
@@ -110,9 +55,9 @@ def from_query(
         texts = given.get(field.name)
         where: Where = (place, field.name)
         if texts is None:
-            values[field.name] = _absent(field, where, faults)
+            values[field.name] = absent_value(field, where, faults)
         elif field.kind == "texts":
-            values[field.name] = _checked(field, tuple(texts), where, faults)
+            values[field.name] = checked_value(field, tuple(texts), where, faults)
         elif len(texts) > 1:
             faults.append(Fault(where, f"{field.name} is given {len(texts)} times", "repeated"))
         else:
@@ -151,7 +96,7 @@ def _from_text(field: Field, text: str, where: Where, faults: list[Fault]) -> An
             kind = "int_parsing" if field.kind == "integer" else "float_parsing"
             faults.append(Fault(where, f"{field.name} must be {what}", kind))
             return None
-    return _checked(field, value, where, faults)
+    return checked_value(field, value, where, faults)
 
 
 def _number(kind: str, text: str) -> int | float:
@@ -183,9 +128,9 @@ def from_json(fields: Sequence[Field], body: bytes, *, strict: bool) -> dict[str
     for field in fields:
         where: Where = ("body", field.name)
         if given.get(field.name) is not None:
-            values[field.name] = _from_value(field, given[field.name], where, faults)
+            values[field.name] = field_value(field, given[field.name], where, faults)
         else:
-            values[field.name] = _absent(field, where, faults)
+            values[field.name] = absent_value(field, where, faults)
     if faults:
         raise wrong_field(faults)
     return values
@@ -195,7 +140,7 @@ def from_path(fields: Sequence[Field], given: Mapping[str, str]) -> dict[str, An
     """Return the values of a path. Raises Refused (422)."""
     faults: list[Fault] = []
     values = {
-        field.name: _checked(field, given[field.name], ("path", field.name), faults)
+        field.name: checked_value(field, given[field.name], ("path", field.name), faults)
         for field in fields
     }
     if faults:
@@ -218,80 +163,6 @@ def _parsed(body: bytes) -> Any:
     except ValueError:
         message = "the body holds a number that JSON does not have, or that is too long"
     raise wrong_field([Fault(("body",), message, kind)])
-
-
-_JSON_TYPES: Mapping[str, tuple[tuple[type, ...], str, str]] = {
-    "text": ((str,), "text", "string_type"),
-    "flag": ((bool,), "true or false", "bool_type"),
-    "integer": ((int,), "a whole number", "int_type"),
-    "number": ((int, float), "a number", "float_type"),
-    "texts": ((list,), "a list of texts", "list_type"),
-}
-
-
-def _from_value(field: Field, value: Any, where: Where, faults: list[Fault]) -> Any:
-    types, what, kind = _JSON_TYPES[field.kind]
-    if field.kind == "integer" and isinstance(value, float) and value.is_integer():
-        value = int(value)  # 5.0 is a whole number in JSON
-    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        faults.append(Fault(where, f"{field.name} must be {what}", kind))
-        return None
-    if field.kind != "texts":
-        return _checked(field, value, where, faults)
-    items = value if isinstance(value, list) else []
-    for place, item in enumerate(items):
-        if not isinstance(item, str):
-            at = (*where, place)
-            faults.append(Fault(at, f"{field.name} must hold texts only", "string_type"))
-            return None
-    return _checked(field, tuple(items), where, faults)
-
-
-def _checked(field: Field, value: Any, where: Where, faults: list[Fault]) -> Any:
-    """Return the value; what lies outside its bounds is a fault."""
-    if field.kind == "text":
-        _check_text(field, value, where, faults)
-    elif field.kind == "texts":
-        if len(value) > field.items:
-            faults.append(
-                Fault(where, f"{field.name} holds more than {field.items} texts", "too_long")
-            )
-        else:
-            for place, item in enumerate(value):
-                _check_text(field, item, (*where, place), faults)
-    elif field.kind in ("integer", "number"):
-        _check_number(field, value, where, faults)
-    return value
-
-
-def _check_number(field: Field, value: float, where: Where, faults: list[Fault]) -> None:
-    if not math.isfinite(value):
-        faults.append(Fault(where, f"{field.name} must be a finite number", "finite_number"))
-    elif field.least is not None and value < field.least:
-        message = f"{field.name} must be at least {field.least:g}"
-        faults.append(Fault(where, message, "greater_than_equal"))
-    elif field.most is not None and value > field.most:
-        message = f"{field.name} must be at most {field.most:g}"
-        faults.append(Fault(where, message, "less_than_equal"))
-
-
-def _check_text(field: Field, text: str, where: Where, faults: list[Fault]) -> None:
-    if len(text) < field.shortest or (field.shortest and not text.replace("\ufeff", "").strip()):
-        faults.append(Fault(where, f"{field.name} must not be empty", "string_too_short"))
-    elif len(text) > field.longest:
-        message = f"{field.name} must have at most {field.longest:,} characters"
-        faults.append(Fault(where, message, "string_too_long"))
-    elif not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
-        faults.append(Fault(where, f"{field.name} holds half a surrogate pair", "string_unicode"))
-    elif field.choices and text not in field.choices:
-        message = f"{field.name} must be one of {', '.join(field.choices)}"
-        faults.append(Fault(where, message, "enum"))
-
-
-def _absent(field: Field, where: Where, faults: list[Fault]) -> Any:
-    if field.required:
-        faults.append(Fault(where, f"{field.name} is required", "missing"))
-    return () if field.kind == "texts" and field.default is None else field.default
 
 
 def _unknown(where: Where, known: Mapping[str, Field]) -> Fault:

@@ -1,8 +1,7 @@
-"""JSON of answers that are mostly long texts: those are written apart, several times as fast.
+"""Encodes responses with long texts several times as fast as the standard library.
 
-The encoder of the standard library goes through a text character by character, and one wide
-character makes the whole answer wide. Here a text becomes bytes first, and whole stretches of it
-are copied at once.
+The standard encoder processes a text character by character, and one wide character makes the whole
+response wide. Here each long text is encoded to bytes separately, in large pieces.
 """
 
 from __future__ import annotations
@@ -17,29 +16,29 @@ from skillyard.serving.runtime.encoding import json_bytes
 __all__ = ["LongTexts"]
 
 LONG = 512
-"""Characters from which it pays."""
+"""Characters from which this is faster."""
 _CONTROLS = bytes(range(0x20))
 _CONTROL = re.compile(rb"[\x00-\x1f]")
 _SHORT_ESCAPES = {b"\b": b"\\b", b"\t": b"\\t", b"\f": b"\\f", b"\r": b"\\r"}
 
 
 class LongTexts:
-    """The long texts of one answer. Each is put in the order in which the answer holds them."""
+    """The long texts of one response, in their order."""
 
     def __init__(self) -> None:
-        # Drawn when every text is already written, so that none can hold it.
+        # Drawn after every text is known, so that none contains it.
         self._mark = token_hex(16)
         self._texts: list[str] = []
 
     def put(self, text: str | None) -> str | None:
-        """Return what is to stand in the answer for now: the text itself where it is short."""
+        """Return the placeholder of a long text; a short text is returned unchanged."""
         if text is None or len(text) < LONG:
             return text
         self._texts.append(text)
         return self._mark
 
     def json_bytes(self, answer: Any) -> bytes:
-        """Return what ``json_bytes`` would return for the answer with its texts."""
+        """Return the same bytes as ``json_bytes`` for the response with its texts."""
         pieces = json_bytes(answer).split(f'"{self._mark}"'.encode("ascii"))
         written = map(_written, self._texts)
         return b"".join(chain.from_iterable(zip_longest(pieces, written, fillvalue=b"")))

@@ -1,4 +1,4 @@
-"""The service as an OpenAPI 3.1 document, made from the routes, their fields and the schemas."""
+"""The OpenAPI 3.1 document, generated from the routes, their fields and the schemas."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Any
 
 from skillyard import __version__
-from skillyard.serving.http.fields import Field
 from skillyard.serving.http.routes.route import Route
 from skillyard.serving.http.schemas import SCHEMAS
 from skillyard.serving.runtime.encoding import JSON
+from skillyard.serving.runtime.fields import Field
 from skillyard.serving.runtime.guards import FORM
 
 __all__ = ["STATUSES", "document"]
@@ -25,7 +25,7 @@ GROUPS = {
     "Publication": "Which skills others may fetch, and their files.",
     "Pages": "For people: HTML, and what it loads.",
 }
-"""The headings of the description, in their order, with what stands below each."""
+"""The tags in their order, with their descriptions."""
 STATUSES = {
     303: "The answer has an address, which is in Location.",
     304: "Nothing has changed since the answer with that ETag.",
@@ -45,6 +45,8 @@ STATUSES = {
     502: "Every source failed; the reason of each follows.",
     503: "The skills cannot be read at the moment.",
 }
+NOT_BLANK = r"[^\s\u001c-\u001f\u0085\ufeff]"
+"""Anything but the blanks of JSON Schema's expressions and of Python."""
 _EVERYWHERE = (400, 401, 403, 405, 431, 500)
 _OF_BODIES = (408, 413, 415)
 
@@ -52,9 +54,9 @@ _OF_BODIES = (408, 413, 415)
 def document(
     routes: Sequence[Route], *, secured: bool, choices: Choices = NO_CHOICES
 ) -> dict[str, Any]:
-    """Return the document; ``secured`` where requests need the token.
+    """Return the document; ``secured`` when requests need the token.
 
-    ``choices`` has, by the name of a field, what this service takes there: its scorers and sources.
+    ``choices`` maps names of fields to the values of this service: its scorers and sources.
     """
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
@@ -81,9 +83,9 @@ def document(
 
 
 def _named(route: Route, choices: Choices) -> Route:
-    """Return the route with what its fields take on this service.
+    """Return the route with the choices of its fields on this service.
 
-    Where a field may be empty, as in a form, that is one of its choices.
+    A field that may be empty, as in a form, also has the empty choice.
     """
     fields = []
     for field in route.fields:
@@ -114,7 +116,7 @@ def _operation(route: Route) -> dict[str, Any]:
 
 
 def _parameter(field: Field, place: str) -> dict[str, Any]:
-    schema = field.schema()
+    schema = _schema(field)
     shape: dict[str, Any] = {
         "name": field.name,
         "in": place,
@@ -125,16 +127,24 @@ def _parameter(field: Field, place: str) -> dict[str, Any]:
     return {**shape, "explode": True} if field.kind == "texts" else shape
 
 
+def _schema(field: Field) -> dict[str, Any]:
+    """Return the schema of a value; a text that must not be empty must not be blank either."""
+    shape = field.schema()
+    if field.shortest and not (field.choices or field.pattern):
+        (shape["items"] if field.kind == "texts" else shape)["pattern"] = NOT_BLANK
+    return shape
+
+
 def _body(route: Route) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for field in route.fields:
-        properties[field.name] = field.schema() if route.form else _member(field)
+        properties[field.name] = _schema(field) if route.form else _member(field)
         if field.alias:
             properties[field.alias] = {
                 **_member(field),
                 "description": f"Another name of {field.name}.",
             }
-    # A required field that has a second name is there under either; we say so in its description.
+    # A required field with an alias is present under either name; the description says so.
     required = [field.name for field in route.fields if field.required and not field.alias]
     either = [field for field in route.fields if field.required and field.alias]
     shape: dict[str, Any] = {"type": "object", "properties": properties}
@@ -144,13 +154,13 @@ def _body(route: Route) -> dict[str, Any]:
         shape["anyOf"] = [{"required": [name]} for field in either for name in field.names]
     if route.either:
         shape["anyOf"] = [
-            {"required": [name], "properties": {name: _given(field)}}
+            {"required": [name], "properties": {name: _non_empty(field)}}
             for field in route.fields
             for name in field.names
             if field.name in route.either
         ]
     both = [{"required": list(field.names)} for field in route.fields if field.alias]
-    if both:  # a field is given under one of its names
+    if both:  # a field is sent under one of its names
         shape["not"] = {"anyOf": both}
     if route.strict:
         shape["additionalProperties"] = False
@@ -158,8 +168,8 @@ def _body(route: Route) -> dict[str, Any]:
 
 
 def _member(field: Field) -> dict[str, Any]:
-    """Return the schema of a body's member: null says the same as leaving it out."""
-    shape = field.schema()
+    """Return the schema of a body's member: null means the same as leaving it out."""
+    shape = _schema(field)
     if field.required:
         return shape
     shape["type"] = [shape["type"], "null"]
@@ -168,8 +178,8 @@ def _member(field: Field) -> dict[str, Any]:
     return shape
 
 
-def _given(field: Field) -> dict[str, Any]:
-    """Return the schema of a member that says something: no null, and no empty list."""
+def _non_empty(field: Field) -> dict[str, Any]:
+    """Return the schema of a member with a value: neither null nor an empty list."""
     if field.kind == "texts":
         return {"type": "array", "minItems": 1}
     return {"type": field.schema()["type"]}

@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
-from skillyard.ranking.registry import BUILT_IN, DEFAULT_SCORER
-from skillyard.serving.http.fields import Field
+from skillyard.ranking.registry import DEFAULT_SCORER, SCORER_VARIABLE
+from skillyard.serving.runtime.fields import Field
+from skillyard.serving.runtime.request_fields import (
+    EXCLUDE_TAGS,
+    FILES,
+    INCLUDE_TAGS,
+    LIMIT,
+    MIN_SCORE,
+    RECENT_ACTIVITY,
+    REFERENCES,
+    REQUEST_CHARS,
+    SCORER,
+    SHOW_DETAILS,
+    TEXT,
+    THRESHOLD,
+    TOP_K,
+    WRONG_COST,
+)
 from skillyard.serving.runtime.skill_lookup import ID_PATTERN, SOURCE_PATTERN
 
 __all__ = [
@@ -24,32 +40,17 @@ __all__ = [
     "WHY",
 ]
 
-REQUEST_CHARS = 20_000
-"""A request in words: prompts that carry a page of text pass."""
-
 _Q = Field("q", "text", "What is looked for, in words.", True, shortest=1, longest=200)
-_LIMIT = Field("limit", "integer", "How many skills to return.", default=10, least=1, most=50)
-_REFERENCES = Field(
-    "include_references",
-    "flag",
-    "Bring the Markdown files beside each skill, and rank with them where the scorer does.",
-    default=False,
+_SCORER = SCORER._replace(
+    about=f"{SCORER.about} Default: {DEFAULT_SCORER}, or what {SCORER_VARIABLE} says."
 )
 _RAW = Field(
     "include_raw", "flag", "Bring the text of SKILL.md as it stands in the file.", default=False
 )
 _EXPLAIN = Field("explain", "flag", "Add the tree behind each score.", default=False)
-_SCORER = Field(
-    "scorer",
-    "text",
-    f"The scorer that ranks: {', '.join(BUILT_IN)}, or one that a package adds.",
-    default=DEFAULT_SCORER,
-    shortest=1,
-    longest=100,
-)
 
 _SEARCH_REST = (
-    _LIMIT,
+    LIMIT,
     Field(
         "include_content",
         "flag",
@@ -58,7 +59,7 @@ _SEARCH_REST = (
         default=True,
     ),
     _RAW,
-    _REFERENCES,
+    REFERENCES,
     Field(
         "source",
         "texts",
@@ -69,7 +70,7 @@ _SEARCH_REST = (
         shortest=1,
         alias="sources",
     ),
-    _SCORER._replace(default=None, about=f"{_SCORER.about} Default: the one of the settings."),
+    SCORER._replace(about=f"{SCORER.about} Default: the one of the settings."),
     _EXPLAIN,
     Field(
         "cards",
@@ -108,37 +109,21 @@ ID = Field(
     longest=200,
     pattern=ID_PATTERN,
 )
-ONE_SKILL = (_RAW, _REFERENCES)
+ONE_SKILL = (_RAW, REFERENCES)
 
-_FILES = Field(
-    "files",
-    "texts",
-    "Paths in play; compared with file patterns, never opened. May repeat.",
-    items=200,
-)
-_RECENT = Field(
-    "recent_activity",
-    "texts",
-    "What was done lately, in words. May repeat.",
-    items=200,
-    alias="recentActivity",
-)
-_TEXT = Field("text", "text", "The request in words.", longest=REQUEST_CHARS)
-_INCLUDE_TAGS = Field("include_tags", "texts", "Keep only skills with one of these tags.")
-_EXCLUDE_TAGS = Field("exclude_tags", "texts", "Leave out skills with one of these tags.")
 _DIAGNOSTICS = Field(
     "diagnostics", "flag", "List what did not load, or loaded with a remark.", default=False
 )
 _QUERY = (
-    Field("q", "text", "The request in words.", longest=REQUEST_CHARS, default=""),
-    _FILES,
-    _RECENT,
-    _INCLUDE_TAGS,
-    _EXCLUDE_TAGS,
-    _REFERENCES,
+    TEXT._replace(name="q", default=""),
+    FILES,
+    RECENT_ACTIVITY,
+    INCLUDE_TAGS,
+    EXCLUDE_TAGS,
+    REFERENCES,
 )
 
-RANK = (*_QUERY, _SCORER, _LIMIT, _EXPLAIN, _DIAGNOSTICS)
+RANK = (*_QUERY, _SCORER, LIMIT, _EXPLAIN, _DIAGNOSTICS)
 WHY = (
     NAME._replace(about="The skill's exact name, id or slug.", shortest=1),
     *_QUERY,
@@ -154,31 +139,16 @@ WHY = (
     _EXPLAIN,
 )
 SELECT = (
-    _TEXT._replace(default="", alias="query"),
-    _FILES,
-    _RECENT,
-    _INCLUDE_TAGS,
-    _EXCLUDE_TAGS,
-    _REFERENCES,
+    TEXT._replace(default="", alias="query"),
+    FILES,
+    RECENT_ACTIVITY,
+    INCLUDE_TAGS,
+    EXCLUDE_TAGS,
+    REFERENCES,
     _SCORER,
-    Field(
-        "top_k",
-        "integer",
-        "How many skills may be chosen. Default: as the scorer's document says.",
-        least=0,
-        most=50,
-    ),
-    Field(
-        "min_score",
-        "number",
-        "The score that a skill must reach. Default: as the scorer's document says.",
-    ),
-    Field(
-        "wrong_cost",
-        "number",
-        "What a wrong skill costs where a missed one costs 1; the score to reach follows from it."
-        " Default: as the scorer's document says, 2 for hybrid. Not with min_score.",
-    ),
+    TOP_K,
+    MIN_SCORE,
+    WRONG_COST,
     Field("fallback_tag", "text", "The tag of the skill to take when none reaches it.", shortest=1),
     Field(
         "limit",
@@ -192,28 +162,15 @@ SELECT = (
     _DIAGNOSTICS,
 )
 EVALUATE = (
-    _TEXT,
-    _FILES,
-    _RECENT,
-    Field(
-        "threshold",
-        "number",
-        "The confidence that a skill must reach.",
-        default=0.3,
-        least=0,
-        most=1,
-    ),
-    _LIMIT,
-    Field(
-        "show_details",
-        "flag",
-        "Say in the message what matched.",
-        default=False,
-        alias="showDetails",
-    ),
+    TEXT,
+    FILES,
+    RECENT_ACTIVITY,
+    THRESHOLD,
+    LIMIT,
+    SHOW_DETAILS,
 )
 
-_PAGE_SCORER = _SCORER._replace(default=None, about="The scorer that ranks. Default: hybrid.")
+_PAGE_SCORER = _SCORER._replace(about="The scorer that ranks. Default: the one of the service.")
 PAGE_SEARCH = (
     Field(
         "q",
@@ -223,7 +180,7 @@ PAGE_SEARCH = (
     ),
     Field("source", "texts", "Ask these sources only. May repeat.", items=20, longest=100),
     _PAGE_SCORER,
-    _LIMIT,
+    LIMIT,
     Field(
         "live",
         "flag",
@@ -244,7 +201,7 @@ PAGE_SKILL = (
     Field("file", "text", "The Markdown file to show in place of SKILL.md.", default=""),
 )
 PAGE_EVALUATE = (
-    _TEXT._replace(default=""),
+    TEXT._replace(default=""),
     Field("files", "text", "Paths in play, one a line.", default="", longest=REQUEST_CHARS),
 )
 PAGE_BROWSE = (

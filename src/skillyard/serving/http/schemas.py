@@ -1,4 +1,4 @@
-"""How every answer looks, as JSON Schema derived from the shapes."""
+"""The JSON Schema of every response, derived from the shapes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WELL_KNOWN: Schema = {
     "required": ["$schema", "skills"],
     "additionalProperties": False,
 }
-"""By hand, since no member of a class can be called ``$schema``."""
+"""Written by hand, because no member of a class can be named ``$schema``."""
 
 
 _SHAPES = (Error, Evaluated, Health, ListedSkill, Ranked, Root, SearchResult, Selected, Why)
@@ -40,4 +40,4 @@ _SHAPES = (Error, Evaluated, Health, ListedSkill, Ranked, Root, SearchResult, Se
 SCHEMAS = dict(
     sorted({**components_of(_SHAPES, _REFERENCE), "WellKnownIndex": _WELL_KNOWN}.items())
 )
-"""By the names under which routes refer to them."""
+"""By the names that routes use."""

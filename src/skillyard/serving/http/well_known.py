@@ -8,6 +8,8 @@ from urllib.parse import quote
 from skillyard.remote.sources.well_known import SCHEMA
 from skillyard.serving.runtime.publication import Artifact, Publication
 from skillyard.serving.runtime.snapshot import Snapshot
+from skillyard.shapes.encoder import encode
+from skillyard.shapes.service import ListedSkill
 
 __all__ = ["ARCHIVE_PATH", "INDEX_PATH", "SKILL_PATH", "index_of"]
 
@@ -15,24 +17,24 @@ INDEX_PATH = "/.well-known/agent-skills/index.json"
 SKILL_PATH = "/.well-known/agent-skills/{name}/SKILL.md"
 ARCHIVE_PATH = "/.well-known/agent-skills/{name}.zip"
 DESCRIPTION_UNITS = 1_024
-"""Longest description that clients take, in the UTF-16 units in which JavaScript counts."""
+"""Longest description that clients accept, in UTF-16 units, which JavaScript counts."""
 
 
 def index_of(publication: Publication, snapshot: Snapshot) -> dict[str, Any]:
-    """Return the index; addresses are relative to it."""
-    entries = [_entry(artifact) for artifact in publication.artifacts(snapshot)]
-    return {"$schema": SCHEMA, "skills": entries}
+    """Return the index. Its addresses are relative to it."""
+    listed = [_listed(artifact) for artifact in publication.artifacts(snapshot)]
+    return {"$schema": SCHEMA, "skills": encode(listed)}
 
 
-def _entry(artifact: Artifact) -> dict[str, Any]:
+def _listed(artifact: Artifact) -> ListedSkill:
     name = quote(artifact.skill.name, safe="")
-    return {
-        "name": artifact.skill.name,
-        "type": "archive" if artifact.is_archive else "skill-md",
-        "description": _shortened(artifact.skill.description),
-        "url": f"{name}.zip" if artifact.is_archive else f"{name}/SKILL.md",
-        "digest": f"sha256:{artifact.digest}",
-    }
+    return ListedSkill(
+        name=artifact.skill.name,
+        type="archive" if artifact.is_archive else "skill-md",
+        description=_shortened(artifact.skill.description),
+        url=f"{name}.zip" if artifact.is_archive else f"{name}/SKILL.md",
+        digest=f"sha256:{artifact.digest}",
+    )
 
 
 def _shortened(text: str) -> str:

@@ -1,12 +1,12 @@
 """The MCP server, and the host side of its Skills extension.
 
 ``serve_stdio(ServiceOptions(...))`` serves one client over standard input and output,
-``serve_http(ServiceOptions(...))`` any number over streamable HTTP, and ``mcp_app(context)`` is the
-ASGI application for an HTTP service of one's own. A request reaches :mod:`.server`; tools are
-looked up in :mod:`.tools`, skills as resources in :mod:`.extension`, and both let
-:mod:`.view_worker` answer from the newest view of the library. ``skillyard.serving.mcp.host`` reads
-the skills of *other* servers: it verifies them, asks for approval and keeps what it has verified.
-The official SDK, of the extra ``serve``, loads with the functions that need it.
+``serve_http(ServiceOptions(...))`` many clients over streamable HTTP, and ``mcp_app(context)`` is
+the ASGI application for another HTTP service. :mod:`.server` dispatches requests to the tools
+(:mod:`.tools`) and to skills as resources (:mod:`.extension`). Both use :mod:`.view_worker` to
+answer from the newest view of the library. ``skillyard.serving.mcp.host`` reads the skills of
+*other* servers: it verifies them, asks for approval and caches verified files. The official SDK
+(extra ``serve``) is imported by the functions that need it.
 """
 
 from __future__ import annotations

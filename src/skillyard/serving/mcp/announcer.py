@@ -1,7 +1,7 @@
-"""Telling clients that the library changed, in either era of the protocol.
+"""Notifies clients that the library changed, in both eras of the protocol.
 
-Since revision 2026-07-28 a client opens a stream for what it wants to hear; before it, every
-client that shook hands is told. A client that does not read is let go of, never waited for.
+Since revision 2026-07-28 a client subscribes through a stream. Before it, every client that
+completed the handshake is notified. A client that does not read is dropped, never waited for.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from mcp.server.subscriptions import (
 __all__ = ["Announcer"]
 
 PATIENCE_S = 5.0
-"""What one client may take to accept one notification."""
+"""Seconds that one client may take to accept one notification."""
 SUBSCRIPTIONS = 1_000
-"""Resources that one client may follow."""
+"""Maximum number of resources that one client may subscribe to."""
 
 
 class Announcer:
-    """Knows the clients that listen. Belongs to one event loop."""
+    """The clients that receive notifications. Belongs to one event loop."""
 
     def __init__(self) -> None:
         self.bus = InMemorySubscriptionBus()
@@ -39,21 +39,21 @@ class Announcer:
 
     @property
     def sessions(self) -> int:
-        """How many clients of the older era are connected."""
+        """Number of connected clients of the older era."""
         return len(self._sessions)
 
     def joined(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        """Note a client that has shaken hands; it is forgotten when its connection closes."""
+        """Add a client that completed the handshake, until its connection closes."""
         session = ctx.session
-        # The SDK has no public way from a request to its connection, whose exit stack it says is
-        # the place for this; the version is held below 3.
+        # The SDK has no public way from a request to its connection. Its exit stack is the
+        # documented place for this, and the version is pinned below 3.
         connection = session._connection
         if "skillyard" not in connection.state:
             connection.state["skillyard"] = self._sessions.setdefault(session, set())
             connection.exit_stack.callback(self._sessions.pop, session, None)
 
     def subscribe(self, ctx: ServerRequestContext[Any, Any], uri: str) -> bool:
-        """Tell this client when the resource changes; False where it follows too many."""
+        """Subscribe a client to a resource. Returns False when it has too many subscriptions."""
         self.joined(ctx)
         followed: set[str] = ctx.session._connection.state["skillyard"]
         if uri not in followed and len(followed) >= SUBSCRIPTIONS:
@@ -62,11 +62,11 @@ class Announcer:
         return True
 
     def unsubscribe(self, ctx: ServerRequestContext[Any, Any], uri: str) -> None:
-        """Tell it no longer."""
+        """Unsubscribe the client."""
         ctx.session._connection.state.get("skillyard", set()).discard(uri)
 
     def announce(self, updated: Iterable[str], *, tools: bool) -> None:
-        """Say that the lists changed and which resources did; returns at once."""
+        """Announce that the lists and the given resources changed. Returns at once."""
         events: list[ServerEvent] = [ResourcesListChanged(), PromptsListChanged()]
         if tools:
             events.append(ToolsListChanged())
@@ -85,7 +85,7 @@ class Announcer:
             await self.bus.publish(event)
 
     def close(self) -> None:
-        """Stop telling."""
+        """Stop notifying."""
         for task in list(self._running):
             task.cancel()
 
@@ -93,7 +93,7 @@ class Announcer:
 async def _notify_session(
     session: ServerSession, events: list[ServerEvent], followed: frozenset[str]
 ) -> None:
-    """Send one client what concerns it. It may be gone: that is no reason to fail."""
+    """Send one client its notifications. A client that is gone is not an error."""
     try:
         async with asyncio.timeout(PATIENCE_S):
             for event in events:

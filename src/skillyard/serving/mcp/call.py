@@ -1,4 +1,4 @@
-"""What a tool works with, and what it gives back."""
+"""The input and output of a tool."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from typing import Any, NamedTuple
 
 from skillyard.errors import Diagnostic
-from skillyard.ranking.registry import DEFAULT_SCORER
+from skillyard.ranking.registry import default_scorer
 from skillyard.serving.mcp.failures import ToolFailed
 from skillyard.serving.mcp.manifests import Manifests
 from skillyard.serving.mcp.view_worker import Progress, ViewWorker
@@ -31,13 +31,13 @@ __all__ = [
 
 
 class Shared(NamedTuple):
-    """What every request of one server works with."""
+    """The state that all requests of one server share."""
 
     context: AppContext
     views: ViewWorker
     manifests: Manifests
     show_folders: bool
-    """True where clients run on this machine and may be told where a skill's folder is."""
+    """True when clients run on this machine and may see the folders of skills."""
 
 
 class Call(NamedTuple):
@@ -45,37 +45,37 @@ class Call(NamedTuple):
 
     shared: Shared
     values: dict[str, Any]
-    """The arguments, checked, defaults filled in."""
+    """The validated arguments, with defaults."""
     progress: Progress
-    """Tells the client how far the work is: done, of how much, in words."""
+    """Reports progress to the client: done, total, message."""
 
 
 class Answer(NamedTuple):
-    """What a tool gives: text for a model, and the same for a program."""
+    """The result of a tool: text for a model, and the same as JSON for a program."""
 
     text: str
     structured: dict[str, Any]
 
 
 def plain_scorer(name: str | None) -> str:
-    """Return the name of a scorer, the default one where none is named. Raises ToolFailed.
+    """Return the name of a scorer, or of the default one. Raises ToolFailed for an embedder.
 
-    Which embedder is asked, and paid for, is not for a client to say.
+    Embedders may cost money, so clients cannot choose them; the default one may have one.
     """
     if name is not None and "+" in name:
         raise ToolFailed("invalid_argument", "scorer must be a plain name, without an embedder")
-    return name or DEFAULT_SCORER
+    return name or default_scorer()
 
 
 def origin_of(view: View, skill: Skill) -> str:
-    """Return where a skill of the library comes from, in words; no path beyond its root."""
+    """Return the origin of a skill of the library as text, without the path of its root."""
     library = "catalog store" if skill.stored else "local library"
     where = f"{library}: {view.shown_path(skill.path)}" if skill.path else library
     return f"{where} (from {skill.source})" if skill.source not in (None, "", LOCAL) else where
 
 
 def notice_of(view: View, skill: Skill) -> str:
-    """Return what is to say of a version that is served though its file is broken; else empty."""
+    """Return the notice for a skill that is served although its file is broken; else empty."""
     error = view.last_good.get(skill.path)
     if error is None:
         return ""
@@ -84,18 +84,18 @@ def notice_of(view: View, skill: Skill) -> str:
 
 
 def problem_of(diagnostic: Diagnostic) -> str:
-    """Return what a diagnostic says, in one line without a path."""
+    """Return a diagnostic in one line, without a path."""
     where = f"line {diagnostic.line}: " if diagnostic.line is not None else ""
     return shorten(clean_line(where + diagnostic.message), 300)
 
 
 def cursor_of(last: str) -> str:
-    """Return the cursor of the page behind an item. Opaque to clients."""
+    """Return the cursor of the page after an item. Opaque to clients."""
     return base64.urlsafe_b64encode(json.dumps({"after": last}).encode()).decode("ascii")
 
 
 def place_in(cursor: str | None) -> str | None:
-    """Return the item that a page comes behind, None for the first page. Raises ValueError."""
+    """Return the item before a page; None for the first page. Raises ValueError."""
     if cursor is None:
         return None
     if not cursor.isascii() or len(cursor) > 4_000:

@@ -1,4 +1,4 @@
-"""Running the server: for one client over standard input and output, or for many over HTTP."""
+"""Runs the server: for one client over standard input and output, or for many over HTTP."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ PATH = "/mcp"
 
 
 def serve_stdio(options: ServiceOptions | None = None) -> None:
-    """Serve the client at standard input until it closes it, or until SIGTERM or SIGINT.
+    """Serve one client on standard input until it closes, or until SIGTERM or SIGINT.
 
-    Only JSON-RPC goes to standard output; the log goes to standard error. Raises
-    InvalidSkillsRoot for a root that is no folder, and SkillyardError for settings that cannot be
-    used.
+    Only JSON-RPC is written to standard output; the log goes to standard error. Raises
+    InvalidSkillsRoot for a root that is not a folder, and SkillyardError for invalid settings.
     """
     options = options or ServiceOptions()
     options.check_roots()
@@ -64,16 +63,16 @@ async def _served(context: AppContext) -> None:
             async with stdio_server(lines, cast("Any", output)) as (incoming, outgoing):
                 messages = cast("Any", Answering(incoming, outgoing))
                 await server.run(messages, outgoing, server.create_initialization_options())
-    except asyncio.CancelledError:  # a signal: what was asked is not waited for
+    except asyncio.CancelledError:  # on a signal, running requests are not waited for
         task.uncancel()
 
 
 def serve_http(options: ServiceOptions | None = None) -> None:
     """Serve MCP at ``/mcp`` over streamable HTTP until SIGTERM or SIGINT.
 
-    The address, the token, the names and the origins are the options' and are checked as they are
-    for the HTTP service. Raises InvalidSkillsRoot for a root that is no folder, InvalidInput for
-    an address that cannot be listened on, SkillyardError for settings that cannot be used.
+    Address, token, names and origins are taken from the options and checked as for the HTTP
+    service. Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an address
+    that cannot be listened on, SkillyardError for invalid settings.
     """
     options = options or ServiceOptions()
     options.check_roots()
@@ -87,7 +86,7 @@ def serve_http(options: ServiceOptions | None = None) -> None:
 
 
 class McpServer(Server):
-    """The HTTP service's limits, log and end, serving MCP alone."""
+    """The server of the HTTP service (limits, log, shutdown) for MCP alone."""
 
     def __init__(self, options: ServiceOptions, log: Log) -> None:
         self.context = AppContext(options, (), log)

@@ -1,6 +1,6 @@
 """The Skills extension (SEP-2640) and skills as resources, over the library.
 
-Each function takes a view and gives plain JSON or SDK values; :mod:`.server` binds them to the
+Each function takes a view and returns JSON or SDK values; :mod:`.server` binds them to the
 protocol's methods.
 """
 
@@ -50,17 +50,17 @@ __all__ = [
 EXTENSION = "io.modelcontextprotocol/skills"
 SETTINGS = {"directoryRead": True}
 CACHE_MS = 500
-"""How long a client may hold an answer: edits are to be seen within a second."""
+"""Seconds that a client may cache an answer: edits must be visible within a second."""
 PAGE = 50
-"""Skills of one page; an entry is never split."""
+"""Skills per page; an entry is never split."""
 CHILDREN = 500
-"""Children of a directory in one page."""
+"""Children of a directory per page."""
 URI_CHARS = 4_096
 DIRECTORY = "inode/directory"
 META = "io.modelcontextprotocol.skills/"
-"""The prefix that the extension asks for on skill resources."""
+"""The prefix that the extension requires for metadata of skill resources."""
 SCOPE: Literal["private"] = "private"
-"""Which skills somebody has is their own affair: no shared cache may keep the answers."""
+"""The list of skills is private: shared caches must not store the answers."""
 
 T = TypeVar("T")
 WorkResult = tuple[T, Iterable[Skill]]
@@ -79,7 +79,7 @@ class DirectoryParams(PaginatedRequestParams):
 
 
 class _Page(NamedTuple):
-    """Entries of one page and, where there are more, the last URI that was looked at."""
+    """The entries of one page, and the URI of its last item when more pages follow."""
 
     entries: tuple[Entry, ...]
     last: str | None
@@ -105,12 +105,12 @@ def _page(shared: Shared, view: View, cursor: str | None) -> _Page:
         try:
             entries.append(shared.manifests.entry(root, skill))
         except (Unserved, SourceFailed):
-            continue  # the tools serve it, and skills/get says why this does not
+            continue  # the tools serve it, and skills/get explains why the extension does not
     return _Page(tuple(entries), None)
 
 
 async def list_skills(shared: Shared, cursor: str | None) -> dict[str, Any]:
-    """Return one page of the entries of all skills that are served (``skills/list``)."""
+    """Return one page of the entries of all served skills (``skills/list``)."""
 
     def work(view: View) -> WorkResult[dict[str, Any]]:
         page = _page(shared, view, cursor)
@@ -133,7 +133,7 @@ async def get_skill(shared: Shared, uri: str) -> dict[str, Any]:
 
 
 def _entry(shared: Shared, view: View, uri: str) -> Entry:
-    """Return the entry whose own URI that is. Raises MCPError, SourceFailed."""
+    """Return the entry with that URI. Raises MCPError, SourceFailed."""
     published = shared.manifests.published(view)
     root = uri.removesuffix(f"/{SKILL_FILE}")
     skill = published.by_root.get(root) if root != uri else None
@@ -146,7 +146,7 @@ def _entry(shared: Shared, view: View, uri: str) -> Entry:
 
 
 def _refusal(view: View, refused: Any, uri: str) -> str:
-    """Say why a skill of that name has no URI, where that may be what was meant."""
+    """Return the error for an unknown URI, with the reason when a skill of that name has none."""
     name = uri.removeprefix(SCHEME).removesuffix(f"/{SKILL_FILE}").rpartition("/")[2]
     for skill in view.catalog.candidates:
         if skill.name == name and skill.path in refused:
@@ -167,7 +167,7 @@ async def _answered(shared: Shared, uri: str, work: Callable[[View], WorkResult[
         raise invalid("the URI is too long", "unknown_uri")
     try:
         return await shared.views.answer(work)
-    except SourceFailed:  # the file is not what it was when the view was made
+    except SourceFailed:  # the file changed after the view was made
         await shared.context.follower.refresh_anew()
     try:
         return await shared.views.answer(work)
@@ -202,7 +202,7 @@ def _resource(view: View, entry: Entry, file: EntryFile) -> Resource:
 
 
 def _meta(view: View, skill: Skill, digest: str = "") -> dict[str, Any]:
-    """Return what we say of a resource beside the protocol: its origin, digest, a notice."""
+    """Return the metadata of a resource: origin, digest, notice."""
     meta = {f"{META}origin": origin_of(view, skill)}
     if digest:
         meta[f"{META}digest"] = digest
@@ -211,7 +211,7 @@ def _meta(view: View, skill: Skill, digest: str = "") -> dict[str, Any]:
 
 
 def list_templates() -> ListResourceTemplatesResult:
-    """Return the one form of our URIs (``resources/templates/list``)."""
+    """Return the template of the URIs (``resources/templates/list``)."""
     template = ResourceTemplate(
         uri_template="skill://{+path}",
         name="skill file",
@@ -221,7 +221,7 @@ def list_templates() -> ListResourceTemplatesResult:
 
 
 async def read_resource(shared: Shared, uri: str) -> ReadResourceResult:
-    """Return the bytes of one file (``resources/read``): exactly those that its digest covers."""
+    """Return the bytes of one file (``resources/read``), which match its digest."""
 
     def work(view: View) -> WorkResult[ReadResourceResult]:
         root, skill, path = _place(shared, view, uri)
@@ -265,7 +265,7 @@ def _contents(
 async def read_directory(shared: Shared, uri: str, cursor: str | None) -> dict[str, Any]:
     """Return the direct children of a directory of a skill (``resources/directory/read``).
 
-    Directories are those that hold a file at some depth; an empty one is no part of a skill.
+    Directories are those that contain a file at any depth; an empty one does not exist.
     """
     try:
         after = place_in(cursor)
@@ -305,7 +305,7 @@ def _no_directory(uri: str) -> MCPError:
 
 
 def _children(view: View, entry: Entry, path: str, uri: str) -> Iterator[tuple[str, Resource]]:
-    """Yield (name, resource) of a directory's children; sub-directories once for each file."""
+    """Yield (name, resource) of a directory's children; sub-directories once per file."""
     start = f"{path}/" if path else ""
     for file in entry.files:
         if not file.path.startswith(start):
@@ -335,7 +335,7 @@ _MEDIA = {
 
 
 def media_type(path: str) -> str:
-    """Return the media type by a file's ending; the system's own table is not asked."""
+    """Return the media type for a file's extension, independent of the system's table."""
     name = path.rpartition("/")[2]
     if "." not in name:  # LICENSE, Makefile
         return "text/plain"

@@ -1,6 +1,6 @@
-"""What went wrong, as MCP says it: a tool's failure for a model, an error for a program.
+"""Errors in MCP: a failed tool result for a model, or a JSON-RPC error for a program.
 
-No message carries a trace or a path of this machine.
+No message contains a traceback or a path of this machine.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ __all__ = ["ToolFailed", "failure_of", "invalid", "log_failure", "log_refusal", 
 
 MESSAGE_CHARS = 2_000
 BUSY = -32_000
-"""The first code that JSON-RPC leaves to servers: the service has too much to do, or no catalog."""
+"""The first JSON-RPC code for servers: the service is overloaded, or has no catalog."""
 
 
 class ToolFailed(Exception):
-    """A tool cannot do what it was asked: the message says why and what to do instead."""
+    """A tool failed. The message gives the reason, and what to do instead."""
 
     def __init__(self, code: str, message: str, *, status: int = 400) -> None:
         super().__init__(message)
         self.code = code
         self.status = status
-        """The HTTP status of the same refusal: whose fault it is, for the log."""
-        """A stable word: ``skill_not_found``, ``invalid_argument`` …"""
+        """The HTTP status of the same refusal, which decides the level in the log."""
+        """A stable code: ``skill_not_found``, ``invalid_argument`` …"""
         self.message = shorten(clean_line(message), MESSAGE_CHARS)
 
 
 def failure_of(error: Exception) -> ToolFailed | None:
-    """Return an error that somebody caused as a tool's failure; None for a fault of ours."""
+    """Return the tool failure of an external error; None for internal errors."""
     if isinstance(error, ToolFailed):
         return error
     if isinstance(error, Refused):
@@ -56,7 +56,7 @@ def _tool_failure_of(refused: Refused) -> ToolFailed | None:
         hint = "ask for one of the ids: " + ", ".join(map(str, refused.extra.get("near", ())))
     elif refused.code == "skill_not_found" and not refused.extra.get("near"):
         hint = "list_skills names the skills of this library, search_skills finds by words"
-    elif hint.startswith(("/docs", "GET ")):  # said to users of the HTTP routes
+    elif hint.startswith(("/docs", "GET ")):  # hints for users of the HTTP routes
         hint = ""
     return ToolFailed(code, _with_hint(refused.message, hint), status=refused.status)
 
@@ -66,7 +66,7 @@ def _with_hint(message: str, hint: str) -> str:
 
 
 def log_refusal(log: Log, error: Exception, **where: str) -> None:
-    """Log what a client is refused, with the exception behind it; nothing for a fault of ours."""
+    """Log a refusal with its cause; internal errors are not logged here."""
     if isinstance(error, MCPError):
         details = error.error
         data = details.data
@@ -81,7 +81,7 @@ def log_refusal(log: Log, error: Exception, **where: str) -> None:
 
 
 def protocol_error(error: Exception) -> MCPError | None:
-    """Return an error that somebody caused as a JSON-RPC error; None for a fault of ours."""
+    """Return the JSON-RPC error of an external error; None for internal errors."""
     if isinstance(error, MCPError):
         return error
     failure = failure_of(error)
@@ -92,13 +92,13 @@ def protocol_error(error: Exception) -> MCPError | None:
 
 
 def invalid(message: str, code: str = "invalid_params", **data: str) -> MCPError:
-    """Return the error for parameters that cannot be: ``-32602``."""
+    """Return the error for invalid parameters: ``-32602``."""
     shown = shorten(clean_line(message), MESSAGE_CHARS)
     return MCPError(INVALID_PARAMS, shown, {"code": code, **data})
 
 
 def log_failure(log: Log, method: str, error: Exception) -> MCPError:
-    """Log an error of ours, and return what the client is told: that there was one."""
+    """Log an internal error, and return the generic error for the client."""
     log.failed(error, method=method)
     message = "the server failed; its log says where"
     return MCPError(INTERNAL_ERROR, message, {"code": "internal"})

@@ -1,7 +1,7 @@
 """Streamable HTTP: the MCP server as an ASGI application for one path of an HTTP service.
 
-Who may ask is decided before, by the guards of the service (Host, Origin, token). Here a body is
-bounded in size and time, and what is refused is refused as JSON-RPC.
+The guards of the service check the client first (Host, Origin, token). This module limits the size
+and time of a body, and sends refusals as JSON-RPC errors.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from skillyard.serving.runtime.errors import Refused
 __all__ = ["McpApp", "mcp_app", "refusal"]
 
 IDLE_S = 600.0
-"""A session that nobody has used for so long is closed; its client begins a new one."""
+"""Seconds after which an unused session is closed; its client then starts a new one."""
 
 
 class McpApp:
-    """The ASGI application. Its :meth:`running` must be entered for as long as it answers."""
+    """The ASGI application. :meth:`running` must be entered while it serves."""
 
     def __init__(self, context: AppContext, server: SkillServer) -> None:
         self.server = server
@@ -38,9 +38,9 @@ class McpApp:
         self._manager = StreamableHTTPSessionManager(
             server,
             session_idle_timeout=IDLE_S,
-            max_sessions=None,  # they are counted by client, in Sessions
+            max_sessions=None,  # Sessions counts them by client
             max_request_body_size=context.options.limits.body_bytes,
-            # Host and Origin were checked by the service's own guard, for every route alike.
+            # The service's guard has checked Host and Origin for all routes.
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
         self._sessions = Sessions(self._manager, context.options.limits.sessions)
@@ -52,7 +52,7 @@ class McpApp:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] != "http":
             raise ValueError(f"MCP is served over http, not {scope['type']}")
         try:
@@ -70,8 +70,10 @@ class McpApp:
             body = await self._context.body_reader.read(scope, receive)
             unreadable = refusal_of_surrogates(body)
             if unreadable is not None:
-                sent = unreadable.model_dump_json(by_alias=True, exclude_unset=True)
-                await Response(sent, 400, media_type="application/json")(scope, receive, send)
+                refusal_json = unreadable.model_dump_json(by_alias=True, exclude_unset=True)
+                await Response(refusal_json, 400, media_type="application/json")(
+                    scope, receive, send
+                )
                 return
             receive = _again(body, receive)
         await self._sessions.handle(scope, receive, send)
@@ -82,16 +84,16 @@ class McpApp:
 
 
 def mcp_app(context: AppContext, *, show_folders: bool = False) -> McpApp:
-    """Return the application over a service, to be mounted at one path of it.
+    """Return the application, to be mounted at one path of an HTTP service.
 
-    The owner of the service enters ``app.running()`` in its lifespan, before it closes the
-    service, and checks Host, Origin and token before the application is called.
+    The owner of the service enters ``app.running()`` in its lifespan, before it closes the service,
+    and checks Host, Origin and token before it calls the application.
     """
     return McpApp(context, create_server(context, show_folders=show_folders))
 
 
 def refusal(refused: Refused) -> ASGIApp:
-    """Return the answer of a request that is refused: its status, and a JSON-RPC error."""
+    """Return the response of a refused request: its status, and a JSON-RPC error."""
     error: dict[str, Any] = {"code": INVALID_REQUEST, "message": refused.message}
     error["data"] = {"code": refused.code, "hint": refused.hint}
     body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error})
@@ -99,14 +101,14 @@ def refusal(refused: Refused) -> ASGIApp:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """Return a ``receive`` that gives the body which has been read, then what comes."""
-    given = False
+    """Return a ``receive`` that replays the body that was read, then continues."""
+    is_replayed = False
 
     async def message() -> Message:
-        nonlocal given
-        if given:
+        nonlocal is_replayed
+        if is_replayed:
             return await receive()
-        given = True
+        is_replayed = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return message

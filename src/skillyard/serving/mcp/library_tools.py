@@ -31,7 +31,7 @@ from skillyard.shapes import tools as shapes
 from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line, plural
-from skillyard.usecases import show_skill
+from skillyard.usecases.skill_details import show_skill
 
 __all__ = [
     "list_skills",
@@ -43,18 +43,18 @@ __all__ = [
 ]
 
 PROBLEMS = 50
-"""Files that did not load, named in one answer."""
+"""Maximum number of invalid files that one answer names."""
 WorkResult = tuple[Answer, Iterable[Skill]]
 
 
 MANY = 50_000
-"""Skills beyond which a library is searched and not listed: a list would read all of it."""
+"""Number of skills above which a library is searched and not listed, because listing reads all."""
 
 
 def offered_skills(view: View, *, hidden: bool = False) -> list[Skill]:
-    """Return the skills that a model may be shown, sorted by name: no convention documents.
+    """Return the skills that a model may see, sorted by name, without convention documents.
 
-    Shadowed skills are left out, and those that only a user may call unless ``hidden``.
+    Shadowed skills are left out, and skills that only a user may call unless ``hidden`` is set.
     """
     return [
         skill
@@ -73,7 +73,7 @@ def _refuse_many(view: View) -> None:
 
 
 async def list_skills(call: Call) -> Answer:
-    """List the library's skills as cards, a page at a time."""
+    """List the library's skills as cards, page by page."""
     values = call.values
     try:
         after = place_in(values["cursor"])
@@ -98,7 +98,7 @@ async def list_skills(call: Call) -> Answer:
 
 
 def _in_order(view: View, hidden: bool) -> list[tuple[str, Skill]]:
-    """Return the offered skills behind what tells each from all others, in that order."""
+    """Return the offered skills with a unique sort key each, in that order."""
     keyed = [
         (f"{skill.name}\t{view.shown_path(skill.path)}\t{skill.id}\t{number}", skill)
         for number, skill in enumerate(offered_skills(view, hidden=hidden))
@@ -146,7 +146,7 @@ def _card(view: View, skill: Skill, root: str | None) -> shapes.Card:
 
 
 def _problems(view: View) -> tuple[shapes.Problem, ...]:
-    """Return what did not load, and whether a version before it is served."""
+    """Return the invalid files, and whether an earlier version of each is served."""
     errors = [diagnostic for diagnostic in view.files.diagnostics if diagnostic.severity == "error"]
     return tuple(_problem(view, diagnostic) for diagnostic in errors[:PROBLEMS])
 
@@ -160,7 +160,7 @@ def _problem(view: View, diagnostic: Diagnostic) -> shapes.Problem:
 
 
 def skill_by_name(view: View, name: str) -> Skill:
-    """Return the skill of that name, id or slug. Raises ToolFailed, with what is near it."""
+    """Return the skill with that name, id or slug. Raises ToolFailed, with similar names."""
     try:
         return view.catalog.get(name.strip())
     except SkillError as error:
@@ -174,7 +174,7 @@ def skill_by_name(view: View, name: str) -> Skill:
 
 
 async def load_skill(call: Call) -> Answer:
-    """Bring one skill's instructions in their frame, with its files listed."""
+    """Return one skill's framed instructions, with a list of its files."""
     values = call.values
 
     def work(view: View) -> WorkResult:
@@ -201,7 +201,7 @@ def load_answer(
     section: str | None = None,
     max_tokens: int | None = None,
 ) -> Answer:
-    """Return a skill of the view in its frame. Raises ToolFailed for one without instructions."""
+    """Return a framed skill of the view. Raises ToolFailed for one without instructions."""
     if skill.body is None:
         raise ToolFailed("no_content", f"{skill.name} has no instructions")
     body = skill.body
@@ -237,7 +237,7 @@ def load_answer(
 
 
 def _directory(shared: Shared, skill: Skill, root: str | None) -> str:
-    """Return the skill's folder as the client can use it: its path, or its URI from elsewhere."""
+    """Return the skill's folder for the client: its path, or its URI for remote clients."""
     if not shared.show_folders or not skill.path or skill.stored:
         return root or ""
     return os.path.abspath(os.path.dirname(skill.path) or ".")
@@ -246,12 +246,12 @@ def _directory(shared: Shared, skill: Skill, root: str | None) -> str:
 def _files(skill: Skill) -> tuple[Resource, ...]:
     try:
         return list_resources(skill)
-    except (SkillError, OSError):  # a single document, or a folder that went away
+    except (SkillError, OSError):  # a single document, or a removed folder
         return ()
 
 
 async def read_skill_file(call: Call) -> Answer:
-    """Bring one text file of a skill in its frame: of its own folder, and of no other."""
+    """Return one text file of a skill's own folder in its frame."""
     values = call.values
 
     def work(view: View) -> WorkResult:

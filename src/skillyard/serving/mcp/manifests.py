@@ -1,8 +1,8 @@
-"""Skill entries: a skill's frontmatter as JSON, and every file of it with size and digest.
+"""Skill entries: a skill's frontmatter as JSON, and every file with size and digest.
 
-Digests are worked out from the bytes when an entry is first asked for and again when a file's
-size, time or identity changed. The bytes of each SKILL.md are held, compressed, so that the last
-good version of a file that was broken meanwhile is still the one that its digest names.
+Digests are computed when an entry is first requested, and again when a file's size, time or
+identity changed. The bytes of each SKILL.md are cached, compressed, so that the last good version
+of a broken file still matches its digest.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from skillyard.text import plural
 __all__ = ["ENTRY_BYTES", "ENTRY_FILES", "Entry", "EntryFile", "Manifests", "Unserved"]
 
 ENTRY_FILES = 512
-"""Files of one skill that every host takes (SEP-2640, "Limits")."""
+"""Files of one skill that every host accepts (SEP-2640, "Limits")."""
 ENTRY_BYTES = 16_777_216
-"""Their size together, by the same limit."""
+"""Their total size, by the same limit."""
 HELD_BYTES = 64 * 1024 * 1024
-"""Compressed bytes of SKILL.md files that are held; the 10,000 of our corpus take 25 MB."""
+"""Compressed bytes of cached SKILL.md files; the 10,000 of our corpus take 25 MB."""
 _LIMITS = DEFAULT_LIMITS._replace(resource_bytes=ENTRY_BYTES, resources_listed=ENTRY_FILES + 1)
 
 
 class Unserved(Exception):
-    """A skill has no entry; the message says why."""
+    """A skill has no entry. The message is the reason."""
 
 
 class EntryFile(NamedTuple):
@@ -52,14 +52,14 @@ class EntryFile(NamedTuple):
 
     uri: str
     path: str
-    """Inside the skill's folder; ``SKILL.md`` for the skill's own file, whatever it is called."""
+    """Relative to the skill's folder; ``SKILL.md`` for the skill's own file, whatever its name."""
     digest: str
     """``sha256:`` and 64 digits."""
     size: int
 
 
 class Entry(NamedTuple):
-    """What the extension says of one skill."""
+    """The entry of one skill."""
 
     root: str
     """URI of the skill's folder."""
@@ -89,7 +89,7 @@ class Entry(NamedTuple):
 
 
 class _Stamp(NamedTuple):
-    """What tells that a file is as it was."""
+    """The stamp of a file; a change shows that the file was written."""
 
     size: int
     changed_ns: int
@@ -97,7 +97,7 @@ class _Stamp(NamedTuple):
 
 
 class Manifests:
-    """Makes entries. Safe for several threads; all its methods read files."""
+    """Builds entries. Thread-safe. All methods read files."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -108,11 +108,11 @@ class Manifests:
         self._closed = False
 
     def close(self) -> None:
-        """End a :meth:`hold` that is on its way; everything else goes on working."""
+        """Stop a running :meth:`hold`. Everything else keeps working."""
         self._closed = True
 
     def published(self, view: View) -> Published:
-        """Return which skills of a view are served, by URI."""
+        """Return the served skills of a view, by URI."""
         with self._lock:
             if self._published is None or self._published[0] != view.digest:
                 self._published = (view.digest, published(view, self._too_much))
@@ -145,14 +145,14 @@ class Manifests:
         return Entry(root, skill, frontmatter, tuple(files))
 
     def _served(self, skill: Skill) -> tuple[bytes, dict[str, Any]]:
-        """Return a skill's own file as it is served, and its frontmatter as JSON."""
+        """Return a skill's own file in its served form, and its frontmatter as JSON."""
         try:
             return conforming(self._skill_file(skill), skill.path)
         except Unreadable as error:
             raise Unserved(str(error)) from None
 
     def _skill_file(self, skill: Skill) -> bytes:
-        """Return the bytes of a skill's own file, those of its version. Raises SourceFailed."""
+        """Return the bytes of a skill's own file in this version. Raises SourceFailed."""
         try:
             data = file_of(skill)
         except SourceFailed:
@@ -165,7 +165,7 @@ class Manifests:
         return data
 
     def read(self, entry_root: str, skill: Skill, path: str) -> bytes:
-        """Return the bytes of a file that the skill's entry lists. Raises Unserved, SkillError."""
+        """Return the bytes of a file in the skill's entry. Raises Unserved, SkillError."""
         if path == SKILL_FILE:
             return self._served(skill)[0]
         if path not in {listed for listed, _ in _listed(skill)}:
@@ -173,9 +173,9 @@ class Manifests:
         return read_resource(skill, path, _LIMITS)
 
     def hold(self, skills: Iterable[Skill]) -> None:
-        """Read and hold the files of those skills that are not held yet.
+        """Read and cache the files of those skills that are not cached yet.
 
-        Half of the time it rests, so that requests are not kept waiting by a large library.
+        It pauses half of the time, so that a large library does not delay requests.
         """
         for skill in skills:
             if self._closed or self._held >= HELD_BYTES:
@@ -184,12 +184,12 @@ class Manifests:
                 began = time.perf_counter()
                 try:
                     self._hold(skill, file_of(skill))
-                except SourceFailed:  # it is being changed: the next view has it
+                except SourceFailed:  # it is being changed; the next view will have it
                     continue
                 time.sleep(time.perf_counter() - began)
 
     def forget_all_but(self, skills: Iterable[Skill]) -> None:
-        """Let go of what no skill of a view needs any more."""
+        """Drop what no skill of the view needs."""
         hashes = {skill.hash for skill in skills}
         with self._lock:
             for old in [key for key in self._texts if key not in hashes]:
@@ -197,7 +197,7 @@ class Manifests:
 
     def _hold(self, skill: Skill, data: bytes) -> None:
         if skill.stored or skill.hash in self._texts or self._held >= HELD_BYTES:
-            return  # a stored skill's text is at hand as long as its generation
+            return  # a stored skill's text is available as long as its generation
         packed = zlib.compress(data, 1)
         with self._lock:
             if skill.hash not in self._texts:
@@ -205,7 +205,7 @@ class Manifests:
                 self._held += len(packed)
 
     def _digest_of(self, skill: Skill, path: str, size: int) -> tuple[str, int] | None:
-        """Return (digest, size) of one file; None for one that went away meanwhile."""
+        """Return (digest, size) of one file; None when it was removed meanwhile."""
         if skill.stored:
             data = read_resource(skill, path, _LIMITS)
             return f"sha256:{sha256(data).hex()}", len(data)
@@ -220,7 +220,7 @@ class Manifests:
         except SkillError:
             return None
         digest = f"sha256:{sha256(data).hex()}"
-        # Kept only where the file was the same before and after it was read.
+        # Cached only when the stamps before and after reading are equal.
         if stamp is not None and stamp == _stamp(where) and stamp.size == len(data):
             with self._lock:
                 self._digests[where] = (stamp, digest)

@@ -1,8 +1,8 @@
-"""A message that cannot be read as Unicode text → the JSON-RPC error that answers it, with its id.
+"""Builds JSON-RPC errors, with the request's id, for messages that are not valid Unicode.
 
-JSON's grammar lets a string hold half of a surrogate pair (U+D800), which is no text and cannot be
-encoded (RFC 8259, section 8.2). The SDK's parser refuses the whole message for it, and
-answers without an id, so that the client waits for an answer which never comes.
+JSON's grammar allows unpaired surrogates in strings (U+D800), which cannot be encoded (RFC 8259,
+section 8.2). The SDK's parser refuses such a message as a whole and responds without an id, so that
+the client waits for ever.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from mcp_types import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, ErrorData, J
 __all__ = ["refusal_of", "refusal_of_surrogates"]
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-"""An escape that may be half a character; clients that write ASCII send whole pairs of them."""
+"""An escape that may be an unpaired surrogate; clients that write ASCII send valid pairs."""
 
 
 def refusal_of_surrogates(body: bytes) -> JSONRPCError | None:
-    """Return the answer to a message with half a character in it; None for any other message."""
+    """Return the error for a message with an unpaired surrogate; None for other messages."""
     if _SURROGATE.search(body) is None:
         return None
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):
-        return None  # whoever parses it next says what is wrong
+        return None  # the next parser reports the error
     return None if _is_text(message) else _refusal(message)
 
 
 def refusal_of(line: str) -> JSONRPCError:
-    """Return the answer to a line that the SDK's parser has refused as JSON."""
+    """Return the error for a line that the SDK's parser refused as JSON."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):

@@ -29,9 +29,9 @@ ARGUMENTS = "arguments"
 
 
 def _called(view: View) -> dict[str, Skill]:
-    """Return the skills that a user may call, by the name of the prompt, sorted.
+    """Return the skills that a user may call by prompt name, sorted.
 
-    Where several share a name, each goes by its id.
+    Skills that share a name have their id as prompt name.
     """
     skills = [skill for skill in offered_skills(view, hidden=True) if skill.user_invocable]
     counted = Counter(skill.name for skill in skills)
@@ -70,10 +70,10 @@ def _prompt(view: View, name: str, skill: Skill) -> Prompt:
 async def get_prompt(
     shared: Shared, name: str, arguments: dict[str, str] | None
 ) -> GetPromptResult:
-    """Return a skill's instructions in their frame, then what the user wrote. Raises MCPError."""
-    given = dict(arguments or {})
-    argument_text = given.pop(ARGUMENTS, "")
-    if given:
+    """Return a skill's framed instructions, followed by the user's text. Raises MCPError."""
+    values = dict(arguments or {})
+    argument_text = values.pop(ARGUMENTS, "")
+    if values:
         raise invalid(f"the prompt takes the one argument {ARGUMENTS!r}", "invalid_argument")
     if len(argument_text) > ARGUMENT_CHARS:
         raise invalid(f"{ARGUMENTS} must have at most {ARGUMENT_CHARS:,} characters")

@@ -1,10 +1,10 @@
-"""A SKILL.md as the Skills extension serves it: its frontmatter conforms to agentskills.io.
+"""Renders a SKILL.md for the Skills extension, with frontmatter that conforms to agentskills.io.
 
 Hosts check every field of an entry against the specification, refuse the whole listing for one
-that differs, and compare the entry with the file that it names. Many files in use differ: a list
-as ``allowed-tools``, a number in ``metadata``. Such a file is served with its frontmatter
-rewritten, and the entry holds the digest and the size of what is served. Every other file is
-served byte for byte. The body is never changed.
+violation, and compare the entry with its file. Many real files violate it, for example with a list
+as ``allowed-tools`` or a number in ``metadata``. Such a file is served with rewritten frontmatter,
+and the entry contains the digest and size of the served bytes. All other files are served byte for
+byte. The body is never changed.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ __all__ = ["Unreadable", "conforming"]
 
 COMPATIBILITY_CHARS = 500
 _BARE_KEY = re.compile(r"[a-z]+(?:[_-][a-z]+)+|[a-z]{4,}")
-"""Keys that no YAML reader takes for anything but text, but for the words below."""
+"""Keys that every YAML reader parses as text, except for the words below."""
 _NOT_BARE = frozenset(["null", "true", "false"])
 
 
 class Unreadable(Exception):
-    """The frontmatter is not plain YAML; the message says why."""
+    """The frontmatter is not plain YAML. The message is the reason."""
 
 
 def conforming(data: bytes, path: str) -> tuple[bytes, dict[str, Any]]:
-    """Return the file with frontmatter that conforms, and that frontmatter as JSON.
+    """Return the file with conforming frontmatter, and that frontmatter as JSON.
 
-    The JSON is typed by the YAML 1.2 core schema, as a host types it that reads the same bytes.
-    ``name`` and ``description``, and fields that the specification does not define, are left as
-    they are. Nothing is repaired: Unreadable is raised for a block that is not plain YAML.
+    The JSON follows the YAML 1.2 core schema, like a host that reads the same bytes. ``name``,
+    ``description`` and unspecified fields are unchanged. Nothing is repaired: Unreadable is raised
+    for a block that is not plain YAML.
     """
     try:
         fenced = split(unify_lines(decode(data, path)), path)
@@ -61,7 +61,7 @@ def conforming(data: bytes, path: str) -> tuple[bytes, dict[str, Any]]:
 
 
 def _changed(nodes: Mapping[str, Node], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that do not conform with the values that do; None for one to leave out."""
+    """Return conforming values of the fields that do not conform; None for a field to drop."""
     values = {
         "license": _text,
         "compatibility": _compatibility,
@@ -73,7 +73,7 @@ def _changed(nodes: Mapping[str, Node], fields: Mapping[str, Any]) -> dict[str, 
 
 
 def _text(node: Node) -> str | None:
-    """Return a value as text: a scalar as it was written, a list of scalars separated by commas."""
+    """Return a value as text: a scalar as written, or a list of scalars separated by commas."""
     if isinstance(node, Scalar):
         return None if node.null else node.text
     if isinstance(node, list) and all(isinstance(item, Scalar) for item in node):
@@ -97,7 +97,7 @@ def _metadata(node: Node) -> dict[str, str] | None:
 def _tools(node: Node) -> str | None:
     if isinstance(node, Scalar):
         tools = " ".join(split_tools(node.text))
-        # Any blanks between them will do; only other separators are replaced.
+        # Blanks between them are valid; only other separators are replaced.
         text = node.text if tools.split() == node.text.split() else tools
         return None if node.null else text
     if isinstance(node, list):
@@ -123,6 +123,6 @@ def _flow(value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a double-quoted YAML scalar; what does not print is written as an escape."""
+    """Return a double-quoted YAML scalar, with non-printable characters escaped."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in escaped) + '"'

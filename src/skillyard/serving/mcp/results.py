@@ -1,4 +1,4 @@
-"""What each tool gives, as JSON Schema derived from the shapes of the results."""
+"""The JSON Schema of each tool's result, derived from the shapes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ __all__ = ["COMPONENTS", "OUTLINES"]
 
 _REFERENCE = "{name}"
 COMPONENTS: Mapping[str, Schema] = MappingProxyType(components_of(RESULTS.values(), _REFERENCE))
-"""The whole schemas of the results and of what is in them, by the names of their classes."""
+"""The complete schemas of the results and their members, by class name."""
 
 
 def _outline(name: str) -> Schema:
-    """Return the schema of a result as clients are given it, its inner objects told in words.
+    """Return the result schema for clients, with inner objects described in words.
 
-    The SDK's client checks every result on arrival, and each property of each item costs it as
-    much as a whole text does. So an object inside says which members it has to have, and of what
-    type they are in its description, in TypeScript's notation. What fits the schema fits the
-    outline.
+    The SDK's client validates every result, and each property of each item costs as much time as a
+    whole text. Inner objects therefore only list their required members; the types are in their
+    description, in TypeScript notation. Every value that fits the full schema fits this one.
     """
     schema = COMPONENTS[name]
     properties = {each: _inside(schema["properties"][each]) for each in schema["required"]}
@@ -41,7 +40,7 @@ def _inside(schema: Schema) -> Schema:
 
 
 def _notation(schema: Schema) -> str:
-    """Return an object's type, as ``{name: string, level: "low" | "high", note?: string}``."""
+    """Return an object's type, such as ``{name: string, level: "low" | "high", note?: string}``."""
     always = schema["required"]
     named = schema["properties"].items()
     parts = (f"{name}{'' if name in always else '?'}: {_type(each)}" for name, each in named)

@@ -1,7 +1,7 @@
-"""The tools that look further than this library: search, get, add, and what is kept of answers.
+"""The tools beyond this library: search, get, add, and cache statistics.
 
-``add_skill`` brings a skill and writes nothing: installing is the business of the command line,
-where a person says yes.
+``add_skill`` returns a skill and writes nothing. Installation is left to the command line, where a
+person confirms it.
 """
 
 from __future__ import annotations
@@ -19,35 +19,36 @@ from skillyard.serving.mcp.failures import ToolFailed
 from skillyard.serving.mcp.frames import frame_skill, safe_text
 from skillyard.serving.runtime.errors import Refused, failed, not_found, refusal_of
 from skillyard.serving.runtime.local import LOCAL, find_skill
+from skillyard.serving.runtime.search_runner import ranked_result
 from skillyard.serving.runtime.skill_lookup import skill_by_source
 from skillyard.serving.runtime.source_health import ObservedSource
 from skillyard.serving.runtime.view import View
 from skillyard.shapes import tools as shapes
 from skillyard.shapes.encoder import encode
-from skillyard.shapes.service import SourceState
 from skillyard.skill import Skill
 from skillyard.text import clean_line, plural, shorten
 
 __all__ = ["add_skill", "get_cache_stats", "get_skill", "search_skills"]
 
 UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
-"""In seconds. What was kept for a minute is named with its age, so that a model can weigh it."""
+"""Seconds after which the age of a cached answer is stated, so that a model can consider it."""
 MAX_RESULTS = 20
 """Skyll's own range of ``limit`` is 0 to 20."""
 
 
 async def search_skills(call: Call) -> Answer:
-    """Search the sources that are switched on; cards, and bodies within a budget of tokens."""
+    """Search the enabled sources. Returns cards, and bodies within a token budget."""
     values, context = call.values, call.shared.context
     limit = max(0, min(MAX_RESULTS, values["limit"]))
     if not values["query"].strip():
         raise ToolFailed("invalid_argument", "query must not be empty")
-    scorer = plain_scorer(values["scorer"])
     view = await call.shared.context.follower.fresh()
     if limit == 0:
         return _answer(values["query"], [], [], "nothing was asked for: limit is 0")
     names = values["sources"] or context.searches.default_names
-    sources = await context.in_thread(context.searches.observed_sources, names, view.ranked)
+    searches = context.searches
+    scorer = searches.scorer_for(values["scorer"] and plain_scorer(values["scorer"]), names)
+    sources = await context.in_thread(searches.observed_sources, names, view.ranked, False, scorer)
     await call.progress(0, 2, f"asking {plural(len(sources), 'source')}")
 
     async def run(searcher: SearchService) -> Any:
@@ -56,7 +57,7 @@ async def search_skills(call: Call) -> Answer:
         )
 
     try:
-        result = await context.searches.run(run, sources, scorer)
+        result = ranked_result(await searches.run(run, sources, scorer), scorer, sources)
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
     await call.progress(2, 2, f"{plural(len(result.skills), 'skill')} found")
@@ -78,7 +79,9 @@ async def search_skills(call: Call) -> Answer:
             f"None of the {plural(len(cards), 'skill')} found surely fits: the best scores"
             f" {result.skills[0].score:.2f}, and {result.floor:.3g} is what it takes."
         )
-    return _answer(values["query"], cards, statuses, summary, abstained=result.abstained)
+    return _answer(
+        values["query"], cards, statuses, summary, abstained=result.abstained, note=result.note
+    )
 
 
 def _answer(
@@ -88,6 +91,7 @@ def _answer(
     summary: str = "",
     *,
     abstained: bool = True,
+    note: str = "",
 ) -> Answer:
     lines = [summary or f"{plural(len(cards), 'skill')} found, best first."]
     for number, each in enumerate(cards, 1):
@@ -102,18 +106,21 @@ def _answer(
             lines.append(f"Source {status['name']} {status['state']}: {status.get('message', '')}")
     if cards:
         lines.append("get_skill(source, skill_id) brings the instructions of one.")
+    if note:
+        lines.append(note)
     structured = {
         "query": query,
         "count": len(cards),
         "abstained": abstained,
         "skills": cards,
         "sources": statuses,
+        **({"note": note} if note else {}),
     }
     return Answer("\n".join(lines), structured)
 
 
 def _shape(view: View, found_skill: FoundSkill) -> dict[str, Any]:
-    """Return Skyll's fields and ours; texts in their frames, nothing that could pose as one."""
+    """Return Skyll's fields and skillyard's, with framed and safe texts."""
     shape = found_skill.to_dict()
     for name in ("raw_content", "diagnostics", "explanation"):
         shape.pop(name, None)
@@ -151,7 +158,7 @@ def _origin(view: View, found_skill: FoundSkill) -> str:
 
 
 def _cache_age_words(age_s: float | None) -> str:
-    """Return what is to say of an answer of that age, in its largest whole unit; or nothing."""
+    """Return the age of a cached answer in words, in its largest whole unit; empty if recent."""
     for size, unit in UNITS:
         if age_s is not None and age_s >= size:
             return f", from the cache, {plural(int(age_s / size), unit)} old"
@@ -172,7 +179,7 @@ def _framed(view: View, found_skill: FoundSkill, origin: str) -> str:
 
 
 async def get_skill(call: Call) -> Answer:
-    """Bring the skill of one source and id. Raises Refused."""
+    """Return the skill of a source and id. Raises Refused."""
     values, shared = call.values, call.shared
     view = await shared.context.follower.fresh()
     await call.progress(0, 1, "fetching")
@@ -194,7 +201,7 @@ async def get_skill(call: Call) -> Answer:
 
 
 async def add_skill(call: Call) -> Answer:
-    """Bring the skill that is called exactly so: of this library, else from elsewhere."""
+    """Return the skill with exactly this name, from this library or else from a remote."""
     shared, name = call.shared, call.values["name"].strip().strip("/")
     if not name:
         raise ToolFailed("invalid_argument", "name must not be empty")
@@ -262,7 +269,7 @@ def _one(view: View, found_skill: FoundSkill) -> Answer:
 
 
 async def get_cache_stats(call: Call) -> Answer:
-    """Say what is kept of remote answers, and how the sources are."""
+    """Return the statistics of the response cache, and the state of the sources."""
     context = call.shared.context
     view = await call.shared.context.follower.fresh()
     stats = await context.in_thread(context.searches.cache_stats)
@@ -273,7 +280,7 @@ async def get_cache_stats(call: Call) -> Answer:
         bytes=stats.bytes,
         oldest_age_s=age,
         remote_requests=context.searches.remote_requests,
-        sources=tuple(SourceState(**each) for each in context.source_health.states(names)),
+        sources=context.source_health.states(names),
         catalog=shapes.LibraryState(
             skills=view.catalog.counts.skills,
             generation=view.generation,

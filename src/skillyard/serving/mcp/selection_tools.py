@@ -1,31 +1,36 @@
-"""The tools that choose: ``select_skill``, ``skill_evaluate`` and ``why_skill``."""
+"""The selection tools: ``select_skill``, ``skill_evaluate`` and ``why_skill``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
 from skillyard.ranking.query import Query
-from skillyard.ranking.registry import DEFAULT_SCORER
+from skillyard.ranking.registry import default_scorer
 from skillyard.selection import SelectionPolicy
 from skillyard.serving.mcp.call import Answer, Call, plain_scorer
 from skillyard.serving.mcp.failures import ToolFailed
 from skillyard.serving.mcp.frames import safe_json, safe_text
 from skillyard.serving.mcp.library_tools import load_answer, skill_by_name
+from skillyard.serving.runtime.snapshot import Ranking
 from skillyard.serving.runtime.view import View
 from skillyard.shapes.encoder import encode
+from skillyard.shapes.recommendations import Evaluated
 from skillyard.skill import Skill
 from skillyard.text import shorten
-from skillyard.usecases import Selected, Why, evaluate_skills, select_skills
-from skillyard.usecases import why_skill as explain
+from skillyard.usecases.recommendations import evaluate_skills
+from skillyard.usecases.skill_explanation import Why
+from skillyard.usecases.skill_explanation import why_skill as explain
+from skillyard.usecases.skill_selection import Selected, select_skills
 
 __all__ = ["select_skill", "skill_evaluate", "why_skill"]
 
 CONFIDENCE = "confidence"
 NAMED = 3
-"""Skills that came near, named in the text of an answer."""
+"""Number of runners-up that the text of an answer names."""
 PERHAPS = (
     "Use one only where its description is what the request is about; else ask, or go on without a"
     " skill."
@@ -34,7 +39,7 @@ WorkResult = tuple[Answer, Iterable[Skill]]
 
 
 async def select_skill(call: Call) -> Answer:
-    """Choose skills for a request, with the instructions of the best one, or abstain."""
+    """Select skills for a request and return the instructions of the best one, or abstain."""
     values = call.values
     if not values["text"].strip() and not values["files"]:
         raise ToolFailed(
@@ -55,8 +60,12 @@ async def select_skill(call: Call) -> Answer:
     except InvalidInput as error:
         raise ToolFailed("invalid_argument", str(error)) from None
 
+    def choose(ranking: Ranking) -> Selected:
+        selected = select_skills(ranking.catalog, query, policy, scorer=ranking.scorer)
+        return selected._replace(note=ranking.note)
+
     def work(view: View) -> WorkResult:
-        selected = select_skills(view.ranked.ranked_by(scorer), query, policy, scorer=scorer)
+        selected = view.ranked.answer(scorer, choose)
         chosen = selected.selection.selected
         block = None
         if chosen and values["max_tokens"] != 0:
@@ -77,7 +86,7 @@ async def select_skill(call: Call) -> Answer:
 
 
 def _choice_text(selected: Selected, block: str | None) -> str:
-    """Return a choice in lines: the skills with their scores, what comes near, the block."""
+    """Return a selection as text: the skills with their scores, the runners-up, the block."""
     selection = selected.selection
     lines = [
         f"{match.skill.name} ({match.score:.2f}): {match.reason}" for match in selection.selected
@@ -92,12 +101,14 @@ def _choice_text(selected: Selected, block: str | None) -> str:
             lines = [f"No skill surely fits. Perhaps: {near}", PERHAPS]
     if selected.question:
         lines.append(selected.question)
+    if selected.note:
+        lines.append(selected.note)
     text = safe_text("\n".join(lines))
     return text if block is None else f"{text}\n\n{block}"
 
 
 async def skill_evaluate(call: Call) -> Answer:
-    """Answer as the skill evaluation document says. Raises ToolFailed without text and files."""
+    """Return the documented skill_evaluate answer. Raises ToolFailed without text and files."""
     values = call.values
     if values["text"] is None and values["files"] is None and not values["recentActivity"]:
         raise ToolFailed(
@@ -105,30 +116,33 @@ async def skill_evaluate(call: Call) -> Answer:
         )
 
     def work(view: View) -> WorkResult:
-        catalog = view.ranked.ranked_by(CONFIDENCE)
-        evaluated = evaluate_skills(
-            catalog,
-            values["text"] if values["text"] is not None else "",
-            values["files"],
-            values["recentActivity"],
-            threshold=values["threshold"],
-            limit=values["limit"],
-            show_details=values["showDetails"],
-            chooser=view.ranked.ranked_by(DEFAULT_SCORER),
-        )
+        snapshot = view.ranked
+
+        def evaluate(ranking: Ranking) -> Evaluated:
+            return evaluate_skills(
+                snapshot.ranked_by(CONFIDENCE).catalog,
+                values["text"] if values["text"] is not None else "",
+                values["files"],
+                values["recentActivity"],
+                threshold=values["threshold"],
+                limit=values["limit"],
+                show_details=values["showDetails"],
+                chooser=ranking.catalog,
+                scorer=ranking.scorer,
+            )
+
+        evaluated = snapshot.answer(default_scorer(), evaluate)
         named = view.cached("by name", lambda: _by_name(view))
-        shown = [
-            skill for result in evaluated.results for skill in named.get(result["skillName"], ())
-        ]
-        results = [{**each, "reason": safe_text(each["reason"])} for each in evaluated.results]
+        shown = [skill for result in evaluated.results for skill in named.get(result.skillName, ())]
+        results = [replace(each, reason=safe_text(each.reason)) for each in evaluated.results]
         message = safe_text(evaluated.message)
-        return Answer(message, {"results": results, "message": message}), shown
+        return Answer(message, {"results": encode(results), "message": message}), shown
 
     return await call.shared.views.answer(work, ranking=_kind(CONFIDENCE, values["text"] or ""))
 
 
 def _kind(scorer: str, text: str) -> str:
-    """Return what tells how long a ranking takes: the scorer, and the text's length in octaves."""
+    """Return the key of a ranking's duration: the scorer, and log2 of the text's length."""
     return f"{scorer} {len(text).bit_length()}"
 
 
@@ -149,11 +163,15 @@ async def why_skill(call: Call) -> Answer:
         recent_activity=tuple(values["recent_activity"] or ()),
     )
 
+    def reasons(ranking: Ranking) -> tuple[Catalog, Why]:
+        why = explain(
+            ranking.catalog, values["name"], query, scorer=ranking.scorer, limit=values["limit"]
+        )
+        return ranking.catalog, why._replace(note=ranking.note)
+
     def work(view: View) -> WorkResult:
-        catalog = view.ranked.ranked_by(scorer)
-        why = explain(catalog, values["name"], query, scorer=scorer, limit=values["limit"])
-        why = _below_roots(view, catalog, why)
-        shape = why.to_dict()
+        why = _below_roots(view, *view.ranked.answer(scorer, reasons))
+        shape = encode(why.document())
         return Answer(_explanation_text(why, shape["match"]), _shown(view, shape)), [
             why.match.skill
         ]
@@ -165,7 +183,7 @@ async def why_skill(call: Call) -> Answer:
 
 
 def _below_roots(view: View, catalog: Catalog, why: Why) -> Why:
-    """Return the explanation with the path that its texts name, if any, below its root."""
+    """Return the explanation with paths in its texts relative to their root."""
     winner = catalog.shadowed.get(why.match.skill)
     if winner is None:
         return why
@@ -179,7 +197,7 @@ def _below_roots(view: View, catalog: Catalog, why: Why) -> Why:
 
 
 def _shown(view: View, shape: dict[str, Any]) -> dict[str, Any]:
-    """Return the explanation with safe texts; its paths are written over, below their root."""
+    """Return the explanation with safe texts and paths relative to their root."""
     for match in (shape["match"], *(ahead["match"] for ahead in shape["ahead"])):
         match["path"] = view.shown_path(match["path"])
     shown: dict[str, Any] = safe_json(shape)
@@ -187,7 +205,7 @@ def _shown(view: View, shape: dict[str, Any]) -> dict[str, Any]:
 
 
 def _explanation_text(why: Why, match: dict[str, Any]) -> str:
-    """Return the explanation in lines; ``match`` is its match as JSON, worked out once."""
+    """Return the explanation as text; ``match`` is its match as JSON."""
     would = "would" if why.chosen else "would not"
     lines = [*why.sentences, f"A selection {would} take {why.match.skill.name}."]
     lines += [f"- {label}: {value:.4g}" for label, value in match["signals"].items()]
@@ -198,4 +216,6 @@ def _explanation_text(why: Why, match: dict[str, Any]) -> str:
         because = ahead.because or by
         lines.append(f"{ahead.rank}. {ahead.match.skill.name} ({ahead.match.score:.4g}): {because}")
     lines += [f"Hint: {hint}" for hint in why.advice]
+    if why.note:
+        lines.append(why.note)
     return safe_text("\n".join(lines))

@@ -1,6 +1,7 @@
-"""The MCP server: the protocol's methods, each bound to one function over the library.
+"""The MCP server: binds each method of the protocol to one function over the library.
 
-The official SDK's low-level server frames, negotiates and cancels; nothing here knows a transport.
+The official SDK's low-level server handles framing, negotiation and cancellation. This module does
+not depend on a transport.
 """
 
 from __future__ import annotations
@@ -47,13 +48,13 @@ Context = ServerRequestContext[Any, Any]
 P = TypeVar("P")
 R = TypeVar("R")
 FEW = 500
-"""Skills of a node up to which their names are looked at: their records are read for it."""
+"""Skills of a node up to which their names are listed, because that reads their records."""
 CALLS = 1_024
-"""Streams of notifications that are open at a time."""
+"""Maximum number of open notification streams."""
 
 
 class SkillServer(Server[Shared]):
-    """The low-level server, which says of itself that its lists change."""
+    """The low-level server, which declares that its lists change."""
 
     def __init__(self, shared: Shared) -> None:
         methods = _Methods(shared)
@@ -103,16 +104,16 @@ class SkillServer(Server[Shared]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """Say that tools, prompts and resources may change, whatever transport asks."""
+        """Declare that tools, prompts and resources may change, for every transport."""
         options = notification_options or NotificationOptions(True, True, True)
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
 
 def create_server(context: AppContext, *, show_folders: bool = False) -> SkillServer:
-    """Return a server over a service's catalog and sources.
+    """Return a server over a context's catalog and sources.
 
-    ``show_folders`` is for clients on this machine: load_skill then names the skill's folder.
-    The service stays its owner's to close.
+    ``show_folders`` is for clients on this machine: load_skill then returns the skill's folder. The
+    caller closes the context.
     """
     return SkillServer(Shared(context, ViewWorker(context), Manifests(), show_folders))
 
@@ -133,7 +134,7 @@ class _Methods:
 
     @asynccontextmanager
     async def running(self, server: Server[Shared]) -> AsyncIterator[Shared]:
-        """Follow the files for as long as the server runs."""
+        """Follow the files while the server runs."""
         loop = asyncio.get_running_loop()
         following = loop.create_task(self._follower.keep_fresh())
         try:
@@ -149,7 +150,7 @@ class _Methods:
     def guarded(
         self, method: Callable[[Context, P], Awaitable[R]]
     ) -> Callable[[Context, P], Awaitable[R]]:
-        """Return the method as the SDK calls it: one place at a time, no error of another kind."""
+        """Return the method with a concurrency slot, and with errors mapped to MCP's."""
 
         async def answered(ctx: Context, params: P) -> R:
             self._hold()
@@ -163,14 +164,14 @@ class _Methods:
         return answered
 
     def _hold(self) -> None:
-        """Start to hold what has been read, once there is something and nobody does it yet."""
+        """Start the background task that caches skill files, if it is not running."""
         view = self._follower.view
         if view is not None and self._holding is None:
             self._holding = asyncio.get_running_loop().create_task(self._held())
 
     async def _held(self) -> None:
         view = self._follower.view
-        # What a node serves is on its disk, whatever the store does meanwhile.
+        # A node has all served data on its disk, whatever happens to the store.
         if view is not None and not view.files.on_demand:
             manifests = self._shared.manifests
             await self._shared.context.in_background(manifests.hold, view.catalog.skills)
@@ -182,7 +183,7 @@ class _Methods:
         task.add_done_callback(self._telling.discard)
 
     async def _tell(self, change: Change) -> None:
-        """Tell clients of a change. Which skills have which URI is worked out beside the loop."""
+        """Notify clients of a change. The URIs of the changed skills are computed in a thread."""
         async with self._turn:
             updated = await self._shared.context.in_thread(self._updated, change)
             names = self._known()
@@ -197,12 +198,12 @@ class _Methods:
             return []
         try:
             roots = self._shared.manifests.published(view).roots
-        except SkillError:  # a node's damaged index: it is made anew, and that is told
+        except SkillError:  # a node's index is damaged; it is rebuilt, and that is announced
             return []
         return [f"{roots[s.path]}/{SKILL_FILE}" for s in change.changed if s.path in roots]
 
     def _known(self) -> tuple[str, ...]:
-        """Return the names that the schemas of the tools offer: none where they are many."""
+        """Return the names for the schemas of the tools; empty when there are many."""
         view = self._follower.view
         if view is None or len(view.catalog) > MANY:
             return ()
@@ -212,22 +213,22 @@ class _Methods:
         return tuple(names) if len(names) <= NAMES else ()
 
     async def initialized(self, ctx: Context, params: Any) -> None:
-        """Note a client of the older era that is ready."""
+        """Record that a client of the older era is ready."""
         self.announcer.joined(ctx)
 
     async def list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
-        """Return the tools, with the library's names where they are few."""
+        """Return the tools, with the library's names if there are few."""
         _no_cursor(params)
-        if self._follower.view is None:  # hosts give up on a server that is long in starting
+        if self._follower.view is None:  # hosts give up on a server that starts slowly
             await self._shared.views.prepare()
         self._names = self._known()
         return types.ListToolsResult(tools=describe_tools(list(self._names)))
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
-        """Run a tool. What it refuses is a result that says so, for the model to mend.
+        """Run a tool. Its failure is a result with an error, so that the model can correct it.
 
-        The result is JSON already: the SDK checks it once more whatever it is, and a model of it
-        would only be written out again before that.
+        The result is already JSON. The SDK validates it again in any case, and a model object would
+        only be serialised first.
         """
         tool = TOOLS.get(params.name)
         if tool is None:
@@ -236,15 +237,15 @@ class _Methods:
 
         before = 0.0
 
-        async def progress(done: float, total: float, message: str) -> None:
-            await ctx.session.report_progress(before + done, before + total, message)
+        async def progress(current: float, total: float, message: str) -> None:
+            await ctx.session.report_progress(before + current, before + total, message)
 
         try:
             values = checked(params.name, params.arguments)
-            if self._follower.view is None:  # a large library takes a while at first
+            if self._follower.view is None:  # the first view of a large library takes time
                 await progress(0, 1, "reading the library")
                 await self._shared.views.prepare(progress)
-                before = 1.0  # what is told may only grow
+                before = 1.0  # progress must not decrease
             answer = await tool.run(Call(self._shared, values, progress))
         except Exception as error:
             failure = failure_of(error)
@@ -259,7 +260,7 @@ class _Methods:
         return await extension.list_resources(self._shared, _cursor(params))
 
     async def list_templates(self, ctx: Context, params: Any) -> types.ListResourceTemplatesResult:
-        """Return the form of our URIs."""
+        """Return the template of the URIs."""
         _no_cursor(params)
         return extension.list_templates()
 
@@ -272,7 +273,7 @@ class _Methods:
     async def subscribe(
         self, ctx: Context, params: types.SubscribeRequestParams
     ) -> types.EmptyResult:
-        """Tell this client when a resource changes."""
+        """Subscribe the client to a resource."""
         if len(params.uri) > extension.URI_CHARS or not self.announcer.subscribe(ctx, params.uri):
             raise invalid("too many subscriptions, or too long a URI")
         return types.EmptyResult()
@@ -280,7 +281,7 @@ class _Methods:
     async def unsubscribe(
         self, ctx: Context, params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
-        """Tell it no longer."""
+        """Unsubscribe the client."""
         self.announcer.unsubscribe(ctx, params.uri)
         return types.EmptyResult()
 
@@ -291,7 +292,7 @@ class _Methods:
     async def get_prompt(
         self, ctx: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        """Return one of them as messages."""
+        """Return one skill as messages."""
         return await get_prompt(self._shared, params.name, params.arguments)
 
     async def skills_list(self, ctx: Context, params: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Sessions of MCP's older era: shared fairly, the longest idle one ended where there is no room.
+"""Sessions of MCP's older era, shared fairly; the longest idle one is ended when there is no room.
 
-The SDK refuses new sessions once there are many, until one has been idle for its time: whoever
-opens them all keeps everybody else out for that long. Here the oldest one that nobody uses goes.
+The SDK refuses new sessions once there are too many, until one reaches its idle timeout. One client
+could therefore lock out all others. Here the oldest idle session is ended instead.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VERSION = b"mcp-protocol-version"
 
 
 class Sessions:
-    """Hands requests to the SDK's session manager, and knows which sessions are open and idle."""
+    """Passes requests to the SDK's session manager, and knows which sessions are open and idle."""
 
     def __init__(self, manager: StreamableHTTPSessionManager, most: int) -> None:
         self._manager = manager
@@ -31,7 +31,7 @@ class Sessions:
         self._running: Counter[str] = Counter()
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request. Raises Refused (429) where it would open a session and may not."""
+        """Handle a request. Raises Refused (429) when it would exceed the number of sessions."""
         version = header_of(scope, VERSION)
         session = header_of(scope, SESSION)
         if version and version not in HANDSHAKE_PROTOCOL_VERSIONS:  # an era without sessions
@@ -68,7 +68,7 @@ class Sessions:
                 self._table.drop(client)
 
     async def _continue(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
-        if session not in self._table:  # it has been ended: the SDK says so
+        if session not in self._table:  # it has ended; the SDK responds
             await self._manager.handle_request(scope, receive, send)
             return
         status = 0
@@ -93,7 +93,7 @@ class Sessions:
                 self._table.set_idle(session)
 
     async def _end(self, session: str) -> None:
-        """End a session as its client would; one that has ended by itself is gone already."""
+        """End a session as its client would. It may have ended by itself."""
         scope: Scope = {
             "type": "http",
             "asgi": {"version": "3.0"},
@@ -113,4 +113,4 @@ async def _nothing() -> Message:
 
 
 async def _unheard(message: Message) -> None:
-    """Drop the answer: the request was our own."""
+    """Discard the response of our own request."""

@@ -1,10 +1,10 @@
-"""Which skills the extension serves, and under which URI (SEP-2640, "Resource Mapping").
+"""The skills that the extension serves, and their URIs (SEP-2640, "Resource Mapping").
 
-A skill's URI is ``skill://<path>/SKILL.md`` and its last segment is the skill's name. Skills whose
-name is theirs alone have no other segment. Of several with one name each gets the folders that
-tell it apart, so that no URI changes its meaning when another skill comes. A skill inside
-another's folder lies below that one's URI. The folders of a skill from a store are its tenant, its
-namespace, its source and what its place says beside its name; it lies in no other's folder.
+A skill's URI is ``skill://<path>/SKILL.md``, and its last segment is the skill's name. A skill with
+a unique name has no other segment. Skills that share a name get the parent folders that distinguish
+them, so that an added skill does not change the meaning of a URI. A skill inside another's folder
+is below that one's URI. The folders of a stored skill are its tenant, namespace, source, and its
+place without its name; it is in no other skill's folder.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ DESCRIPTION_CHARS = 1_024
 
 
 class Published(NamedTuple):
-    """The skills of one view by the URI of their folder, and why others have none."""
+    """The skills of one view by the URI of their folder, and the reasons of skills without one."""
 
     by_root: Mapping[str, Skill]
     """Sorted by URI."""
     roots: Mapping[str, str]
-    """The same, the other way round: by path of the skill's file."""
+    """The inverse mapping: by path of the skill's file."""
     refused: Mapping[str, str]
-    """By path: why a skill is not served by the extension, though the tools serve it."""
+    """By path: why the extension does not serve a skill, which the tools do serve."""
 
     def root_of(self, uri: str) -> str | None:
-        """Return the skill folder that a URI lies in, the innermost one; None for no such."""
+        """Return the innermost skill folder that contains a URI; None without one."""
         if not uri.startswith(SCHEME):
             return None
         at = len(uri)
@@ -52,13 +52,13 @@ class Published(NamedTuple):
 
 def segment(text: str) -> str:
     """Return a file or folder name as one segment of a URI."""
-    return quote(text, safe="!$&'()*+,;=@~")  # RFC 3986's pchar, but for the colon
+    return quote(text, safe="!$&'()*+,;=@~")  # RFC 3986's pchar without the colon
 
 
 def below(root: str, uri: str) -> str | None:
-    """Return the path of a URI inside a skill's folder; None where it is not written canonically.
+    """Return the path of a URI inside a skill's folder; None for a non-canonical spelling.
 
-    One file has one URI: what only decodes to its path is another URI, and names nothing.
+    Each file has one URI. Another spelling that decodes to the same path is invalid.
     """
     if not uri.startswith(root + "/"):
         return None
@@ -75,7 +75,7 @@ def below(root: str, uri: str) -> str | None:
 def published(view: View, fits: Callable[[Skill], str]) -> Published:
     """Return the skills of a view that the extension serves.
 
-    ``fits`` says why a skill that encloses others cannot be served, else gives an empty text.
+    ``fits`` returns why a skill that encloses others cannot be served, or an empty text.
     """
     refused: dict[str, str] = {}
     candidates: list[Skill] = []
@@ -96,9 +96,9 @@ def published(view: View, fits: Callable[[Skill], str]) -> Published:
 
 
 def own_folder(skill: Skill) -> str:
-    """Return the folder that is a skill's own, as it stands in its path; empty for a document.
+    """Return the folder of a skill, as in its path; empty for a document.
 
-    A stored skill has none on this machine, whatever its place looks like.
+    A stored skill has no folder on this machine, regardless of its place.
     """
     if skill.stored:
         return ""
@@ -117,7 +117,7 @@ def _unfit(skill: Skill) -> str:
 
 
 def _enclosing(skill: Skill, folders: Mapping[str, Skill], path: str) -> str:
-    """Return the nearest folder above a skill's own that is a skill's, else an empty text."""
+    """Return the nearest skill folder above a skill's own, else an empty text."""
     folder = own_folder(skill) or os.path.dirname(path.replace("\\", "/"))
     if not own_folder(skill) and folder in folders:
         return folder
@@ -151,17 +151,17 @@ def _placed(view: View, skills: list[Skill], refused: dict[str, str]) -> Publish
 
 
 def _told_apart(view: View, group: list[Skill]) -> dict[str, str]:
-    """Return a URI for each of several skills of one name, by the folders above them."""
+    """Return a URI for each of several skills of one name, from the folders above them."""
     named: dict[str, str] = {}
-    taken: set[str] = set()
+    roots: set[str] = set()
     for skill in sorted(group, key=lambda each: each.path):
         folders = _stored_in(skill) if skill.stored else _folders(view, skill)
         root = SCHEME + "/".join([*map(segment, folders), skill.name])
         number = 1
-        while root in taken:  # of two roots that hold the same folders
+        while root in roots:  # two roots may contain the same folders
             number += 1
             root = SCHEME + "/".join([*map(segment, folders), str(number), skill.name])
-        taken.add(root)
+        roots.add(root)
         named[skill.path] = root
     return named
 
@@ -172,7 +172,7 @@ def _folders(view: View, skill: Skill) -> list[str]:
 
 
 def _stored_in(skill: Skill) -> list[str]:
-    """Return what stands for the folders above a stored skill."""
+    """Return the names that replace the folders above a stored skill."""
     key = key_at(skill.path)
     place = key.place.split("/")
     if place[-1] == skill.name:

@@ -1,13 +1,11 @@
-"""Standard input and output as the server speaks them: no line without an end, none unanswered.
+"""Standard input and output of the server: bounded lines, and a response to every line.
 
-The SDK's own transport reads a line whole before anybody looks at its size, drops one that is no
-JSON-RPC without a word, and crosses into a thread and back for every line in and twice for every
-line out. Here a line beyond the limit is dropped while it is read and answered as one that is no
-JSON, and pipes and sockets are read and written by the event loop itself as they become ready.
-
-What a loop cannot wait for (a file, a terminal, anything on Windows) is read by a thread of its
-own, from the descriptor itself: it may wait in a read for ever, and must neither keep the process
-from ending nor hold a lock that its end needs.
+The SDK's own transport reads a whole line before its size is checked, silently drops a line that is
+not JSON-RPC, and switches threads for every line. Here a line beyond the limit is dropped while it
+is read and answered with a parse error, and the event loop reads and writes pipes and sockets as
+they become ready. Descriptors that the loop cannot wait for (a file, a terminal, anything on
+Windows) are read in a thread of their own with raw reads, because a blocked read must neither
+prevent the process from ending nor hold a lock that the shutdown needs.
 """
 
 from __future__ import annotations
@@ -34,12 +32,12 @@ from skillyard.serving.mcp.messages import refusal_of
 __all__ = ["Answering", "Lines", "Output", "lines_of", "own_output"]
 
 TOO_LONG = "\0"
-"""What stands for a dropped line: no JSON-RPC message, so the client hears of a parse error."""
+"""Replaces a dropped line: not a JSON-RPC message, so the client gets a parse error."""
 PIECE = 65_536
 
 
 class Lines:
-    """The lines of a descriptor as text; what is not UTF-8 is replaced. Iterate once."""
+    """The lines of a descriptor as text; invalid UTF-8 is replaced. Iterate once."""
 
     def __init__(self, descriptor: int, longest: int) -> None:
         self._descriptor = descriptor
@@ -49,7 +47,7 @@ class Lines:
         return self._when_ready() if loop_can_wait(self._descriptor) else self._by_thread()
 
     async def _when_ready(self) -> AsyncIterator[str]:
-        """Yield lines as they come; nothing is read while those that are held make a piece."""
+        """Yield lines as they arrive. Nothing is read while a piece of unread lines is buffered."""
         loop = asyncio.get_running_loop()
         assembly = _Assembly(self._longest)
         held: deque[str] = deque()
@@ -75,12 +73,12 @@ class Lines:
             for line in lines_of(self._descriptor, self._longest):
                 asyncio.run_coroutine_threadsafe(queue.put(line), loop).result()
             asyncio.run_coroutine_threadsafe(queue.put(None), loop).result()
-        except (RuntimeError, asyncio.CancelledError):  # the loop has ended: nobody reads any more
+        except (RuntimeError, asyncio.CancelledError):  # the loop has ended
             return
 
 
 class _Assembly:
-    """Lines out of pieces; at most one line beyond the piece is held."""
+    """Assembles lines from pieces; buffers at most one line besides the piece."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
@@ -103,13 +101,13 @@ class _Assembly:
         return complete
 
     def rest(self) -> list[str]:
-        """Return the line that nothing ends, where there is one."""
+        """Return the unterminated last line, if any."""
         whole = self._held and not self._dropping
         return [self._held.decode("utf-8", "replace")] if whole else []
 
 
 def lines_of(descriptor: int, longest: int) -> Iterator[str]:
-    """Yield the lines of a descriptor to its end, without their ends; at most a line is held."""
+    """Yield the lines of a descriptor until its end, without line ends; buffers one line."""
     assembly = _Assembly(longest)
     while piece := _piece(descriptor):
         yield from assembly.lines(piece)
@@ -124,7 +122,7 @@ def _piece(descriptor: int) -> bytes:
 
 
 async def _ready(add: Callable[..., None], remove: Callable[[int], bool], descriptor: int) -> None:
-    """Wait until the loop says that a descriptor is ready."""
+    """Wait until the loop reports that a descriptor is ready."""
     ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def tell() -> None:
@@ -139,7 +137,7 @@ async def _ready(add: Callable[..., None], remove: Callable[[int], bool], descri
 
 
 class Output:
-    """A descriptor as the SDK's transport writes to it: one writer, whole lines, in order."""
+    """A descriptor for the SDK's transport: one writer, whole lines, in order."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -149,31 +147,31 @@ class Output:
             self._socket = socket.socket(fileno=os.dup(descriptor))
 
     async def write(self, text: str) -> None:
-        """Write all of a text. Raises BrokenPipeError where nobody reads any more."""
+        """Write the whole text. Raises BrokenPipeError when nobody reads any more."""
         rest = memoryview(text.encode("utf-8"))
         if not self._waits:
             await anyio.to_thread.run_sync(_write_all, self._descriptor, rest)
             return
         loop = asyncio.get_running_loop()
-        while rest := rest[self._taken(rest) :]:
+        while rest := rest[self._write_available(rest) :]:
             await _ready(loop.add_writer, loop.remove_writer, self._descriptor)
 
-    def _taken(self, data: memoryview) -> int:
-        """Write what there is room for, without waiting; return how many bytes that was."""
+    def _write_available(self, data: memoryview) -> int:
+        """Write as much as possible without blocking; return the number of bytes."""
         if self._socket is not None:
             return send_now(self._socket, data)
-        # The descriptor itself may be one that the client shares, so it is not made one that
-        # never waits: what there is room for is asked before.
-        done = 0
-        while done < len(data) and (room := pipe_room(self._descriptor)):
-            done += os.write(self._descriptor, data[done : done + room])
-        return done
+        # The descriptor may be shared with the client, so it is not made non-blocking. Instead
+        # the free space is queried first.
+        written = 0
+        while written < len(data) and (room := pipe_room(self._descriptor)):
+            written += os.write(self._descriptor, data[written : written + room])
+        return written
 
     async def flush(self) -> None:
-        """Do nothing: what was written has left."""
+        """Do nothing: writes are not buffered."""
 
     def close(self) -> None:
-        """Let go of what this object opened; the descriptor stays its owner's."""
+        """Close what this object opened; the descriptor stays open."""
         if self._socket is not None:
             self._socket.close()
 
@@ -185,7 +183,7 @@ def _write_all(descriptor: int, data: memoryview) -> None:
 
 @contextmanager
 def own_output() -> Iterator[Output]:
-    """Give standard output; meanwhile whatever else is printed goes to standard error."""
+    """Yield standard output; meanwhile everything else that is printed goes to standard error."""
     sys.stdout.flush()
     stdout_copy = copy_of(1)
     os.dup2(2, 1)
@@ -199,10 +197,10 @@ def own_output() -> Iterator[Output]:
 
 
 class Answering:
-    """The stream of messages without what is none, which is answered here.
+    """The stream of valid messages; invalid ones are answered here.
 
-    The SDK drops a line that is no JSON-RPC without a word, and its sender waits. JSON-RPC has an
-    error for it, with the id where one can be told.
+    The SDK silently drops a line that is not JSON-RPC, and its sender waits. This class sends the
+    JSON-RPC error, with the id if it is known.
     """
 
     def __init__(self, incoming: Any, outgoing: Any) -> None:
@@ -211,7 +209,7 @@ class Answering:
 
     @property
     def last_context(self) -> Any:
-        """The context in which the newest message was sent, which the SDK asks for."""
+        """The context of the newest message, which the SDK reads."""
         return self._incoming.last_context
 
     def __aiter__(self) -> Answering:

@@ -1,4 +1,4 @@
-"""Works out answers from the newest view of the library, again where a file has gone meanwhile."""
+"""Computes answers from the newest view, and repeats them when a file was removed."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["Progress", "ViewWorker"]
 
 T = TypeVar("T")
 Work = Callable[[View], tuple[T, Iterable[Skill]]]
-"""Makes a result of a view, and says which skills the result shows."""
+"""Computes a result from a view, and returns the skills that the result shows."""
 Progress = Callable[[float, float, str], Awaitable[None]]
-"""Tells a client how far the work is: done, of how much, in words."""
+"""Reports progress to a client: done, total, message."""
 
 MAX_REPORTED_SHARE = 0.99
-"""The share of the work that is reported while it goes on; the answer reports the rest."""
+"""The share of the work that is reported while it runs; the answer reports the rest."""
 QUICK_S = 0.005
-"""A ranking that took less the last time is worked out on the loop: to wait for a thread, and to
-be woken by it, costs a small answer more than it keeps others waiting."""
+"""Seconds: a ranking that was faster the last time runs on the loop, because switching to a thread
+costs more than it would delay others."""
 RETRIES = 3
-"""How often an answer is worked out again because a file that it shows had gone."""
+"""How often an answer is recomputed because a file that it shows was removed."""
 
 
 class ViewWorker:
@@ -40,7 +40,7 @@ class ViewWorker:
         """Seconds that each kind of ranking took the last time."""
 
     async def prepare(self, report: Progress | None = None) -> None:
-        """Wait for the first view, and report meanwhile how far the index of a large library is.
+        """Wait for the first view, and report the progress of indexing a large library.
 
         Without ``report``, such an index is not waited for.
         """
@@ -57,10 +57,10 @@ class ViewWorker:
     async def answer(self, work: Work[T], *, ranking: str = "") -> T:
         """Return the result of ``work`` for a fresh view; in a thread, unless it is quick.
 
-        ``ranking`` names the kind of ranking it does, empty for none: those of one kind take about
-        as long. Where the file of a skill that the result shows is gone, the files are looked at
-        and the work is done again, at last on a view without the skills that are gone. Raises what
-        ``work`` raises, and Refused (503).
+        ``ranking`` is the kind of ranking, empty for none; rankings of one kind take about as long.
+        When the file of a skill in the result was removed, the files are checked and the work is
+        repeated, at last on a view without the removed skills. Raises the errors of ``work``, and
+        Refused (503).
         """
         view = await self._follower.fresh()
         for _ in range(RETRIES):
@@ -71,22 +71,22 @@ class ViewWorker:
         return (await self._work_out(work, view, ranking)).result
 
     async def _view_without(self, view: View, gone: frozenset[str], ranking: str) -> View:
-        """Return the newest view once the files have been looked at, without what is gone."""
+        """Return the newest view after checking the files, without the removed skills."""
         follower = self._follower
         if len(view.files) > freshness.LARGE_LIBRARY and not ranking:
-            follower.refresh()  # it may end later
+            follower.refresh()  # the running one may end later
             return await self._context.in_thread(without_skills, view, gone)
         await asyncio.wait({follower.refresh()})
-        if ranking:  # by what the files say now
+        if ranking:  # according to the files now
             await follower.settled()
         view = follower.view or view
-        if gone & {skill.path for skill in view.catalog}:  # its root has gone as a whole
+        if gone & {skill.path for skill in view.catalog}:  # its whole root was removed
             view = await self._context.in_thread(without_skills, view, gone)
         return view
 
     async def _work_out(self, work: Work[T], view: View, ranking: str) -> _Outcome[T]:
         quick = ranking and self._last_took.get(ranking, QUICK_S) < QUICK_S
-        # A thread that reads files gives way at each, and would wait long for a loop that works.
+        # A thread that reads files would wait long for the GIL of a busy loop.
         if quick and not self._context.working:
             outcome = _work_out(work, view)
         else:
@@ -99,7 +99,7 @@ class ViewWorker:
 class _Outcome(NamedTuple, Generic[T]):
     result: T
     gone: frozenset[str]
-    """The paths of the skills that the result shows and whose files are gone."""
+    """The paths of the skills in the result whose files were removed."""
     took_s: float
 
 

@@ -1,6 +1,6 @@
-"""What a running service is made of, whatever it speaks: library, searches, threads, guards.
+"""The parts of a running service, for every protocol: library, searches, threads, guards.
 
-:class:`~skillyard.serving.runtime.app_context.AppContext` holds the parts. A :mod:`.follower` holds
-the newest :mod:`.view` of the library, :mod:`.freshness` says how new that is, and
-:mod:`.search_runner` asks remotes. The surfaces ``http`` and ``mcp`` answer from them.
+:class:`~skillyard.serving.runtime.app_context.AppContext` contains the parts. A :mod:`.follower`
+has the newest :mod:`.view` of the library, :mod:`.freshness` defines how recent it is, and
+:mod:`.search_runner` queries remotes. The packages ``http`` and ``mcp`` answer from them.
 """

@@ -1,4 +1,4 @@
-"""What every route works with: the catalog, the searches, the threads, the figures."""
+"""The shared state of all routes: the catalog, the searches, the threads, the metrics."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ class RouteRequest(NamedTuple):
     """A request as a route sees it."""
 
     values: dict[str, Any]
-    """By field, checked, defaults filled in; those of the path too."""
+    """The validated fields with defaults, including those of the path."""
     base: str
-    """Scheme and host as the client named them."""
+    """Scheme and host as the client used them."""
     origin: str
-    """The web origin that asks, empty for none."""
+    """The web origin of the request; empty without one."""
     accept: str = ""
-    """Which media the client wants."""
+    """The media types that the client accepts."""
     known: str = ""
-    """The entity tags of what the client has, as it named them."""
+    """The entity tags that the client has cached, as sent."""
     gzip: bool = False
-    """True where the client takes a compressed answer."""
+    """True when the client accepts gzip."""
 
 
 CURRENT_SNAPSHOT: ContextVar[Snapshot | None] = ContextVar("answered_from", default=None)
-"""The snapshot that the request at hand is answered from."""
+"""The snapshot that the current request is answered from."""
 
 
 def _follower_for(options: ServiceOptions, log: Log) -> Follower:
     if not options.store:
         return FolderFollower(options, log)
-    from skillyard.serving.runtime.store_follower import StoreFollower  # it loads what stores need
+    from skillyard.serving.runtime.store_follower import StoreFollower  # imports the code of stores
 
     return StoreFollower(options, log)
 
@@ -84,10 +84,10 @@ class AppContext:
         self.closing = False
         self._working = 0
         self.fixed_bodies: dict[str, bytes] = {}
-        """Response bodies that never change, by the name of their route."""
+        """Constant response bodies, by the name of their route."""
 
     async def in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Return what ``work`` returns, done in a thread of the pool."""
+        """Return the result of ``work``, computed in a thread of the pool."""
         self._working += 1
         try:
             return await self.in_background(work, *arguments)
@@ -95,9 +95,9 @@ class AppContext:
             self._working -= 1
 
     async def in_slow_thread(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Do what may take long, as rendering a page: one at a time, in a thread of its own.
+        """Run slow work, such as rendering a page, one at a time in a thread of its own.
 
-        The threads that answer everything else stay free, whoever asks for how much of it.
+        The threads for other requests stay free, however much of it one client requests.
         """
         self._working += 1
         try:
@@ -107,23 +107,23 @@ class AppContext:
             self._working -= 1
 
     async def in_background(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Do the same where nobody waits for it: it does not count as :attr:`working`."""
+        """Run slow work that no request waits for; it does not count as :attr:`working`."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, work, *arguments)
 
     @property
     def working(self) -> bool:
-        """True while a thread works, for an answer or on the files."""
+        """True while a thread works on an answer or on the files."""
         return self._working > 0 or self.follower.working
 
     async def snapshot(self) -> Snapshot:
-        """Return the catalog as it is now. Raises Refused (503)."""
+        """Return the current catalog. Raises Refused (503)."""
         view = await self.follower.current()
         CURRENT_SNAPSHOT.set(view.snapshot)
         return view.snapshot
 
     async def close(self) -> None:
-        """End threads and connections; requests have been answered by now."""
+        """Stop threads and close connections, after all requests have been answered."""
         self.closing = True
         await asyncio.get_running_loop().run_in_executor(None, self.searches.close)
         await self.follower.close()

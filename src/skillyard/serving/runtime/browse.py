@@ -1,4 +1,4 @@
-"""The skills of a snapshot as people leaf through them: by name, and by tag."""
+"""The skills of a snapshot for browsing: by name, and by tag."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ __all__ = ["BrowseIndex", "BrowseTag", "browse_index_of"]
 
 
 class BrowseTag(NamedTuple):
-    """A tag, and the skills that carry it."""
+    """A tag with its skills."""
 
     name: str
-    """As the first of its skills spells it; capitals make no other tag."""
+    """As its first skill spells it; tags are compared without case."""
     skills: Sequence[Skill]
 
     @property
     def key(self) -> str:
-        """What names the tag in an address."""
+        """The name of the tag in an address."""
         return _key(self.name)
 
 
 class BrowseIndex(NamedTuple):
-    """What there is to leaf through, in order. Made once for a snapshot."""
+    """The sorted contents for browsing. Built once per snapshot."""
 
     skills: Sequence[Skill]
-    """By name, whatever its capitals; without copies, shadowed skills and convention documents."""
+    """By name, ignoring case; without copies, shadowed skills and convention documents."""
     tags: Sequence[BrowseTag]
-    """The tag of most skills first, then by name."""
+    """Tags by number of skills, largest first, then by name."""
     by_key: Mapping[str, BrowseTag]
 
     def tagged(self, tag: str) -> BrowseTag | None:
-        """Return a tag by its name, None where no skill has it."""
+        """Return a tag by its name; None when no skill has it."""
         return self.by_key.get(_key(tag))
 
 
 def browse_index_of(snapshot: Snapshot) -> BrowseIndex | None:
-    """Return the shelf of a snapshot; None where there are too many skills to be listed.
+    """Return the browse index of a snapshot; None when there are too many skills.
 
-    The first who asks makes it: some hundredths of a second for 10,000 skills.
+    The first caller builds it, in some hundredths of a second for 10,000 skills.
     """
     whole = snapshot.whole
     if whole.on_demand and len(whole) > EVERY:

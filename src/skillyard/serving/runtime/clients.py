@@ -1,7 +1,7 @@
-"""Who asks, by network address, and how much of what all share each of them may hold.
+"""Identifies clients by network address, and limits the share of each.
 
-Everybody has the same token where there is one, so clients are told apart by their addresses; those
-behind a proxy that is trusted by the address that it names.
+All clients use the same token, if any, so they are distinguished by address; clients behind a
+trusted proxy by the address that the proxy reports.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from skillyard.errors import InvalidInput
 __all__ = ["CLIENT", "UNKNOWN", "FairShare", "Proxies", "client_of_address"]
 
 UNKNOWN = ""
-"""The client that cannot be told, and is not held to a share: over stdio, and a trusted proxy's
-connections, which are those of many."""
+"""The unknown client, which has no share limit: over stdio, and for connections of a trusted proxy,
+which carry many clients."""
 CLIENT: ContextVar[str] = ContextVar("client", default=UNKNOWN)
-"""The client whose request is worked on."""
+"""The client of the current request."""
 FORWARDED = b"x-forwarded-for"
 TIMES_THE_FREE = 3
-"""What a client may hold, as a multiple of what is free. One alone comes to three quarters of the
-total, two to three sevenths each, and something stays free for the next one however many there are
-(the dynamic thresholds of Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998)."""
+"""A client's limit, as a multiple of the free amount. One client alone gets three quarters of the
+total, two get three sevenths each, and some of it always stays free for the next client (the
+dynamic thresholds of Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998)."""
 NETWORK_BITS = 64
-"""Of an IPv6 address: what one customer is given (RFC 6177)."""
+"""Prefix length of an IPv6 client: the network of one customer (RFC 6177)."""
 
 
 class Proxies:
-    """The proxies whose word is taken for who their clients are."""
+    """The proxies that are trusted to report the addresses of their clients."""
 
     def __init__(self, addresses: Iterable[str] = ()) -> None:
-        """``addresses`` are those of proxies, or networks. Raises InvalidInput for others."""
+        """``addresses`` are addresses or networks. Raises InvalidInput for others."""
         try:
             self._networks = tuple(ip_network(each, strict=False) for each in addresses)
         except ValueError as error:
             raise InvalidInput(f"trusted_proxies: {error}") from None
 
     def trusts(self, address: str) -> bool:
-        """True for the address of such a proxy."""
+        """True for the address of a trusted proxy."""
         try:
             ip = ip_address(address.partition("%")[0])
         except ValueError:
@@ -50,14 +50,14 @@ class Proxies:
         return any(ip in network for network in self._networks)
 
     def connected(self, address: str) -> str:
-        """Return the client of a connection; unknown for a proxy, before it sends a request."""
+        """Return the client of a connection; unknown for a proxy, until it sends a request."""
         return UNKNOWN if self.trusts(address) else client_of_address(address)
 
     def client_of(self, scope: Mapping[str, Any]) -> str:
-        """Return the client of an ASGI request: who connected, or whom a trusted proxy names.
+        """Return the client of an ASGI request: the peer, or the client behind a trusted proxy.
 
-        Each proxy adds its client on the right, so the first from there that is no proxy is it;
-        what stands left of that is whatever the client sent itself.
+        Each proxy appends its client on the right. The last address that is not a trusted proxy is
+        therefore the client; everything before it may be forged.
         """
         client = scope.get("client")
         if not client:
@@ -73,7 +73,7 @@ class Proxies:
 
 
 def client_of_address(text: str) -> str:
-    """Return what names the client of an address: IPv4 whole, of IPv6 the network."""
+    """Return the client of an address: the IPv4 address, or the IPv6 network."""
     try:
         address = ip_address(text.partition("%")[0])
     except ValueError:
@@ -87,41 +87,44 @@ def client_of_address(text: str) -> str:
 
 
 class FairShare:
-    """What clients hold of one total, and whether one of them may take more."""
+    """The amounts that clients hold of one total."""
 
     def __init__(self, total: int) -> None:
         self.total = total
-        self.taken = 0
+        self.used = 0
         self._held: dict[str, int] = {}
 
     @property
     def free(self) -> int:
-        """What nobody holds."""
-        return self.total - self.taken
+        """The free amount."""
+        return self.total - self.used
 
     def held(self, client: str) -> int:
-        """Return what one client holds."""
+        """Return the amount of one client."""
         return self._held.get(client, 0)
 
     def may_hold_more(self, client: str) -> bool:
-        """True where a client holds less than its share, or has none that could be told."""
+        """True when a client is below its share, or unknown."""
         return client == UNKNOWN or self.held(client) < TIMES_THE_FREE * self.free
 
     def take(self, client: str, amount: int = 1) -> bool:
-        """Give a client more; False, and nothing, where that is more than its share or is left."""
+        """Take an amount for a client.
+
+        Returns False, without taking any, when its share or the total does not allow it.
+        """
         if amount > self.free or (amount and not self.may_hold_more(client)):
             return False
         self.move_in(client, amount)
         return True
 
     def move_in(self, client: str, amount: int = 1) -> None:
-        """Give a client what another one, or itself, has just given back for it."""
-        self.taken += amount
+        """Give a client an amount that was released for it."""
+        self.used += amount
         self._held[client] = self.held(client) + amount
 
     def give_back(self, client: str, amount: int = 1) -> None:
-        """Take back what a client held."""
-        self.taken -= amount
+        """Release an amount of a client."""
+        self.used -= amount
         left = self.held(client) - amount
         if left:
             self._held[client] = left

@@ -1,7 +1,7 @@
-"""Connections as they come: accepted while there is room, closed where nothing comes of them.
+"""Accepts connections while there is room, and closes those that stay unused.
 
-asyncio's own server accepts without a bound, and where the process has no descriptor left it
-writes two thousand tracebacks a second; here one connection is taken after the other.
+asyncio's own server accepts without a limit, and when the process has no descriptor left it logs
+two thousand tracebacks per second. Here connections are accepted one by one.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from skillyard.serving.runtime.slots import SlotTable
 __all__ = ["Acceptor", "Connection", "connections_of"]
 
 AT_ONCE = 32
-"""Connections that are accepted before others have their turn."""
+"""Number of connections accepted before the loop runs other tasks."""
 PAUSE_S = 0.5
-"""After the system refused a connection. Idle ones have been closed by then."""
+"""Pause in seconds after the system refused a connection, while idle ones are closed."""
 EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 OTHER_FILES = 4
-"""One descriptor in so many is for files, databases and remotes, …"""
+"""One descriptor in this many is reserved for files, databases and remotes."""
 LEAST_OTHER_FILES = 64
-"""… and so many are in any case: each thread and each remote has a few."""
+"""Minimum number of reserved descriptors: each thread and each remote has a few."""
 LEAST = 16
-"""Connections without which nothing can be served."""
+"""Minimum number of connections to serve anything."""
 
 
 def connections_of(descriptors: int, most: int) -> int:
-    """Return how many connections a process with so many descriptors may have open, of ``most``."""
+    """Return the number of connections for this many descriptors, at most ``most``."""
     others = max(LEAST_OTHER_FILES, descriptors // OTHER_FILES)
     return min(most, max(LEAST, descriptors - others))
 
 
 class Connection(H11Protocol):
-    """uvicorn's connection, which a client cannot keep without asking or reading.
+    """uvicorn's connection, with time limits for sending requests and reading responses.
 
-    It is h11's, whatever else is installed: that one bounds the head of a request.
+    It always uses h11, which limits the size of a request's head.
     """
 
     def __init__(
@@ -62,36 +62,36 @@ class Connection(H11Protocol):
         self._unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for a request."""
+        """Start waiting for a request."""
         super().connection_made(transport)
         self._table.add(self, self._client_name)
         self._wait_for_request()
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; the time for a head begins with its first byte."""
+        """Process received data. The time limit of a head starts with its first byte."""
         if self._deadline is None and not self._at_work:
             self._wait_for_request()
         super().data_received(data)
         self._note()
 
     def on_response_complete(self) -> None:
-        """Become idle, unless the next request is there already."""
+        """Become idle, unless the next request has already arrived."""
         super().on_response_complete()
         self._note()
 
     def pause_writing(self) -> None:
-        """Give the client a time to read what has been sent."""
+        """Start the time limit for the client to read the response."""
         super().pause_writing()
         self._unread = self.loop.call_later(self._limits.send_s, self.evict)
 
     def resume_writing(self) -> None:
-        """Go on: it reads."""
+        """Stop that time limit."""
         super().resume_writing()
         _stop(self._unread)
         self._unread = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let go of all that is held for it."""
+        """Release everything that is held for the connection."""
         _stop(self._deadline)
         self._deadline = None
         _stop(self._unread)
@@ -100,16 +100,16 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def evict(self) -> None:
-        """Close at once, whatever waits to be sent."""
+        """Close at once, discarding unsent data."""
         if self.transport is not None:
             self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP, or has no end, in the form of every other refusal."""
+        """Respond to invalid or endless HTTP like to any other refused request."""
         if not self._at_work:
             long = len(self.conn.trailing_data[0]) > HEAD_BYTES
             self.transport.write(_answer(head_too_large() if long else _no_http()))
-        elif not self.cycle.response_started:  # its body is wrong
+        elif not self.cycle.response_started:  # the body is invalid
             self.cycle.disconnected = True
             self.cycle.message_event.set()
             self.transport.write(_answer(_no_http()))
@@ -141,7 +141,7 @@ def _no_http() -> Refused:
 
 
 def _answer(refused: Refused) -> bytes:
-    """Return a refusal as it goes on the wire, for what never was a request."""
+    """Return the bytes of a refusal for invalid HTTP."""
     body = json_bytes(refused.to_dict())
     headers = {**SAFE_HEADERS, "content-type": JSON, "content-length": str(len(body))}
     head = [f"HTTP/1.1 {refused.status} {HTTPStatus(refused.status).phrase}"]
@@ -155,7 +155,7 @@ def _stop(timer: asyncio.TimerHandle | None) -> None:
 
 
 class Acceptor:
-    """Takes the connections of one listening socket; for uvicorn it is one of its servers."""
+    """Accepts the connections of one listening socket; uvicorn treats it as one of its servers."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class Acceptor:
         proxies: Proxies,
         log: Log,
     ) -> None:
-        """``new_connection`` gives the connection of a client. Begins at once."""
+        """Start accepting. ``new_connection`` returns the protocol object of a client."""
         sock.setblocking(False)
         self._sock = sock
         self._new_connection = new_connection
@@ -181,11 +181,11 @@ class Acceptor:
         return not self._task.done()
 
     def close(self) -> None:
-        """Accept no more."""
+        """Stop accepting."""
         self._task.cancel()
 
     async def wait_closed(self) -> None:
-        """Wait until nothing is accepted any more."""
+        """Wait until accepting has stopped."""
         await asyncio.wait({self._task, *self._opening})
 
     async def _accept(self) -> None:
@@ -200,13 +200,13 @@ class Acceptor:
             except Exception as error:  # noqa: BLE001 - one connection never ends the service
                 self._log.failed(error)
             count += 1
-            if count % AT_ONCE == 0:  # accepting what waits already gives way to nobody
+            if count % AT_ONCE == 0:  # accepting pending connections does not yield
                 await asyncio.sleep(0)
 
     async def _go_on(self, error: OSError) -> None:
-        """Go on after a connection that could not be had; wait where no other can be either."""
+        """Continue after a failed accept; pause when the next one would fail too."""
         if error.errno not in EXHAUSTED:
-            return  # it was gone before it was taken
+            return  # it was closed before it was accepted
         self._log.repeated("connections", "no_descriptor", error=str(error.strerror))
         victim = self._table.evict()
         if victim is not None:
@@ -215,7 +215,7 @@ class Acceptor:
 
     async def _take(self, conn: socket.socket, client: str) -> None:
         admitted, victim = self._table.admit(client)
-        if not admitted and self._opening:  # they are idle as soon as they stand
+        if not admitted and self._opening:  # they become idle once they are established
             await asyncio.wait(self._opening)
             admitted, victim = self._table.admit(client)
         if victim is not None:
@@ -237,5 +237,5 @@ class Acceptor:
         except OSError:  # the client has gone
             conn.close()
         finally:
-            if connection.transport is None:  # it never stood
+            if connection.transport is None:  # it was never established
                 self._table.drop(client)

@@ -1,4 +1,4 @@
-"""How an answer leaves: deterministic JSON, entity tags, gzip."""
+"""Encodes responses: deterministic JSON, entity tags, gzip."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 JSON = "application/json"
 MIN_COMPRESSED_BYTES = 1_024
-"""Bytes from which compressing pays."""
+"""Bytes from which compression is worthwhile."""
 LEVEL = 5
 SAFE_HEADERS = {
     "x-content-type-options": "nosniff",
@@ -33,36 +33,36 @@ SAFE_HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""What every answer carries, unless its route says otherwise."""
+"""The headers of every response, unless its route sets others."""
 
 
 class Reply(NamedTuple):
-    """An answer before it is put on the wire."""
+    """A response before it is sent."""
 
     body: bytes
     media: str = JSON
     status: int = 200
     headers: Mapping[str, str] = {}
     tagged: bool = False
-    """True where an entity tag lets clients ask whether it is still the same."""
+    """True when it has an entity tag, so that clients can revalidate."""
     basis: bytes = b""
-    """What the entity tag names, where that is not the body: the body without its age."""
+    """The content of the entity tag, if it is not the body: the body without its age."""
     packed: bytes = b""
-    """The body as gzip, where a route that works in a thread of its own has made it there."""
+    """The gzip body, when a route has compressed it in its own thread."""
 
     def with_headers(self, **headers: str) -> Reply:
-        """Return the answer with further headers; underscores in names become hyphens."""
+        """Return the response with additional headers; underscores in names become hyphens."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return self._replace(headers={**self.headers, **named})
 
 
 def json_bytes(value: Any) -> bytes:
-    """Return JSON as UTF-8: keys in the order of the shape, no NaN, nothing that is not text."""
+    """Return JSON as UTF-8: keys in the order of the shape, without NaN and invalid Unicode."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except ValueError:
         text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"))
-    # Half a surrogate pair (an undecodable file name) is no text: it is shown as a question mark.
+    # An unpaired surrogate (an undecodable file name) is replaced by a question mark.
     return text.encode("utf-8", "replace")
 
 
@@ -78,17 +78,17 @@ def _finite(value: Any) -> Any:
 
 
 def json_reply(value: Any, status: int = 200, *, tagged: bool = False) -> Reply:
-    """Return a value as an answer."""
+    """Return a value as a response."""
     return Reply(json_bytes(value), JSON, status, tagged=tagged)
 
 
 def tag_of(body: bytes) -> str:
-    """Return the entity tag of a body; weak, for it names the content in any encoding."""
+    """Return the entity tag of a body. It is weak, because it covers every encoding."""
     return f'W/"{sha256(body).hex()[:32]}"'
 
 
 def matches(tag: str, if_none_match: str) -> bool:
-    """True when the client says that it has this very content."""
+    """True when the header contains the tag."""
     if if_none_match.strip() == "*":
         return True
     ours = tag.removeprefix("W/")
@@ -115,10 +115,10 @@ def _weight(parameter: str) -> float:
 
 
 def prefers_html(accept: str, *, at_least: bool = False) -> bool:
-    """True when the header wants HTML more than JSON, as browsers say; ``at_least`` as much.
+    """True when the header prefers HTML to JSON, as browsers do.
 
-    Programs mostly take anything, and get data then. A media type that is named goes before a
-    range that covers it.
+    With ``at_least`` equal preference is enough. Most programs accept anything and then get JSON.
+    An exact media type takes precedence over a range that covers it.
     """
     weights: dict[str, float] = {}
     for part in accept[:2_048].split(","):
@@ -136,5 +136,5 @@ def _weight_of(weights: Mapping[str, float], kind: str, name: str) -> float:
 
 
 def compress(body: bytes) -> bytes:
-    """Return the body as gzip, the same bytes each time."""
+    """Return the body as gzip. Equal bodies give equal bytes."""
     return gzip.compress(body, LEVEL, mtime=0)

@@ -1,4 +1,4 @@
-"""Refusals: every answer that is not what was asked for, with one shape and a code."""
+"""Refusals: all error responses, with one shape and a code."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ __all__ = ["BUILDING", "Fault", "Refused", "building", "failed", "refusal_of", "
 
 
 BUILDING = "index_building"
-"""Code of the refusals while the index of a library is made for the first time."""
+"""Code of refusals while the index of a library is built for the first time."""
 MAX_WAIT_S = 30
-"""ReadLimits seconds after which a client is told to ask again: an estimate is no promise."""
+"""Maximum seconds of Retry-After, because the estimate may be wrong."""
 
 _NO_EXTRAS = {"near": None, "sources": None, "progress": None}
 
 
 class Fault(NamedTuple):
-    """One thing that is wrong with one field."""
+    """One error of one field."""
 
     where: tuple[str | int, ...]
     """``("query", "limit")``, ``("body", "files", 0)``."""
     message: str
     kind: str
-    """A word of the convention that clients of such services know: ``missing``, ``int_type`` …"""
+    """A code of the convention that clients of such services know: ``missing``, ``int_type`` …"""
 
     def document(self) -> shapes.Fault:
         """Return the fault as a document shows it."""
@@ -45,7 +45,7 @@ class Fault(NamedTuple):
 
 
 class Refused(Exception):
-    """The request gets this answer and no other."""
+    """An error response."""
 
     def __init__(
         self,
@@ -68,10 +68,10 @@ class Refused(Exception):
         self.faults = tuple(faults)
         self.headers = dict(headers or {})
         self.extra = dict(extra or {})
-        """Further members of ``error``: near names, the sources that failed."""
+        """Additional members of ``error``: similar names, the sources that failed."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON shape: ``detail`` as clients of Skyll read it, and our ``error``."""
+        """Return the JSON shape: Skyll's ``detail``, and skillyard's ``error``."""
         faults = tuple(fault.document() for fault in self.faults)
         detail = faults if self.status == 422 else self.message
         error = from_attributes(shapes.ErrorDetails, self, **{**_NO_EXTRAS, **self.extra})
@@ -80,7 +80,7 @@ class Refused(Exception):
 
 
 def wrong_field(faults: Sequence[Fault]) -> Refused:
-    """Return the 422 for what is wrong with the fields; the first one is the headline."""
+    """Return the 422 for invalid fields; its message is that of the first."""
     first = faults[0]
     named = [str(part) for part in first.where[1:]]
     return Refused(
@@ -94,7 +94,7 @@ def wrong_field(faults: Sequence[Fault]) -> Refused:
 
 
 def refusal_of(error: SkillyardError) -> Refused:
-    """Return the answer that an error of the engine means. No message carries a path."""
+    """Return the response for an error of the engine. No message contains a path."""
     if isinstance(error, SkillNotFound):
         return not_found(error.name, error.near)
     if isinstance(error, AmbiguousName):
@@ -117,7 +117,7 @@ def refusal_of(error: SkillyardError) -> Refused:
 
 
 def not_found(name: str, near: Iterable[str] = ()) -> Refused:
-    """Return the 404 for a skill, with the names that are near."""
+    """Return the 404 for a skill, with similar names."""
     names = list(dict.fromkeys(near))
     hint = f"did you mean {' or '.join(names[:3])}?" if names else "GET /search?q= finds by words"
     return Refused(
@@ -130,7 +130,7 @@ def not_found(name: str, near: Iterable[str] = ()) -> Refused:
 
 
 def unavailable() -> Refused:
-    """Return the 503 of a service that has no catalog; its log has the cause."""
+    """Return the 503 of a service without a catalog. The log contains the cause."""
     return Refused(
         503,
         "catalog_unavailable",

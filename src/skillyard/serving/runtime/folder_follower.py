@@ -1,7 +1,7 @@
-"""Follows folders of skill files: looked at again when a request comes, or when a file changes.
+"""Follows folders of skill files. They are refreshed on requests, and when a file changes.
 
-A small library is looked at and ranked anew in one go. In a large one what the files say is shown
-first, and the snapshot that ranks them follows some seconds later.
+A small library is scanned and ranked in one step. For a large one the new files are shown first,
+and the snapshot that ranks them follows some seconds later.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class FolderFollower(Follower):
-    """Follows the folders of the options; reads files in threads of its own."""
+    """Follows the folders of the options. Files are read in threads of its own."""
 
     def __init__(
         self, options: ServiceOptions, log: Log, clock: Callable[[], float] = time.monotonic
@@ -44,16 +44,16 @@ class FolderFollower(Follower):
         self._threads_working = 0
         self._snapshot: Snapshot | None = None
         self._files: Catalog | None = None
-        """The newest snapshot and files, which the next view is made of."""
+        """The newest snapshot and files, from which the next view is made."""
         self._publishing = asyncio.Lock()
         self._refreshing: asyncio.Task[None] | None = None
         self._ranking: asyncio.Task[None] | None = None
         self._began = self._ended = float("-inf")
-        """When the last refresh that is over began and ended …"""
+        """When the last completed refresh began and ended."""
         self._took = 0.0
-        """… and how long it took, in seconds."""
+        """Its duration in seconds."""
         self._took_unchanged = 0.0
-        """The same for the last refresh that found nothing new."""
+        """Duration in seconds of the last refresh that found no change."""
         self._checked = float("-inf")
         self._check_took = 0.0
         self._last_request = clock()
@@ -68,31 +68,31 @@ class FolderFollower(Follower):
 
     @property
     def working(self) -> bool:
-        """True while a thread looks at the files, or makes them ready to be ranked."""
+        """True while a thread scans the files, or prepares them for ranking."""
         return self._threads_working > 0
 
     @property
     def watched(self) -> bool:
-        """True while the operating system reports changes, so that nobody has to look."""
+        """True while the operating system reports changes, so that polling is not needed."""
         return self._watch.stands
 
     @property
     def failure(self) -> str:
-        """The kind of what went wrong with the last refresh; empty when nothing did."""
+        """The kind of error of the last refresh; empty when it succeeded."""
         return self._failure
 
     @property
     def building(self) -> Progress | None:
-        """How far the index of a large library is while nothing can answer yet."""
+        """The progress of the first index of a large library, until the service can answer."""
         return self._progress.shown
 
-    # --- for requests ---
+    # --- requests ---
 
     async def current(self) -> View:
-        """Return the newest view, whose refresh is started where it is due.
+        """Return the newest view, and start a refresh when it is due.
 
-        Raises Refused (503) when there is none. The first one of a large library takes some
-        seconds, and nobody is kept waiting for that.
+        Raises Refused (503) when there is none. The first view of a large library takes some
+        seconds, for which requests do not wait.
         """
         age = self._clock() - self._ended
         refresh = self.refresh_if_due()
@@ -109,9 +109,9 @@ class FolderFollower(Follower):
         return self._view
 
     async def fresh(self) -> View:
-        """Return a view that is a second old at most. Raises Refused (503) when there is none.
+        """Return a view that is at most a second old. Raises Refused (503) when there is none.
 
-        In a library whose files take long to look at, the view may be some refreshes old.
+        In a library with slow scans, the view may be several refreshes old.
         """
         self._last_request = self._clock()
         self._requested.set()
@@ -124,17 +124,17 @@ class FolderFollower(Follower):
         return self._view
 
     def _max_age(self) -> float:
-        """Return how old a view may be that has to be fresh."""
+        """Return the maximum age in seconds of a fresh view."""
         if self.watched:
             return freshness.STALE_S
         if self._took <= freshness.QUICK_REFRESH_S:
             return freshness.MAX_AGE_S
         return max(freshness.STALE_S, freshness.SLOW_REFRESHES * self._took)
 
-    # --- when to refresh ---
+    # --- schedule ---
 
     def refresh_if_due(self) -> asyncio.Task[None] | None:
-        """Start a refresh if one is due; return the one that is running, if there is one."""
+        """Start a refresh if one is due; return the running one, if any."""
         slow = self._took_unchanged / freshness.MAX_REFRESH_SHARE
         due = self._clock() - self._ended >= max(self._options.limits.look_s, slow)
         return self.refresh() if due else self._refreshing
@@ -145,13 +145,13 @@ class FolderFollower(Follower):
         return self._refreshing is not None
 
     def refresh(self) -> asyncio.Task[None]:
-        """Start to look at the files, or return the refresh that is running."""
+        """Start a refresh, or return the running one."""
         if self._refreshing is None:
             self._refreshing = asyncio.get_running_loop().create_task(self._refresh())
         return self._refreshing
 
     async def keep_fresh(self) -> None:
-        """Refresh again and again, until cancelled; seldom while there are no requests."""
+        """Refresh periodically until cancelled, rarely while there are no requests."""
         while True:
             began = self._clock()
             await asyncio.wait({self.refresh()})
@@ -172,7 +172,7 @@ class FolderFollower(Follower):
             return
 
     def _on_change(self) -> None:
-        """Refresh now: something has changed."""
+        """Refresh now, because something has changed."""
         self._changed_since = True
         if not self._closed:
             self.refresh()
@@ -207,7 +207,7 @@ class FolderFollower(Follower):
         return self._files is not None and len(self._files) > freshness.LARGE_LIBRARY
 
     async def _refresh_at_once(self, began: float) -> None:
-        """Look at everything and rank it; the snapshot is replaced as a whole."""
+        """Scan and rank everything, and replace the snapshot as a whole."""
         snapshot = await self._run_in(self._reader, self._newer_snapshot)
         self._failure = ""
         if snapshot is None:
@@ -216,7 +216,7 @@ class FolderFollower(Follower):
             await self._replace_snapshot(snapshot)
 
     async def _refresh_files(self, snapshot: Snapshot, began: float) -> None:
-        """Look at the files of a large library: in full only where a glance says so."""
+        """Scan the files of a large library; in full only when a glance detects a change."""
         before = self._files
         assert before is not None
         files = (await self._run_in(self._reader, before.glance)).catalog
@@ -245,7 +245,7 @@ class FolderFollower(Follower):
             self._ranking = None
 
     async def _check_index(self, snapshot: Snapshot) -> None:
-        """See what a glance does not: an index that another process made anew."""
+        """Detect what a glance does not: an index that another process rebuilt."""
         began = self._clock()
         files = self._files
         assert files is not None
@@ -262,7 +262,7 @@ class FolderFollower(Follower):
             await self._rank_files()
 
     async def _rank_files(self) -> None:
-        """Make the snapshot that ranks what the files say, again until it is what they say now."""
+        """Build the snapshot that ranks the files, and repeat until they are unchanged."""
         while not self._closed:
             before, files = self._snapshot, self._files
             assert before is not None
@@ -282,7 +282,7 @@ class FolderFollower(Follower):
         return _ready(snapshot_of(catalog, before.generation + 1, self._open, files), before)
 
     def _newer_snapshot(self) -> Snapshot | None:
-        """Return a snapshot of the files now, None when nothing changed."""
+        """Return a snapshot of the current files; None when nothing changed."""
         before = self._snapshot
         if before is None:
             first = snapshot_of(self._open(), 1, self._open)
@@ -296,9 +296,9 @@ class FolderFollower(Follower):
     def _open(self) -> Catalog:
         loop = self._loop
 
-        def report(done: int, total: int) -> None:
+        def report(indexed: int, total: int) -> None:
             if self._snapshot is None:
-                loop.call_soon_threadsafe(self._progress.update, done, total)
+                loop.call_soon_threadsafe(self._progress.update, indexed, total)
 
         return open_catalog(
             self._options.roots,
@@ -315,7 +315,7 @@ class FolderFollower(Follower):
         finally:
             self._threads_working -= 1
 
-    # --- what it found ---
+    # --- results ---
 
     async def _replace_snapshot(self, snapshot: Snapshot) -> None:
         before, self._snapshot = self._snapshot, snapshot
@@ -323,7 +323,7 @@ class FolderFollower(Follower):
             self._files = snapshot.whole
         await self._publish()
         if before is not None and before.generation == snapshot.generation:
-            return  # the same content under a newer index: nothing that anybody would notice
+            return  # the same content under a newer index is no visible change
         self.reloads += before is not None
         self._log.write(
             "catalog",
@@ -333,7 +333,7 @@ class FolderFollower(Follower):
         )
 
     async def _publish(self) -> None:
-        """Make the view of the newest snapshot and files, and announce what it changes."""
+        """Publish the view of the newest snapshot and files, and announce its changes."""
         async with self._publishing:
             before, snapshot, files = self._view, self._snapshot, self._files
             if snapshot is None or files is None:
@@ -342,6 +342,7 @@ class FolderFollower(Follower):
                 return
             work = partial(next_view, before, snapshot, files)
             view = self._view = await self._run_in(self._reader, work)
+            self.vectors.follow({view.ranked, view.snapshot})
             await self._announce(before, view)
 
     def _record_failure(self, error: Exception) -> None:
@@ -351,21 +352,22 @@ class FolderFollower(Follower):
         self._failure, self._problem = kind, error
 
     async def settled(self) -> None:
-        """Wait until the files have been looked at and ranked, as far as that is running now."""
+        """Wait until the running refresh and ranking have ended."""
         running = {task for task in (self._refreshing, self._ranking) if task is not None}
         if running:
             await asyncio.wait(running)
 
     async def close(self) -> None:
-        """Wait for the refresh that is running, and end the threads."""
+        """Wait for the running refresh, and stop the threads."""
         self._closed = True
+        self.vectors.close()
         await self.settled()
         for ends in (self._watch.close, self._reader.shutdown, self._ranker.shutdown):
             await asyncio.get_running_loop().run_in_executor(None, ends)
 
 
 def _ready(snapshot: Snapshot, before: Snapshot) -> Snapshot:
-    """Return the snapshot, ready for the scorers in use; with the same content, of one number."""
+    """Return the snapshot, prepared for the used scorers. Equal content keeps its number."""
     snapshot.make_ready(before.used)
     if snapshot.digest == before.digest:
         snapshot.generation = before.generation
@@ -373,7 +375,7 @@ def _ready(snapshot: Snapshot, before: Snapshot) -> Snapshot:
 
 
 class _IndexProgress:
-    """How far the first index is, for requests that come before the first view."""
+    """The progress of the first index, for requests before the first view."""
 
     def __init__(self, log: Log, clock: Callable[[], float]) -> None:
         self._log = log
@@ -381,25 +383,27 @@ class _IndexProgress:
         self._since: float | None = None
         self._logged = float("-inf")
         self.shown: Progress | None = None
-        """None unless a large index has been in the making for a while."""
+        """None until a large index has been under construction for some time."""
         self.is_shown = asyncio.Event()
 
-    def update(self, done: int, total: int) -> None:
-        """Record that so many files of all are in the index."""
+    def update(self, indexed: int, total: int) -> None:
+        """Record the number of indexed files."""
         if total <= freshness.LARGE_LIBRARY:
             return
         now = self._clock()
         if self._since is None:
             self._since = now
         took = now - self._since
-        if took < freshness.PATIENCE_S:  # an index that is there already is looked through sooner
+        if took < freshness.PATIENCE_S:  # an existing index is checked faster than this
             return
-        left = took / done * (total - done) if done else None
-        self.shown = Progress(done, total, left)
+        left = took / indexed * (total - indexed) if indexed else None
+        self.shown = Progress(indexed, total, left)
         self.is_shown.set()
         if now - self._logged >= freshness.PROGRESS_LOG_S:
             self._logged = now
-            self._log.write("index", done=done, total=total, seconds_left=left and round(left, 1))
+            self._log.write(
+                "index", done=indexed, total=total, seconds_left=left and round(left, 1)
+            )
 
     def clear(self) -> None:
         """Record that nothing is being indexed."""

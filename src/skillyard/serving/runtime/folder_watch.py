@@ -1,7 +1,7 @@
-"""Word from the operating system that something in some folders changed, where it can be had.
+"""Change notifications of the operating system for folders, if available.
 
-It comes through ``watchfiles`` (the extra ``watch``). Without it, and where the system refuses,
-as Linux does beyond a number of watches, nothing is told and files have to be looked at.
+They come through ``watchfiles`` (the extra ``watch``). Without it, and when the system refuses
+(Linux limits the number of watches), files are polled instead.
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ from typing import Any
 __all__ = ["FolderWatch"]
 
 TOGETHER_MS = 200
-"""Changes that come within so long of each other are told together …"""
+"""Milliseconds within which changes are reported together."""
 QUIET_MS = 40
-"""… and earlier, when for so long no other came."""
+"""They are reported earlier when no other change arrives for so many milliseconds."""
 TURN_MS = 500
-"""After so long without a change the watch says that it stands."""
+"""After so many milliseconds without a change the watch reports that it is established."""
 PATIENCE_S = 5.0
 
 
 class FolderWatch:
-    """Watches folders, each without what lies below it. Belongs to one event loop."""
+    """Watches folders, not recursively. Belongs to one event loop."""
 
     def __init__(self, on_change: Callable[[], None], on_failure: Callable[[str], None]) -> None:
-        """Both are called on the loop, ``on_failure`` with the reason why a watch ended."""
+        """Both are called on the loop, ``on_failure`` with the reason for the end of a watch."""
         self._on_change = on_change
         self._on_failure = on_failure
         self._folders: dict[str, int] = {}
         self._stop = Event()
         self._thread: Thread | None = None
         self.stands = False
-        """True while every change in the folders will be told."""
+        """True while every change in the folders will be reported."""
 
     @property
     def available(self) -> bool:
-        """True where watchfiles is installed."""
+        """True when watchfiles is installed."""
         return _watching() is not None
 
     def follow(self, folders: dict[str, int]) -> None:
-        """Watch these folders from now on; ``on_change`` is called once when the watch stands.
+        """Watch these folders; ``on_change`` is called once when the watch is established.
 
-        By path they have their inode: one that was made anew is another folder. Where watchfiles
-        is absent, or the system refused these very folders, nothing happens.
+        Folders are given by path with their inode: a recreated folder is another one. Nothing
+        happens without watchfiles, or when the system refused the same folders before.
         """
         if folders == self._folders or not self.available:
             return
@@ -61,7 +61,7 @@ class FolderWatch:
         try:
             for _ in _changes(folders, stop):
                 loop.call_soon_threadsafe(self._tell, stop)
-        except RuntimeError:  # the loop has ended, or watchfiles within
+        except RuntimeError:  # the loop has ended, or an error in watchfiles
             self._say(loop, "watchfiles failed", stop)
         except OSError as error:
             self._say(loop, error.strerror or str(error), stop)
@@ -70,7 +70,7 @@ class FolderWatch:
         try:
             loop.call_soon_threadsafe(self._end_of, stop, why)
         except RuntimeError:
-            return  # nobody is left to hear it
+            return  # the loop has ended
 
     def _tell(self, stop: Event) -> None:
         if stop is self._stop and not stop.is_set():
@@ -87,7 +87,7 @@ class FolderWatch:
         self.stands = False
 
     def close(self) -> None:
-        """Tell no more, and wait for the thread."""
+        """Stop watching, and wait for the thread."""
         self._end()
         if self._thread is not None:
             self._thread.join(PATIENCE_S)
@@ -95,9 +95,9 @@ class FolderWatch:
 
 
 def _changes(folders: list[str], stop: Event) -> Iterator[None]:
-    """Yield once when the watch stands, then after changes, until ``stop`` is set.
+    """Yield once when the watch is established, then after changes, until ``stop`` is set.
 
-    Raises OSError and RuntimeError where the folders cannot be watched.
+    Raises OSError and RuntimeError when the folders cannot be watched.
     """
     watch = _watching()
     assert watch is not None
@@ -121,7 +121,7 @@ def _changes(folders: list[str], stop: Event) -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _watching() -> Any:
-    """Return the function that watches, None without watchfiles."""
+    """Return watchfiles' function; None without watchfiles."""
     try:
         return import_module("watchfiles").watch
     except ImportError:

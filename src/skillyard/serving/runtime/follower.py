@@ -1,47 +1,50 @@
-"""What holds the newest view of a library, wherever the library comes from."""
+"""The protocol of followers, which have the newest view of a library."""
 
 from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from skillyard.index.progress import Progress
 from skillyard.serving.runtime.logging import Log
 from skillyard.serving.runtime.snapshot import Snapshot
+from skillyard.serving.runtime.vectors import VectorThread
 from skillyard.serving.runtime.view import Change, View
+from skillyard.shapes.service import StoreState
 
 __all__ = ["Follower"]
 
 
 class Follower(ABC):
-    """Holds the newest view of a library. Belongs to one event loop."""
+    """Follows a library and has its newest view. Belongs to one event loop."""
 
     def __init__(self, log: Log) -> None:
+        """Raises InvalidInput when the default scorer cannot be used."""
         self._log = log
+        self.vectors = VectorThread(log)
         self._view: View | None = None
         self._listeners: list[Callable[[Change], None]] = []
         self._announcing = asyncio.Lock()
         self.reloads = 0
-        """How often the skills had changed."""
+        """Number of times that the skills changed."""
 
     @property
     def view(self) -> View | None:
-        """The newest view, None before the first."""
+        """The newest view; None before the first."""
         return self._view
 
     @property
     def snapshot(self) -> Snapshot | None:
-        """The snapshot of the newest view, None before the first."""
+        """The snapshot of the newest view; None before the first."""
         return None if self._view is None else self._view.snapshot
 
     def listen(self, listener: Callable[[Change], None]) -> None:
-        """Call ``listener`` on the loop with what each further view changes."""
+        """Call ``listener`` on the loop with the changes of each further view."""
         self._listeners.append(listener)
 
     async def _announce(self, before: View | None, after: View) -> None:
-        """Tell the listeners what a view changes. Raises what comparing the two raises."""
+        """Send the changes of a view to the listeners. Raises the errors of the comparison."""
         if before is None or before.digest == after.digest or not self._listeners:
             return
         async with self._announcing:
@@ -51,24 +54,24 @@ class Follower(ABC):
 
     @abstractmethod
     async def current(self) -> View:
-        """Return the newest view; start a refresh where one is due. Raises Refused (503)."""
+        """Return the newest view, and start a refresh when it is due. Raises Refused (503)."""
 
     @abstractmethod
     async def fresh(self) -> View:
-        """Return a view that shows what was changed a second ago. Raises Refused (503)."""
+        """Return a view with all changes up to a second ago. Raises Refused (503)."""
 
     @abstractmethod
     def refresh(self) -> asyncio.Task[None]:
-        """Start to look for changes, or return the refresh that is running."""
+        """Start a refresh, or return the running one."""
 
     @abstractmethod
     def refresh_if_due(self) -> asyncio.Task[None] | None:
-        """Start a refresh if one is due; return the one that is running, if there is one."""
+        """Start a refresh if one is due; return the running one, if any."""
 
     async def refresh_anew(self) -> None:
         """Wait for a refresh that begins after this call.
 
-        One that is running may have read a file before it changed.
+        A running one may have read a file before it changed.
         """
         if self.is_refreshing:
             await asyncio.wait({self.refresh()})
@@ -76,45 +79,46 @@ class Follower(ABC):
 
     @property
     def is_refreshing(self) -> bool:
-        """True while a refresh is running; never where changes come by themselves."""
+        """True while a refresh is running; always False when changes are pushed."""
         return False
 
     @abstractmethod
     async def settled(self) -> None:
-        """Wait until what is running now has ended, the ranking of new files included."""
+        """Wait until running work has ended, including the ranking of new files."""
 
     @abstractmethod
     async def keep_fresh(self) -> None:
-        """Refresh again and again, until cancelled."""
+        """Refresh periodically until cancelled."""
 
     @property
     @abstractmethod
     def working(self) -> bool:
-        """True while a thread looks for changes, or makes them ready to be ranked."""
+        """True while a thread looks for changes, or prepares them for ranking."""
 
     @property
     @abstractmethod
     def failure(self) -> str:
-        """The kind of what went wrong with the last refresh; empty when nothing did."""
+        """The kind of error of the last refresh; empty when it succeeded."""
 
     @property
     def building(self) -> Progress | None:
-        """How far an index is that has to be made before the first view; None otherwise."""
+        """The progress of an index that must be built before the first view; None otherwise."""
         return None
 
     @property
     def ready(self) -> bool:
-        """True when requests for skills can be answered, as fresh as they have to be."""
+        """True when requests can be answered with sufficiently fresh data."""
         return self._view is not None
 
-    def facts(self) -> Mapping[str, Any]:
-        """Return what ``/health`` tells beside the snapshot; empty for files."""
-        return {}
+    @property
+    def store_state(self) -> StoreState | None:
+        """The state of the node in relation to its store; None for files."""
+        return None
 
     def headers(self, snapshot: Snapshot) -> Mapping[str, str]:
-        """Return what an answer from the snapshot says of its age; nothing for files."""
+        """Return the headers with the age of the snapshot; empty for files."""
         return {}
 
     @abstractmethod
     async def close(self) -> None:
-        """Wait for what is running, and end the threads."""
+        """Wait for running work, and stop the threads."""

@@ -1,8 +1,9 @@
-"""Who may ask, and how much at a time: Host, Origin, fetch metadata, token, sizes, places.
+"""Access control and limits: Host, Origin, fetch metadata, token, sizes, concurrency.
 
-The rules hold on every route. A page of another site cannot ask through a browser: its own name
-is in Origin, a name that it has bound to this machine's address is in Host, and where a browser
-sends neither, as for an image, Sec-Fetch-Site says that another site asks.
+The rules apply to every route. A page of another site cannot send requests through a browser:
+Origin contains its own name, Host contains a name that it has bound to this machine's address (DNS
+rebinding), and when a browser sends neither, as for an image, Sec-Fetch-Site shows that another
+site sends the request.
 """
 
 from __future__ import annotations
@@ -32,25 +33,25 @@ __all__ = [
 ]
 
 FORM = "application/x-www-form-urlencoded"
-"""What a browser sends a form as."""
+"""The content type of a submitted form."""
 HEAD_BYTES = 32_768
-"""A request line with its headers."""
+"""Maximum bytes of a request line with its headers."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 OWN_SITES = ("", "none", "same-origin")
-"""What Sec-Fetch-Site may say: nothing, as programs do; that a person typed the address; or that
-our own page asks. Browsers send it to loopback and over HTTPS (W3C Fetch Metadata, section 3);
-elsewhere a token is needed, which no foreign page has."""
+"""Allowed values of Sec-Fetch-Site: absent, as from programs; typed by a person; or from our own
+page. Browsers send it to loopback and over HTTPS (W3C Fetch Metadata, section 3); elsewhere a token
+is required, which no foreign page has."""
 LINKED = re.compile(r"/|/docs|/page/skills(?:/local/[^/]+)?")
-"""Pages that a link on another site may open, without a query: they read the library that is here,
-and nobody else is asked for anything."""
+"""Pages that a link on another site may open, without a query: they only read the local library,
+and nobody else is contacted."""
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::([0-9]{1,5}))?")
 
 
 def header_of(scope: Mapping[str, Any], name: bytes) -> str:
-    """Return a header's value, the first one where it stands twice; empty where it is not."""
+    """Return a header's value; of repeated ones the first, and empty when it is absent."""
     for key, value in scope["headers"]:
         if key == name:
             return str(value.decode("latin-1"))
@@ -58,7 +59,7 @@ def header_of(scope: Mapping[str, Any], name: bytes) -> str:
 
 
 class Guard:
-    """Decides from the head of a request whether it is answered at all."""
+    """Decides from the head of a request whether it is accepted."""
 
     def __init__(self, options: ServiceOptions) -> None:
         self._token = (options.token or "").encode("ascii")
@@ -69,9 +70,9 @@ class Guard:
         self._proxies = Proxies(options.trusted_proxies)
 
     def check(self, scope: Scope) -> str:
-        """Return the host and port by which we were called; from now on :data:`CLIENT` asks.
+        """Return the host and port that the client used, and set :data:`CLIENT`.
 
-        Raises Refused for a request that is not for us, or from somebody else.
+        Raises Refused for another host, and for a client that is not allowed.
         """
         CLIENT.set(self._proxies.client_of(scope))
         _check_head(scope)
@@ -98,13 +99,13 @@ class Guard:
         return authority
 
     def allows(self, origin: str) -> bool:
-        """True for an origin that was named as one whose pages may ask."""
+        """True for an origin whose pages were allowed in the options."""
         return origin.lower() in self._origins
 
     def _authority(self, scope: Scope) -> str:
-        """Return host and port as the client named them; of a whole address, its own.
+        """Return the host and port of the request; an absolute request line takes precedence.
 
-        A request line with a whole address is taken apart: its path is what is asked for.
+        An absolute request line is reduced to its path.
         """
         hosts = [value for key, value in scope["headers"] if key == b"host"]
         target = scope["path"]
@@ -131,7 +132,7 @@ class Guard:
             return True
         if self._loopback:
             return is_loopback(name)
-        # A name can be bound to any address by a stranger; an address is only ever itself.
+        # Any name can be bound to any address; an address is unambiguous.
         return name == self._own or _is_address(name) or name == "localhost"
 
     def _may_ask(self, origin: str, authority: str) -> bool:
@@ -141,9 +142,9 @@ class Guard:
         return lowered in (f"http://{authority.lower()}", f"https://{authority.lower()}")
 
     def _check_token(self, authorization: str) -> None:
-        scheme, _, given = authorization.partition(" ")
-        # Compared whole and in constant time, so that no answer tells how much was right.
-        same = hmac.compare_digest(given.strip().encode("latin-1"), self._token)
+        scheme, _, token = authorization.partition(" ")
+        # Compared as a whole in constant time, so that timing reveals nothing.
+        same = hmac.compare_digest(token.strip().encode("latin-1"), self._token)
         if scheme.lower() != "bearer" or not same:
             raise Refused(
                 401,
@@ -160,7 +161,7 @@ def _check_head(scope: Scope) -> None:
     if size > HEAD_BYTES:
         raise head_too_large()
     if header_of(scope, b"transfer-encoding") and header_of(scope, b"content-length"):
-        # Whoever stands before us may have believed the other one.
+        # A proxy in front may have used the other one.
         raise Refused(
             400,
             "two_lengths",
@@ -170,7 +171,7 @@ def _check_head(scope: Scope) -> None:
 
 
 def head_too_large() -> Refused:
-    """Return the 431 of a request line and headers beyond the limit."""
+    """Return the 431 for a request line and headers beyond the limit."""
     return Refused(
         431,
         "head_too_large",
@@ -181,7 +182,7 @@ def head_too_large() -> Refused:
 
 
 def _check_site(scope: Scope) -> None:
-    """Refuse what a browser asks for another site, but for links to pages that only read here.
+    """Refuse requests that a browser sends for another site, except for links to local pages.
 
     This is the resource isolation policy of web.dev/articles/fetch-metadata.
     """
@@ -216,9 +217,9 @@ def _is_address(name: str) -> bool:
 
 
 class BodyReader:
-    """Reads request bodies, none beyond its size and all of them within one budget.
+    """Reads request bodies with a limit for each, and a budget for all.
 
-    Of the budget each client has its share, and a body that comes too slowly is not waited for.
+    Each client has a share of the budget. A body that arrives too slowly is refused.
     """
 
     def __init__(self, limits: ServiceLimits) -> None:
@@ -228,7 +229,7 @@ class BodyReader:
     async def read(
         self, scope: Mapping[str, Any], receive: Receive, *, form: bool = False
     ) -> bytes:
-        """Return the body of a request, which is JSON, or with ``form`` what a form sends.
+        """Return the body of a request: JSON, or with ``form`` a submitted form.
 
         Raises Refused: 400, 408, 413, 415 or 429.
         """
@@ -264,9 +265,9 @@ class BodyReader:
             self._shares.give_back(client, size)
 
     def _patience_s(self, size: int) -> float:
-        """Return how long after its begin a body of which so much has come is waited for.
+        """Return the time limit of a body of which ``size`` bytes have arrived.
 
-        This is how Apache's mod_reqtimeout counts (RequestReadTimeout body=…,MinRate=…).
+        It follows Apache's mod_reqtimeout (RequestReadTimeout body=…,MinRate=…).
         """
         limits = self._limits
         return min(limits.body_s, limits.body_start_s + size / limits.body_rate)
@@ -314,7 +315,7 @@ class BodyReader:
 
 
 def busy() -> Refused:
-    """Return the 429 of a service that has enough to do."""
+    """Return the 429 of a busy service."""
     return Refused(
         429,
         "busy",
@@ -325,23 +326,23 @@ def busy() -> Refused:
 
 
 class ConcurrencyLimiter:
-    """A number of requests run at once, a number wait, one more is refused.
+    """Limits the number of running and of waiting requests; further ones are refused.
 
-    Those who wait are served in turn, one request of each client after the other, so that nobody
-    waits for all the requests of somebody else.
+    Waiting requests are served round-robin by client, so that nobody waits for all requests of
+    another client.
     """
 
     def __init__(self, limits: ServiceLimits) -> None:
         self._shares = FairShare(limits.at_once + limits.queue)
         self._free = limits.at_once
         self._queues: dict[str, deque[asyncio.Future[None]]] = {}
-        """Who waits, by client, in the order of their turns."""
+        """The waiting requests by client, in the order of their turns."""
         self.waiting = 0
-        self.taken = 0
+        self.running = 0
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Hold a slot, after waiting for it. Raises Refused (429) where the queue is full."""
+        """Hold a slot, after waiting for it. Raises Refused (429) when the queue is full."""
         client = CLIENT.get()
         if not self._shares.take(client):
             raise busy()
@@ -350,17 +351,17 @@ class ConcurrencyLimiter:
                 self._free -= 1
             else:
                 await self._wait_for_turn(client)
-            self.taken += 1
+            self.running += 1
             try:
                 yield
             finally:
-                self.taken -= 1
+                self.running -= 1
                 self._pass_on()
         finally:
             self._shares.give_back(client)
 
     async def _wait_for_turn(self, client: str) -> None:
-        """Wait for a place that another request leaves."""
+        """Wait until another request releases its slot."""
         turn = asyncio.get_running_loop().create_future()
         self._queues.setdefault(client, deque()).append(turn)
         self.waiting += 1
@@ -368,19 +369,19 @@ class ConcurrencyLimiter:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._pass_on()  # it came, and nobody is there to take it
+                self._pass_on()  # the slot arrived, but the request was cancelled
             raise
         finally:
             self.waiting -= 1
 
     def _pass_on(self) -> None:
-        """Hand a place on to the client whose turn it is."""
+        """Pass a slot to the next client in turn."""
         while self._queues:
             client = next(iter(self._queues))
             queue = self._queues.pop(client)
             turn = queue.popleft()
             if queue:
-                self._queues[client] = queue  # behind all the others
+                self._queues[client] = queue  # moves to the end of the turns
             if not turn.done():
                 turn.set_result(None)
                 return

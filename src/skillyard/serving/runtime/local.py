@@ -1,7 +1,7 @@
-"""The catalog of this service as a source, and its skills in the shape of a search.
+"""The catalog of this service as a source of a search.
 
-Files are read through the wall of :mod:`skillyard.resources`, and only what is still the file of
-the snapshot is shown.
+Files are read with the path checks of :mod:`skillyard.resources`, and only files that are unchanged
+since the snapshot are shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from skillyard.remote.search.content import size_of
 from skillyard.remote.sources.dependencies import forbid_caching
 from skillyard.remote.sources.protocol import CacheKey, Hit, Package, SourceFailed
 from skillyard.resources import list_resources, read_file, read_resource
-from skillyard.serving.runtime.snapshot import Snapshot
+from skillyard.serving.runtime.snapshot import Ranking, Snapshot
 from skillyard.skill import Origin, Reference, Skill
 
 __all__ = ["LOCAL", "CatalogSource", "file_of", "find_skill", "hit_of", "is_document"]
@@ -31,22 +31,31 @@ T = TypeVar("T")
 
 LOCAL = "local"
 REFERENCES = 64
-"""Markdown files of one skill that are read."""
+"""Maximum number of Markdown files of one skill that are read."""
 MARKDOWN = (".md", ".markdown", ".mdx")
 
 
 class CatalogSource:
-    """The skills of one snapshot, found by ``hybrid``.
+    """The skills of one snapshot, ranked by ``hybrid`` or ``hybrid+NAME``.
 
-    Work is done in the threads of a pool; without one in the thread that asks, which then serves
-    nobody else. With ``raw`` a skill is read from its file once more, so that its text comes with
-    it; else the snapshot's own is at hand.
+    Work runs in the threads of a pool, or without one in the calling thread, which it blocks. With
+    ``raw`` the file of a skill is read again for its text; otherwise the snapshot's data is used.
     """
 
     name = LOCAL
 
-    def __init__(self, snapshot: Snapshot, pool: Executor | None, *, raw: bool = False) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        pool: Executor | None,
+        *,
+        raw: bool = False,
+        scorer: str = DEFAULT_SCORER,
+    ) -> None:
         self._snapshot = snapshot
+        self._scorer = scorer
+        self.note = ""
+        """Why ``hybrid`` ranked in place of ``hybrid+NAME``; empty when it did not."""
         self._pool = pool
         self.at_hand = pool is None
         self._raw = raw
@@ -55,8 +64,10 @@ class CatalogSource:
 
     @property
     def cache_key(self) -> CacheKey | None:
-        """The snapshot's contents; None where files are read for an answer."""
-        return None if self._raw else CacheKey(self._snapshot.identity)
+        """The identity of the snapshot; None when files are read, or vectors may be missing."""
+        if self._raw or self._scorer != DEFAULT_SCORER:
+            return None
+        return CacheKey(self._snapshot.identity)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the best skills for the query."""
@@ -71,17 +82,22 @@ class CatalogSource:
         return hits
 
     def matches(self, query: str, limit: int) -> dict[str, Match]:
-        """Return how the skills rank that a search names, by the keys of their hits, best first."""
+        """Return the matches of the skills in a search, by the keys of their hits, best first."""
         last = self._last
         if last is None or last[:2] != (query, limit):
-            ranked = rank(self._snapshot.ranked_by(DEFAULT_SCORER), query, limit=limit)
+
+            def work(ranking: Ranking) -> list[Match]:
+                self.note = ranking.note
+                return rank(ranking.catalog, query, scorer=ranking.scorer, limit=limit)
+
+            ranked = self._snapshot.answer(self._scorer, work)
             matches = {hit_of(self._snapshot, match.skill).key: match for match in ranked}
             last = self._last = (query, limit, matches)
         return last[2]
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
-        """Return a skill's file and, when asked, its Markdown files. Raises SourceFailed."""
-        forbid_caching()  # its files may change, whatever the snapshot says
+        """Return a skill's file and, on request, its Markdown files. Raises SourceFailed."""
+        forbid_caching()  # the files may change independently of the snapshot
         return await self._in_thread(lambda: self._package(hit, references or whole))
 
     def _package(self, hit: Hit, references: bool) -> Package:
@@ -100,7 +116,7 @@ class CatalogSource:
 
 
 def hit_of(snapshot: Snapshot, skill: Skill) -> Hit:
-    """Return a skill as a search knows it; its id is the slug where that names it alone."""
+    """Return a skill as a hit; its id is the slug if that is unique."""
     cached = snapshot.hits.get(skill.path)
     if cached is None or cached[0] is not skill:
         cached = (skill, _new_hit(snapshot, skill))
@@ -123,15 +139,15 @@ def _new_hit(snapshot: Snapshot, skill: Skill) -> Hit:
         description=skill.description,
         install_count=skill.install_count,
         curated=skill.curated,
-        # What lies beside it comes with its texts, when it is asked for.
+        # Its references are read when they are requested.
         skill=skill.replace(references=(), source=source, slug=skill_id),
     )
 
 
 def file_of(skill: Skill) -> bytes:
-    """Return the bytes of a skill's file, which are those of the snapshot. Raises SourceFailed.
+    """Return the bytes of a skill's file, as in the snapshot. Raises SourceFailed.
 
-    Of a skill from a store they are made of what it holds, which is the file in all but blanks.
+    For a skill from a store they are generated; they may differ from the original in blanks.
     """
     if skill.stored:
         return join_document(skill.frontmatter, skill.body or "", skill.hash)
@@ -149,8 +165,8 @@ def file_of(skill: Skill) -> bytes:
 
 
 def is_document(skill: Skill) -> bool:
-    """True for a skill that is a single document and has no folder of its own."""
-    if skill.stored:  # where it stands says nothing of what it was
+    """True for a skill that is a single document without a folder of its own."""
+    if skill.stored:  # its place does not show what it was
         return skill.origin in (Origin.RUNTIME, Origin.CONVENTION)
     return _file_name(skill).lower() != "skill.md"
 
@@ -160,7 +176,7 @@ def _file_name(skill: Skill) -> str:
 
 
 def _documents(skill: Skill) -> list[tuple[str, bytes]]:
-    """Return the Markdown files beside a skill; those that cannot be read are left out."""
+    """Return the Markdown files beside a skill, without unreadable ones."""
     documents: list[tuple[str, bytes]] = []
     if is_document(skill):
         return documents
@@ -179,7 +195,7 @@ def _documents(skill: Skill) -> list[tuple[str, bytes]]:
 def find_skill(snapshot: Snapshot, name: str, *, references: bool, raw: bool) -> FoundSkill:
     """Return a skill of the snapshot by name, id or slug.
 
-    Raises SkillNotFound, AmbiguousName, and SourceFailed where its file is not what it was.
+    Raises SkillNotFound, AmbiguousName, and SourceFailed when its file has changed.
     """
     skill = snapshot.whole.get(name)
     hit = hit_of(snapshot, skill)

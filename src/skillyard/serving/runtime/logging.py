@@ -1,7 +1,7 @@
-"""What a service says while it runs, on standard error: JSON lines, or lines for a person.
+"""The log of a service on standard error: JSON lines, or lines for a person.
 
-No line holds a token. Bodies and queries are not written either; only the message of an exception
-that nobody foresaw may quote them.
+No line contains a token. Bodies and queries are not written; only the message of an unexpected
+exception may quote them.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ __all__ = ["STDIO", "Log", "ServerHandler", "cause_of", "redirect"]
 MESSAGE_CHARS = 2_000
 TRACE_CHARS = 16_000
 STDIO = "standard input and output"
-"""The address of a service that is spoken to over its own streams."""
+"""The address of a service on standard input and output."""
 CAUSE_CHARS = 200
 CHAIN = 5
-"""Exceptions of one chain that are named."""
+"""Maximum number of exceptions of one chain that are logged."""
 TOGETHER_S = 10.0
-"""Events of one cause within so long of its last line are one more line, with their number."""
+"""Seconds within which events of one cause are combined into one line with their number."""
 CAUSES = 100
-"""Causes that are told apart; further ones are counted together."""
+"""Maximum number of distinct causes; further ones are counted together."""
 
 
 class Log:
-    """Writes one line for each event. A stream that cannot be written is ignored.
+    """Writes one line per event. Errors of the stream are ignored.
 
-    ``form`` is ``json``, ``text``, or ``none``: errors alone, as text.
+    ``form`` is ``json``, ``text``, or ``none``: only errors, as text.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Log:
         self._url = ""
 
     def hide(self, *secrets: str) -> None:
-        """Write ``***`` for each of these texts from now on; empty ones are ignored."""
+        """Replace these texts by ``***`` from now on; empty ones are ignored."""
         self._secrets += tuple(filter(None, secrets))
 
     def write(self, event: str, level: str = "info", **facts: Any) -> None:
@@ -65,9 +65,9 @@ class Log:
         self._write(event, level, facts)
 
     def repeated(self, event: str, code: str, level: str = "warning", /, **facts: Any) -> None:
-        """Write an event that may come a thousand times a second: one line per cause, counted.
+        """Write an event that may occur a thousand times a second: one counted line per cause.
 
-        The first is written at once. Those that follow within :data:`TOGETHER_S` are counted, and
+        The first is written at once. Further ones within :data:`TOGETHER_S` are counted, and
         written as one line with the facts of the last and their number, ``times``.
         """
         now = self._clock()
@@ -84,7 +84,7 @@ class Log:
         self._write(event, level, {"code": code, **facts})
 
     def flush(self, before: float | None = None) -> None:
-        """Write what has been counted: of causes last written by ``before``, or of all."""
+        """Write the counted events: of causes last written by ``before``, or of all."""
         with self._lock:
             due = [
                 key
@@ -92,7 +92,7 @@ class Log:
                 if before is None or known.since <= before
             ]
             counted = [(key, self._repeated.pop(key)) for key in due]
-            # What went on is counted for as long again; what has ended is forgotten.
+            # Causes that still occur are counted for another interval; others are forgotten.
             for key, known in counted:
                 if known.times and before is not None:
                     self._repeated[key] = _Repeated(before + TOGETHER_S, known.level, known.facts)
@@ -110,7 +110,7 @@ class Log:
                 self._stream.write(line + "\n")
                 self._stream.flush()
             except (OSError, ValueError):
-                pass  # nobody reads the log any more: the service goes on
+                pass  # nobody reads the log any more
 
     def refused(
         self,
@@ -121,9 +121,9 @@ class Log:
         cause: BaseException | None = None,
         **facts: Any,
     ) -> None:
-        """Write that a request was refused, and the exception behind it.
+        """Write a refused request with its cause.
 
-        An error from ``status`` 500 on, else a warning.
+        The level is error from ``status`` 500 on, else warning.
         """
         facts |= {"status": status, "code": code, "message": shorten(message, MESSAGE_CHARS)}
         if cause is not None:
@@ -133,7 +133,7 @@ class Log:
         self.write("refused", "error" if status >= 500 else "warning", **facts)
 
     def failed(self, error: BaseException, **facts: Any) -> None:
-        """Write an error that nobody foresaw, with where it came from."""
+        """Write an unexpected exception with its traceback."""
         frames = traceback.extract_tb(error.__traceback__)
         places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames[-4:]]
         facts |= {**_described(error), "at": " > ".join(places), "traceback": _trace(error)}
@@ -147,9 +147,9 @@ class Log:
         return without_secrets(value)
 
     def _text(self, event: str, facts: Mapping[str, Any]) -> str:
-        """Return what a person reads of an event."""
+        """Return an event as text for a person."""
         if event == "listening":
-            # Every address of this machine is none that a browser opens.
+            # An address for all interfaces cannot be opened in a browser.
             self._url = re.sub(r"//(0\.0\.0\.0|\[::\]):", "//localhost:", str(facts["url"]))
             return f"Reading the skills in {clean_line(str(facts['library']))} …"
         if event == "catalog" and self._url:
@@ -164,7 +164,7 @@ class Log:
 
 
 class _Repeated:
-    """A cause that has been written, and what came of it since."""
+    """A cause that was written, and its events since."""
 
     __slots__ = ("facts", "level", "since", "times")
 
@@ -176,7 +176,7 @@ class _Repeated:
 
 
 def cause_of(error: BaseException) -> BaseException | None:
-    """Return the exception that an exception was raised for, also one that it hides."""
+    """Return the cause of an exception, also a suppressed one."""
     return error.__cause__ or error.__context__
 
 
@@ -206,10 +206,10 @@ def _json(event: str, level: str, facts: Mapping[str, Any]) -> str:
 
 
 def _lines(event: str, facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield one line with the time, and more below it for an exception."""
+    """Yield one line with the time, and further lines for an exception."""
     try:
         sentence = _SENTENCES.get(event, _generic)(event, facts)
-    except (KeyError, TypeError, ValueError):  # other facts than usual
+    except (KeyError, TypeError, ValueError):  # unusual facts
         sentence = _generic(event, facts)
     yield f"{time.strftime('%H:%M:%S')}  {clean_line(sentence)}"
     if "cause" in facts and facts.get("status", 500) >= 500:
@@ -272,7 +272,7 @@ _SENTENCES: Mapping[str, Callable[[str, Mapping[str, Any]], str]] = {
 
 
 class ServerHandler(logging.Handler):
-    """Hands what a server library says to our log."""
+    """Passes records of server libraries to our log."""
 
     def __init__(self, log: Log) -> None:
         super().__init__()
@@ -285,20 +285,20 @@ class ServerHandler(logging.Handler):
         if error is not None:
             facts |= {**_described(error), "traceback": _trace(error)}
         level = "error" if record.levelno >= logging.ERROR else record.levelname.lower()
-        # The template, not the message: a message with a number in it is another one each time.
+        # The template, not the message, so that messages with numbers have one cause.
         cause = f"{record.name}: {shorten(str(record.msg), CAUSE_CHARS)}"
         self._log.repeated("server", cause, level, **facts)
 
 
 def redirect(log: Log, *names: str) -> None:
-    """Send the warnings of libraries to our log, and nowhere else: no trace reaches a terminal.
+    """Send the warnings of libraries to our log only, so that no traceback reaches a terminal.
 
-    Besides the named ones this is asyncio, and every library that nobody else listens to.
+    Besides the named libraries these are asyncio, and all libraries without a handler.
     """
     root = logging.getLogger()
     for handler in [each for each in root.handlers if isinstance(each, ServerHandler)]:
         root.removeHandler(handler)
-    if not root.handlers:  # else Python writes warnings to standard error by itself
+    if not root.handlers:  # otherwise Python writes warnings to standard error
         root.addHandler(ServerHandler(log))
     for name in ("asyncio", *names):
         logger = logging.getLogger(name)

@@ -1,4 +1,4 @@
-"""Figures about the service in the text format that Prometheus reads, written by hand."""
+"""The metrics of the service, in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ __all__ = ["MEDIA", "Figure", "Metrics", "render_metrics"]
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-"""Upper bounds in seconds."""
+"""Upper bounds of the histogram buckets, in seconds."""
 
 Labels = tuple[tuple[str, str], ...]
 
 
 class Figure(NamedTuple):
-    """One family of samples."""
+    """One metric family."""
 
     name: str
     kind: str
     """``counter``, ``gauge`` or ``histogram``."""
     about: str
     samples: tuple[tuple[str, Labels, float], ...]
-    """(ending of the name, labels, value)."""
+    """(suffix of the name, labels, value)."""
 
 
 class Metrics:
-    """What was answered so far. Safe for several threads."""
+    """Counts responses. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -38,7 +38,7 @@ class Metrics:
         self.in_flight = 0
 
     def note(self, route: str, method: str, status: int, seconds: float) -> None:
-        """Count one answer. ``route`` is a template, never a path that a client made up."""
+        """Count one response. ``route`` is a path template, never a path from a client."""
         place = next((n for n, bound in enumerate(BUCKETS) if seconds <= bound), len(BUCKETS))
         with self._lock:
             self._answers[route, method, status] += 1
@@ -46,7 +46,7 @@ class Metrics:
             self._seconds[route] += seconds  # type: ignore[assignment]
 
     def figures(self) -> Iterator[Figure]:
-        """Yield the figures about requests."""
+        """Yield the metric families of requests."""
         with self._lock:
             answers = sorted(self._answers.items())
             times = sorted((route, list(counts)) for route, counts in self._times.items())
@@ -91,7 +91,7 @@ def _histogram(
 
 
 def render_metrics(figures: Iterable[Figure]) -> str:
-    """Return the text of the figures."""
+    """Return the text of the metric families."""
     lines: list[str] = []
     for figure in figures:
         lines.append(f"# HELP {figure.name} {figure.about}")

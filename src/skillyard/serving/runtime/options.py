@@ -1,4 +1,4 @@
-"""What a service is started with, checked when it is made."""
+"""The options of a service, validated on construction."""
 
 from __future__ import annotations
 
@@ -15,48 +15,48 @@ from skillyard.serving.runtime.clients import Proxies
 __all__ = ["LOG_FORMATS", "TOKEN", "TOKEN_FILE", "ServiceLimits", "ServiceOptions", "is_loopback"]
 
 TOKEN = "SKILLYARD_HTTP_TOKEN"
-"""The environment variable that holds the bearer token."""
+"""The environment variable with the bearer token."""
 TOKEN_FILE = "SKILLYARD_HTTP_TOKEN_FILE"
-"""The one that names a file with it instead, as credentials of systemd and secrets come."""
+"""The environment variable with the path of a token file, for systemd credentials and secrets."""
 TOKEN_BYTES = 4_096
-"""The most that is read of such a file: a request's headers could not hold more."""
+"""Maximum bytes of a token file: headers could not contain more."""
 LOG_FORMATS = ("json", "text", "none")
 PORTS = 65_535
 
 
 class ServiceLimits(NamedTuple):
-    """How much the service takes upon itself at a time."""
+    """The limits of a service."""
 
     at_once: int = 16
-    """Requests that are worked on together; the next ones wait."""
+    """Number of requests that run concurrently."""
     queue: int = 688
-    """Requests that wait; one more is answered 429. With those that are worked on they are shared
-    fairly: one client alone may have 528 (:class:`.clients.FairShare`)."""
+    """Number of requests that wait; further ones get 429. Both are shared fairly: one client alone
+    may have 528 (:class:`.clients.FairShare`)."""
     threads: int = 4
-    """Threads that rank, read files and compress."""
+    """Number of threads that rank, read files and compress."""
     body_bytes: int = 4 * 1024 * 1024
-    """One request body."""
+    """Bytes of one request body."""
     bodies_bytes: int = 64 * 1024 * 1024
-    """All bodies that are on their way in, together; shared fairly among clients."""
+    """Bytes of all request bodies in transit; shared fairly among clients."""
     body_s: float = 20.0
-    """What a client may take to send a body."""
+    """Seconds that a client may take to send a body."""
     body_start_s: float = 5.0
-    """What of that may pass before …"""
+    """Seconds of that before the minimum rate applies."""
     body_rate: int = 1_024
-    """… a body must have come at so many bytes a second."""
+    """Minimum rate of a body in bytes per second."""
     header_s: float = 10.0
-    """What a client may take, from connecting, to send a request line and its headers."""
+    """Seconds from connecting until the request line and headers must be complete."""
     send_s: float = 30.0
-    """What a client may let an answer wait that it does not read."""
+    """Seconds that a response may wait for a client that does not read it."""
     connections: int = 8_192
-    """Connections that are open at a time, fewer where the system allows fewer descriptors; shared
-    fairly among clients. Where there is no room, the one that is idle for the longest is closed."""
+    """Number of open connections, limited by the system's descriptors and shared fairly among
+    clients. Without room, the connection that has been idle longest is closed."""
     sessions: int = 1_400
-    """MCP sessions that are open at a time, shared fairly; the longest idle one is ended first."""
+    """Number of open MCP sessions, shared fairly; the longest idle one is ended first."""
     look_s: float = 1.0
-    """The files of the catalog are looked at no more often than this."""
+    """Minimum seconds between two scans of the files of the catalog."""
     drain_s: float = 10.0
-    """What running requests may still take when the service is told to stop."""
+    """Seconds that running requests may take when the service stops."""
 
 
 DEFAULT_LIMITS = ServiceLimits()
@@ -64,43 +64,42 @@ DEFAULT_LIMITS = ServiceLimits()
 
 @dataclass(frozen=True, slots=True)
 class ServiceOptions:
-    """Everything that a service is told at its start.
+    """All options of a service.
 
-    Raises InvalidInput for what cannot be: above all an address beyond this machine without a
-    token.
+    Raises InvalidInput for invalid options, such as an address beyond this machine without a token.
     """
 
     roots: tuple[str, ...] = (".",)
     scopes: tuple[str, ...] = ()
     host: str = "127.0.0.1"
     port: int = 8765
-    """0 takes any free port."""
+    """0 selects a free port."""
     token: str | None = field(default=None, repr=False)
-    """The bearer token that every request must carry; empty for none. None takes the one of
+    """The bearer token that every request must contain; empty for none. None reads it from
     :data:`TOKEN` or :data:`TOKEN_FILE`."""
     allowed_hosts: tuple[str, ...] = ()
-    """Further names (``name`` or ``name:port``) by which clients call this service. One that is
-    not this machine's alone needs a token, as an address does: a proxy hands strangers in."""
+    """Additional names (``name`` or ``name:port``) that clients use for this service. A name that
+    is not local to this machine needs a token, like an address: a proxy may forward strangers."""
     allowed_origins: tuple[str, ...] = ()
-    """Further web origins (``https://name``) whose pages may ask."""
+    """Additional web origins (``https://name``) whose pages may send requests."""
     trusted_proxies: tuple[str, ...] = ()
-    """Addresses or networks of proxies that say in X-Forwarded-For who their clients are; for how
-    much each client may hold, and for nothing else."""
+    """Addresses or networks of trusted proxies, which report their clients in X-Forwarded-For. This
+    is used for the limits per client, and for nothing else."""
     local_only: bool = False
-    """Search the catalog alone, and ask nobody else."""
+    """Search only the catalog, without remotes."""
     settings: Settings | None = field(default=None, repr=False)
-    """How remote skills are found; None takes the user's settings."""
+    """The settings of remote sources; None reads the user's settings."""
     log_format: str = "json"
-    """``json``, ``text``, or ``none``: errors alone, as text."""
+    """``json``, ``text``, or ``none``: only errors, as text."""
     limits: ServiceLimits = DEFAULT_LIMITS
     store: str = field(default="", repr=False)
     """The address of the catalog store to follow, instead of reading ``roots``; empty: none."""
     caller: str = ""
-    """Whose view of the store is served; empty: everything."""
+    """The caller whose view of the store is served; empty: everything."""
     state_dir: str = ""
-    """Where the node keeps the store's skills; empty: in the user's cache."""
+    """The folder for the node's copy of the store's skills; empty: in the user's cache."""
     max_stale_s: float = 0.0
-    """``/readyz`` refuses a node that last had all that the store had longer ago; 0: none."""
+    """Maximum age in seconds of a node's data for ``/readyz``; 0: unlimited."""
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -124,7 +123,7 @@ class ServiceOptions:
             _check_alone(self.host, self.allowed_hosts)
 
     def check_roots(self) -> None:
-        """Raise InvalidSkillsRoot for a root that is no folder, where folders are served."""
+        """Raise InvalidSkillsRoot for a root that is not a folder, when folders are served."""
         for root in () if self.store else self.roots:
             if not os.path.isdir(root):
                 hint = "name one that holds skills"
@@ -132,7 +131,7 @@ class ServiceOptions:
 
 
 def _check_alone(host: str, names: Iterable[str]) -> None:
-    """Raise InvalidInput where others than this machine may reach a service without a token."""
+    """Raise InvalidInput when a service without a token could be reached from other machines."""
     remedy = (
         f"set {TOKEN} to a secret that clients must send as `Authorization: Bearer …`, or"
         f" {TOKEN_FILE} to the path of a file that holds it"
@@ -151,7 +150,7 @@ def _check_alone(host: str, names: Iterable[str]) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """True for an address that only this machine reaches."""
+    """True for an address that only this machine can reach."""
     if host == "localhost":
         return True
     try:
@@ -170,7 +169,7 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
 
 
 def _token_of_environment() -> str:
-    """Return the token that the environment holds or names. Raises InvalidInput."""
+    """Return the token from the environment or its file. Raises InvalidInput."""
     token, path = os.environ.get(TOKEN, ""), os.environ.get(TOKEN_FILE, "")
     if not path:
         return token

@@ -1,7 +1,7 @@
-"""What orchestrators and proxies ask: is it alive, may it be sent requests.
+"""Probes of orchestrators and proxies: liveness and readiness.
 
-The answers are one word and tell nothing about the service, so nobody has to bring a token or
-know its name.
+The responses are one word without details of the service, so they need neither a token nor the
+right Host.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PATHS = (LIVE, READY)
 
 
 class ProbeResult(NamedTuple):
-    """The answer of a probe."""
+    """The response of a probe."""
 
     status: int
     """200 or 503."""
@@ -26,10 +26,10 @@ class ProbeResult(NamedTuple):
 
 
 def probe_result(context: AppContext, path: str) -> ProbeResult | None:
-    """Return the answer of a probe; None for any other path.
+    """Return the response of a probe; None for any other path.
 
-    Alive: the loop that answers everything else answers. Ready: there is a catalog, no older than
-    the options allow, and the service is not about to end.
+    Alive: the event loop responds. Ready: there is a catalog, not older than the options allow, and
+    the service is not shutting down.
     """
     if path == LIVE:
         return ProbeResult(200, b"alive\n")

@@ -1,11 +1,10 @@
-"""Which skills of a catalog others may fetch, and what they get: a SKILL.md or an archive.
+"""The skills of a catalog that others may fetch, as a SKILL.md or an archive.
 
-Published is what is a folder with a SKILL.md and goes by its name alone: convention documents,
-single documents, skills marked internal and those that another of the name goes before are not,
-nor skills of a store that were published without frontmatter, of which no SKILL.md can be made.
-
-A skill of more files than its SKILL.md is published as one archive of all of them, and not at all
-where the archive would be larger than clients take. An incomplete skill is never handed out.
+A skill is published when it is a folder with a SKILL.md and its name is unique. Not published are
+convention documents, single documents, skills marked internal, shadowed skills, and stored skills
+without frontmatter, for which no SKILL.md can be generated. A skill with further files is published
+as one archive of all files, and not at all when the archive would exceed the limits of clients. An
+incomplete skill is never published.
 """
 
 from __future__ import annotations
@@ -39,21 +38,21 @@ _LIMITS = DEFAULT_LIMITS._replace(
 
 
 class Unpublished(Exception):
-    """A skill cannot be handed out whole; the message says why."""
+    """A skill cannot be published completely. The message is the reason."""
 
 
 class Artifact(NamedTuple):
-    """What a client fetches to have one skill."""
+    """The file that a client fetches to get one skill."""
 
     skill: Skill
     is_archive: bool
-    """False for a skill that is its SKILL.md alone."""
+    """False for a skill that consists of its SKILL.md."""
     digest: str
-    """SHA-256 of the bytes that are served, in hexadecimal."""
+    """SHA-256 of the served bytes, in hexadecimal."""
 
 
 class _Stamp(NamedTuple):
-    """What a file's digest depends on."""
+    """What the digest of a file depends on."""
 
     path: str
     size: int
@@ -63,7 +62,7 @@ class _Stamp(NamedTuple):
 
 
 class _Digest(NamedTuple):
-    """The digest of one archive, and what it was computed of."""
+    """The digest of one archive, and the stamps of its files."""
 
     skill_hash: str
     stamps: tuple[_Stamp, ...]
@@ -71,7 +70,7 @@ class _Digest(NamedTuple):
 
 
 class Publication:
-    """The skills that a service hands out. Safe for several threads; all methods read files."""
+    """The published skills of a service. Thread-safe. All methods read files."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -89,7 +88,7 @@ class Publication:
             return by_name
 
     def artifacts(self, snapshot: Snapshot) -> list[Artifact]:
-        """Return what is fetched of each published skill that can be handed out whole, by name."""
+        """Return the file to fetch for each complete published skill, by name."""
         artifacts = []
         skills = self.skills(snapshot)
         for skill in skills.values():
@@ -116,7 +115,7 @@ class Publication:
         if known is not None and known[:2] == (skill.hash, stamps):
             return Artifact(skill, True, known.digest)
         digest = sha256(archive_of(skill)).hex()
-        if _stamps(skill, files) == stamps:  # else it is computed again for the next index
+        if _stamps(skill, files) == stamps:  # otherwise it is recomputed for the next index
             with self._lock:
                 self._digests[skill.path] = _Digest(skill.hash, stamps, digest)
         return Artifact(skill, True, digest)
@@ -125,8 +124,8 @@ class Publication:
 def archive_of(skill: Skill) -> bytes:
     """Return all files of a published skill as a zip archive, SKILL.md at its root.
 
-    Raises Unpublished for a skill that has no other file, or that cannot be handed out whole;
-    SourceFailed where its SKILL.md is not the one of the catalog any more.
+    Raises Unpublished for a skill without further files or that cannot be published completely, and
+    SourceFailed when its SKILL.md has changed since it was read for the catalog.
     """
     files = _files_beside(skill)
     if not files:
@@ -154,10 +153,10 @@ def _publishable(snapshot: Snapshot) -> Iterator[Skill]:
 
 
 def _files_beside(skill: Skill) -> list[Resource]:
-    """Return the files of a skill's folder beside its SKILL.md, those of heavy folders left out.
+    """Return the files of a skill's folder beside its SKILL.md, without heavy folders.
 
-    Links are no files of it. Raises Unpublished beyond the limits of what clients unpack, and for
-    paths that not every system can write.
+    Links are left out. Raises Unpublished beyond the limits of clients, and for paths that are not
+    valid on every system.
     """
     try:
         listed = list_resources(skill, _LIMITS, nested=True)
@@ -181,7 +180,7 @@ def _is_heavy(path: str) -> bool:
 
 
 def _stamps(skill: Skill, files: list[Resource]) -> tuple[_Stamp, ...]:
-    """Return what tells whether the files are as they were. Raises Unpublished."""
+    """Return the stamps of the files, to detect changes. Raises Unpublished."""
     return tuple(_stamp(skill, file) for file in files)
 
 

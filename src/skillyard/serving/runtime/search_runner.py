@@ -1,6 +1,7 @@
-"""Searches run on an event loop in a thread of their own, which owns the connections to remotes.
+"""Runs searches on an event loop in its own thread, which owns the connections to remotes.
 
-Ranking what a search found takes milliseconds of computing; here they hold up no other request.
+Ranking the results takes milliseconds of computing, which would delay other requests on the main
+loop.
 """
 
 from __future__ import annotations
@@ -8,12 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from skillyard.errors import InvalidInput
 from skillyard.extras import install_command
-from skillyard.remote.search import SearchService
+from skillyard.ranking.registry import DEFAULT_SCORER, default_scorer
+from skillyard.remote.search import SearchResult, SearchService
 from skillyard.remote.search.search_cache import SearchCache
 from skillyard.remote.sources.dependencies import DependencyTracker
 from skillyard.remote.sources.protocol import Source
@@ -29,10 +32,27 @@ from skillyard.serving.runtime.local import LOCAL, CatalogSource
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.runtime.source_health import ObservedSource, SourceHealth
 
-__all__ = ["SearchRunner"]
+__all__ = ["SearchRunner", "ranked_result"]
 
 T = TypeVar("T")
 Search = Callable[[SearchService], Awaitable[T]]
+
+
+def ranked_result(
+    result: SearchResult, scorer: str, sources: Sequence[ObservedSource]
+) -> SearchResult:
+    """Return the result of :meth:`SearchRunner.run` with the scorer that ranked, and its note."""
+    if not _ranks_by_vectors(scorer, [source.name for source in sources]):
+        return result
+    note = sources[0].note
+    return replace(result, ranker=DEFAULT_SCORER if note else scorer, note=note)
+
+
+def _ranks_by_vectors(scorer: str | None, names: Sequence[str]) -> bool:
+    """Return True for a search of the catalog alone by a default scorer with an embedder."""
+    if scorer is None or not scorer.startswith(f"{DEFAULT_SCORER}+") or set(names) != {LOCAL}:
+        return False
+    return scorer == default_scorer()
 
 
 class SearchRunner:
@@ -41,7 +61,7 @@ class SearchRunner:
     def __init__(
         self, settings: Settings, source_health: SourceHealth, pool: Executor, *, local_only: bool
     ) -> None:
-        """Raises InvalidInput where remotes are to be asked and their client is not installed."""
+        """Raises InvalidInput when remotes are enabled and their client is not installed."""
         from importlib.util import find_spec
 
         if not local_only and find_spec("httpx2") is None:
@@ -56,31 +76,31 @@ class SearchRunner:
         self._cache = response_cache(settings)
         self._transport = build_transport(settings, self._cache)
         self.search_cache = SearchCache(DependencyTracker(self._transport))
-        """The candidates of the last searches, of whatever client."""
+        """The candidates of recent searches of all clients."""
         self._remotes: dict[str, list[Source]] = {}
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: Thread | None = None
         self._closed = False
         self._free: list[asyncio.Runner] = []
-        """Loops for searches of the catalog alone that no thread uses at the moment."""
+        """Unused loops for searches of the catalog alone."""
 
     @property
     def default_names(self) -> tuple[str, ...]:
-        """What is asked where a request names no source: the catalog, then the enabled remotes."""
+        """The default sources of a request: the catalog, then the enabled remotes."""
         if self._local_only:
             return (LOCAL,)
         return tuple(dict.fromkeys((LOCAL, *self.settings.enabled)))
 
     @property
     def known_names(self) -> tuple[str, ...]:
-        """What a request may name: the catalog, and every source that is there to be asked."""
+        """The sources that a request may name: the catalog and all known sources."""
         names = () if self._local_only else source_names()
         return tuple(dict.fromkeys((LOCAL, *names)))
 
     @property
     def remote_requests(self) -> int:
-        """Requests that left this process."""
+        """Number of requests that left this process."""
         return self._transport.requests
 
     def source_names(self) -> list[str]:
@@ -91,21 +111,26 @@ class SearchRunner:
         return names
 
     def cache_stats(self) -> CacheStats:
-        """Return what is kept of remote answers; reads a file."""
+        """Return the statistics of the response cache. Reads a file."""
         return self._cache.stats()
 
     def observed_sources(
-        self, names: Sequence[str], snapshot: Snapshot, raw: bool = False
+        self,
+        names: Sequence[str],
+        snapshot: Snapshot,
+        raw: bool = False,
+        scorer: str = DEFAULT_SCORER,
     ) -> list[ObservedSource]:
         """Return the named sources over a snapshot. Raises UnknownName, SkillyardError.
 
-        ``raw`` where the text of each SKILL.md is wanted too.
+        ``raw`` also returns the text of each SKILL.md. ``scorer`` is the one of :meth:`run`.
         """
+        own = scorer if _ranks_by_vectors(scorer, names) else DEFAULT_SCORER
         sources: list[Source] = []
         pool = self._pool if set(names) != {LOCAL} else None
         for name in dict.fromkeys(names):
             if name == LOCAL:
-                sources.append(CatalogSource(snapshot, pool, raw=raw))
+                sources.append(CatalogSource(snapshot, pool, raw=raw, scorer=own))
             elif self._local_only:
                 raise InvalidInput(f"source {name!r}: this service asks its own catalog only")
             else:
@@ -120,13 +145,27 @@ class SearchRunner:
                 )
             return self._remotes[name]
 
-    async def run(
-        self, search: Search[T], sources: Sequence[ObservedSource], ranker: str | None
-    ) -> T:
-        """Return what ``search`` returns, run on the loop of the searches.
+    def scorer_for(self, scorer: str | None, names: Sequence[str]) -> str:
+        """Return the scorer of a search: the one that is named, or the one of the settings.
 
-        A search of the catalog alone waits for nobody: one thread of the pool does all of it.
+        A search of the catalog alone is ranked by the default scorer, unless the settings name one.
         """
+        if scorer is not None:
+            return scorer
+        if set(names) == {LOCAL} and self.settings.ranker == DEFAULT_SCORER:
+            return default_scorer()
+        return self.settings.ranker
+
+    async def run(
+        self, search: Search[T], sources: Sequence[ObservedSource], scorer: str | None
+    ) -> T:
+        """Return the result of ``search``, run on the loop of the searches.
+
+        A search of the catalog alone waits for no remote and runs in one thread of the pool.
+        """
+        names = [source.name for source in sources]
+        # The catalog ranks its skills itself, and the search takes its scores over.
+        ranker = DEFAULT_SCORER if _ranks_by_vectors(scorer, names) else scorer
 
         async def searched() -> T:
             service = SearchService(
@@ -146,7 +185,7 @@ class SearchRunner:
         return await asyncio.wrap_future(running)
 
     def _in_this_thread(self, searched: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Run a search on a loop of its own, which is kept for the next one."""
+        """Run a search on a loop of its own, which is reused for the next one."""
         with self._lock:
             runner = self._free.pop() if self._free else asyncio.Runner()
         try:
@@ -159,7 +198,7 @@ class SearchRunner:
                 runner.close()
 
     def _running(self) -> asyncio.AbstractEventLoop:
-        """Return the loop, started where it is not."""
+        """Return the loop, and start it when necessary."""
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -173,7 +212,7 @@ class SearchRunner:
             return self._loop
 
     def close(self) -> None:
-        """End the searches that still run, the connections and the thread."""
+        """Stop running searches, connections and the thread."""
         with self._lock:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None

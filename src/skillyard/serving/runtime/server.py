@@ -1,4 +1,4 @@
-"""One socket, uvicorn with our limits, and an end that lets running requests finish."""
+"""The socket, uvicorn with our limits, and a shutdown that lets running requests finish."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BACKLOG = 2_048
 
 
 def announce(log: Log, sock: socket.socket, options: ServiceOptions, path: str = "") -> None:
-    """Log the address that clients use, and what is served there."""
+    """Log the address for clients, and what is served there."""
     host, port = sock.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     url = f"http://{shown}:{port}{path}"
@@ -39,16 +39,17 @@ def announce(log: Log, sock: socket.socket, options: ServiceOptions, path: str =
 
 
 def library_of(options: ServiceOptions) -> str:
-    """Return what is served, in words: the store's address, or the folders."""
+    """Return what is served as text: the store's address, or the folders."""
     return options.store or ", ".join(options.roots)
 
 
 @contextmanager
 def listening_socket(options: ServiceOptions) -> Iterator[socket.socket]:
-    """Give the socket of the service. Raises InvalidInput where it cannot be had."""
+    """Yield the socket of the service. Raises InvalidInput when it cannot be opened."""
     host = options.host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol is named, for only so asyncio sends small answers at once (TCP_NODELAY).
+    # asyncio sets TCP_NODELAY, which sends small responses at once, only with an explicit
+    # protocol.
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         own_address(sock)
@@ -62,7 +63,7 @@ def listening_socket(options: ServiceOptions) -> Iterator[socket.socket]:
 
 
 def _not_listening(error: OSError, host: str, port: int) -> str:
-    """Return why an address cannot be listened on, and what to do."""
+    """Return the reason why an address cannot be listened on, and a hint."""
     if isinstance(error, socket.gaierror):
         known = "is not a name or address that this machine knows"
         return f"host {host!r} {known}; use 127.0.0.1, or 0.0.0.0 for all addresses"
@@ -79,10 +80,10 @@ def _not_listening(error: OSError, host: str, port: int) -> str:
 
 
 def server_config(app: Any, options: ServiceOptions) -> uvicorn.Config:
-    """Return how uvicorn serves an application of ours: our log, our limits, no more said."""
+    """Return uvicorn's configuration for one of our applications: our log and limits."""
     return uvicorn.Config(
         app,
-        http=H11Protocol,  # each connection is made by Server, with what else it needs
+        http=H11Protocol,  # Server creates each connection with further arguments
         ws="none",
         lifespan="on",
         log_config=None,
@@ -95,7 +96,7 @@ def server_config(app: Any, options: ServiceOptions) -> uvicorn.Config:
 
 
 class Server(uvicorn.Server):
-    """uvicorn with our log, our patience, and an ordinary return after a signal."""
+    """uvicorn with our log and time limits, and an ordinary return after a signal."""
 
     def __init__(self, app: Any, options: ServiceOptions, log: Log) -> None:
         redirect(log, "uvicorn.error", "mcp")
@@ -105,7 +106,7 @@ class Server(uvicorn.Server):
         self._log = log
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start the application; then accept connections, as many as there is room for."""
+        """Start the application, then accept connections."""
         await super().startup(sockets=[])
         most = connections_of(raise_descriptor_limit(), self._limits.connections)
         table: SlotTable[Connection] = SlotTable(most)
@@ -129,7 +130,7 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Let signals end the serving, without raising them once more afterwards."""
+        """Stop serving on signals, without raising them again afterwards."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

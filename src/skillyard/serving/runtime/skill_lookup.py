@@ -1,4 +1,4 @@
-"""One skill by source and id: of the catalog, or of a remote."""
+"""Finds one skill by source and id, in the catalog or in a remote."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 _DOMAIN = r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?"
 SOURCE_PATTERN = rf"^(?:{REPOSITORY_PATTERN}|{_DOMAIN})$"
-"""``owner/repo``, or a domain; ``local`` has the form of one."""
+"""``owner/repo``, or a domain; ``local`` looks like one."""
 ID_PATTERN = r"^(?!\.{1,2}$)(?=.*\S)[^/\\\x00-\x1f\x7f]+$"
 _SOURCE = re.compile(SOURCE_PATTERN)
 _ID = re.compile(ID_PATTERN)
@@ -49,7 +49,7 @@ async def skill_by_source(
     references: bool,
     raw: bool,
 ) -> FoundSkill:
-    """Return the skill of that source and id. Raises Refused: 404, 409, 422, 502, 503."""
+    """Return the skill of a source and id. Raises Refused: 404, 409, 422, 502, 503."""
     if source != LOCAL:
         return await remote_skill(context, snapshot, source, skill_id, references=references)
     try:
@@ -61,12 +61,12 @@ async def skill_by_source(
 async def local_skill(
     context: AppContext, snapshot: Snapshot, name: str, *, references: bool, raw: bool
 ) -> FoundSkill:
-    """Return it from the catalog. Raises SkillNotFound, AmbiguousName, Refused (503)."""
+    """Return a skill of the catalog. Raises SkillNotFound, AmbiguousName, Refused (503)."""
     try:
         return await context.in_thread(
             lambda: find_skill(snapshot, name, references=references, raw=raw)
         )
-    except SourceFailed as error:  # its file is not what it was when the snapshot was made
+    except SourceFailed as error:  # its file changed after the snapshot was made
         context.follower.refresh()
         raise Refused(
             503, "changing", str(error), hint="ask again", headers={"Retry-After": "1"}
@@ -76,7 +76,7 @@ async def local_skill(
 async def remote_skill(
     context: AppContext, snapshot: Snapshot, source: str, skill_id: str, *, references: bool
 ) -> FoundSkill:
-    """Return it from a remote. Raises Refused: 404, 422, 502."""
+    """Return a skill of a remote. Raises Refused: 404, 422, 502."""
     if not _SOURCE.fullmatch(source):
         raise wrong_field(
             [
@@ -105,7 +105,7 @@ async def remote_skill(
 
 
 async def remote_sources(context: AppContext, snapshot: Snapshot) -> list[ObservedSource]:
-    """Return the remotes that are asked by default."""
+    """Return the remotes that are queried by default."""
     names = [name for name in context.searches.default_names if name != LOCAL]
     return await context.in_thread(context.searches.observed_sources, names, snapshot)
 

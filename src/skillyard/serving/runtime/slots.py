@@ -1,7 +1,7 @@
-"""ConcurrencyLimiter that clients hold for long, and which of them goes where there is no room.
+"""Slots that clients hold for long, and their eviction when there is no room.
 
-So connections are bounded, and sessions: whoever comes new takes the place of what has been idle
-for the longest, of its own where it has its share, else of who holds most.
+They limit connections and sessions. A new one takes the slot of the longest idle one: of the same
+client if that has reached its share, else of the client with the most slots.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ C = TypeVar("C")
 
 
 class SlotTable(Generic[C]):
-    """What holds a place, by client; the idle ones in the order in which they became so.
+    """The slots by client; idle ones in the order in which they became idle.
 
-    A connection or session is idle while no request of it is worked on. Belongs to one event loop.
+    A connection or session is idle while it has no running request. Belongs to one event loop.
     """
 
     def __init__(self, most: int) -> None:
@@ -30,20 +30,20 @@ class SlotTable(Generic[C]):
         self._room.set()
 
     def __len__(self) -> int:
-        return self._shares.taken
+        return self._shares.used
 
     def __contains__(self, slot: object) -> bool:
         return slot in self._clients
 
     async def room(self) -> None:
-        """Wait until there is room for one more, or an idle one could make it."""
+        """Wait until there is room for one more, or an idle one that can be evicted."""
         await self._room.wait()
 
     def admit(self, client: str) -> tuple[bool, C | None]:
-        """Give a client a place for what it opens, which is added once it stands, or dropped.
+        """Reserve a slot for a client, to be added once it is established, or dropped.
 
-        Returns False where it cannot have one. Where it has the place of an idle one, that is no
-        longer in the table, and has to be closed.
+        Returns False when there is none. The second value is an idle connection or session that was
+        evicted for it and must be closed.
         """
         if self._shares.take(client):
             self._tell()
@@ -57,24 +57,24 @@ class SlotTable(Generic[C]):
         return True, victim
 
     def evict(self) -> C | None:
-        """Take out the oldest idle one of who holds most, to be closed; None where none is idle."""
+        """Remove the oldest idle slot of the largest client, to be closed; None if none is idle."""
         victim = self._idle_of_largest()
         if victim is not None:
             self.remove(victim)
         return victim
 
     def drop(self, client: str) -> None:
-        """Forget what was admitted and never stood."""
+        """Release a reserved slot that was never established."""
         self._shares.give_back(client)
         self._tell()
 
     def add(self, slot: C, client: str) -> None:
-        """Enter what was admitted; it is idle."""
+        """Add a reserved slot. It is idle."""
         self._clients[slot] = client
         self.set_idle(slot)
 
     def set_idle(self, slot: C) -> None:
-        """Note that no request of it is worked on: it is the last of the idle ones to go."""
+        """Mark a slot as idle. It is the last to be evicted."""
         client = self._clients.get(slot)
         if client is not None:
             idle = self._idle.setdefault(client, {})
@@ -83,14 +83,14 @@ class SlotTable(Generic[C]):
             self._tell()
 
     def set_busy(self, slot: C) -> None:
-        """Note that a request of it is worked on: it stays."""
+        """Mark a slot as busy, so that it is not evicted."""
         client = self._clients.get(slot)
         if client is not None:
             self._forget_idle(slot, client)
             self._tell()
 
     def remove(self, slot: C) -> None:
-        """Forget it; nothing where it is not known (any more)."""
+        """Remove a slot, if it is (still) known."""
         client = self._clients.pop(slot, None)
         if client is not None:
             self._forget_idle(slot, client)
@@ -104,7 +104,7 @@ class SlotTable(Generic[C]):
             self._idle.pop(client, None)
 
     def _idle_of_largest(self, instead_of: str = "") -> C | None:
-        """Return the oldest idle one of who holds most, and no less than another client."""
+        """Return the oldest idle slot of the largest client, if that has not less than another."""
         largest = max(self._idle, key=self._shares.held, default="")
         if instead_of and self._shares.held(largest) < self._shares.held(instead_of):
             return None

@@ -1,32 +1,54 @@
-"""One state of the catalog, ready to be ranked.
+"""A snapshot: one state of the catalog, ready for ranking.
 
-Everything that an answer may show is in memory when a snapshot is made, so files that change
-meanwhile cannot mix into it.
+All data for answers is in memory when a snapshot is made, so later changes of files do not affect
+it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from skillyard.catalog import Catalog
+from skillyard.embedding.cache import Progress, refuse_missing
+from skillyard.errors import EmbedderFailed
 from skillyard.index.indexed_catalog import IndexedCatalog
-from skillyard.ranking.registry import DEFAULT_SCORER, bind, resolve
+from skillyard.ranking.registry import DEFAULT_SCORER, bind, default_scorer, resolve
 from skillyard.remote.sources.lru_bytes import LruBytes
 from skillyard.remote.sources.protocol import Hit
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
+    from skillyard.ranking.protocol import Scorer
     from skillyard.serving.runtime.browse import BrowseIndex
 
-__all__ = ["Snapshot", "snapshot_of"]
+__all__ = ["Ranking", "Snapshot", "Vectors", "snapshot_of"]
+
+T = TypeVar("T")
 
 HITS_BYTES = 64 * 1024 * 1024
-"""Of found skills, each with its texts, which other parts hold too: some thousands."""
+"""Maximum size of the cached found skills. Their texts are mostly shared with other parts."""
 
 TRIES = 3
-"""Openings of an index whose files change meanwhile, before it is done without the index."""
+"""Attempts to open an index while its files change, before it is built in memory."""
+
+
+class Ranking(NamedTuple):
+    """A catalog, and the scorer that ranks it for one answer."""
+
+    catalog: Catalog
+    scorer: str | Scorer
+    note: str = ""
+    """Why ``hybrid`` ranks in place of the scorer that was named; empty when it does not."""
+
+
+class Vectors(NamedTuple):
+    """How many skills have an embedder's vector, and how many skills there are."""
+
+    done: int = 0
+    total: int = 0
 
 
 class Snapshot:
@@ -34,46 +56,108 @@ class Snapshot:
 
     def __init__(self, catalog: Catalog, whole: Catalog, generation: int) -> None:
         self.whole = whole
-        """Every skill, in memory."""
+        """All skills, in memory."""
         self.generation = generation
-        """1 for the first; grows by one with each change."""
+        """1 for the first; increased by one with each change."""
         self.digest = whole.digest
         self.identity = whole.identity
-        """Names what any search of it answers: two snapshots with one identity answer alike."""
+        """Identifies the results of searches: snapshots with equal identity answer equally."""
         self.hits: LruBytes[str, tuple[Skill, Hit]] = LruBytes(HITS_BYTES)
-        """The skills that were found last, as a search shows them; see ``local.hit_of``."""
+        """Recently found skills, as a search shows them; see ``local.hit_of``."""
         self.shelf: BrowseIndex | None = None
-        """Made when somebody first leafs through the skills; see ``shelf.browse_index_of``."""
+        """Built on the first access; see ``browse.browse_index_of``."""
         self._catalog = catalog
-        self.used = {DEFAULT_SCORER}
-        """Names of the scorers that have ranked it: those that the next one is made ready for."""
+        self.vectors = Vectors()
+        """The vectors of ``hybrid+NAME``."""
+        self.embedder_failed = False
+        """True after the vectors could not be computed."""
+        self.on_embedder: Callable[[EmbedderFailed | None], None] | None = None
+        """Called after each request that needs an embedder: with its failure, or None."""
+        self.used = {DEFAULT_SCORER, default_scorer()}
+        """Names of the scorers that have ranked it; the next snapshot is prepared for them."""
         self._binding = Lock()
-        self._bound: set[str] = set()
+        self._bound: dict[str, Ranking] = {}
 
-    def ranked_by(self, scorer: str) -> Catalog:
-        """Give the catalog to rank with a scorer. Raises UnknownName, InvalidInput."""
-        catalog = self._catalog if scorer == DEFAULT_SCORER else self.whole
-        if scorer in self._bound:  # to find that out by the scorer is to hash all its constants
-            return catalog
+    def ranked_by(self, scorer: str) -> Ranking:
+        """Return the catalog for ranking with a scorer. Raises UnknownName, InvalidInput.
+
+        ``hybrid`` ranks for ``hybrid+NAME`` as long as vectors are missing.
+        """
+        ranking = self._bound.get(scorer)  # the scorer as a key would hash all its constants
+        if ranking is not None:
+            return ranking
+        if self.lacks_vectors(scorer):
+            return self._without_vectors(scorer)
         resolved = resolve(scorer)
+        catalog = self._catalog if scorer == DEFAULT_SCORER else self.whole
         with self._binding:
-            bind(catalog, resolved)  # once; whoever comes meanwhile waits instead of repeating
-        self._bound.add(scorer)
+            bind(catalog, resolved)  # computed once; concurrent callers wait
+        ranking = self._bound[scorer] = Ranking(catalog, scorer)
         self.used.add(scorer)
-        return catalog
+        return ranking
+
+    def answer(self, scorer: str, work: Callable[[Ranking], T]) -> T:
+        """Return the result of ``work`` for the ranking by a scorer.
+
+        When the embedder fails at the request, ``hybrid`` ranks.
+        """
+        ranking = self.ranked_by(scorer)
+        if not scorer.startswith(f"{DEFAULT_SCORER}+") or ranking.note:
+            return work(ranking)
+        try:
+            result = work(ranking)
+        except EmbedderFailed as error:
+            self._tell(error)
+            return work(self._without_vectors(scorer, failed=True))
+        self._tell(None)
+        return result
+
+    def _tell(self, failure: EmbedderFailed | None) -> None:
+        if self.on_embedder is not None:
+            self.on_embedder(failure)
+
+    def _without_vectors(self, scorer: str, *, failed: bool = False) -> Ranking:
+        why = "its vectors are still being computed"
+        if failed or self.embedder_failed:
+            why = "its embedder failed"
+        note = f"Ranked by {DEFAULT_SCORER}, not by {scorer}: {why}."
+        return self.ranked_by(DEFAULT_SCORER)._replace(note=note)
+
+    def lacks_vectors(self, scorer: str) -> bool:
+        """Return True for ``hybrid+NAME`` as long as it is not bound."""
+        return scorer.startswith(f"{DEFAULT_SCORER}+") and scorer not in self._bound
+
+    def bind_embedder(self, scorer: str, progress: Progress) -> None:
+        """Compute the missing vectors of ``hybrid+NAME``, and rank by it from then on.
+
+        ``progress`` is called before each batch and may raise. Raises EmbedderFailed.
+        """
+
+        def record(done: int, total: int) -> None:
+            self.vectors = Vectors(done, total)
+            progress(done, total)
+
+        resolved = resolve(scorer)
+        bind(self._catalog, resolved, record)
+        self._bound[scorer] = Ranking(self._catalog, resolved)
+        self.embedder_failed = False
 
     def make_ready(self, scorers: Iterable[str]) -> None:
-        """Bind the scorers before the first request comes."""
+        """Bind the scorers before the first request; ``hybrid+NAME`` if no vector is missing."""
         for scorer in sorted(scorers):
-            self.ranked_by(scorer)
+            if not self.lacks_vectors(scorer):
+                self.ranked_by(scorer)
+                continue
+            with suppress(EmbedderFailed):
+                self.bind_embedder(scorer, refuse_missing(scorer))
 
     @property
     def is_indexed(self) -> bool:
-        """True where an index on disk ranks it."""
+        """True when it is ranked by an index on disk."""
         return isinstance(self._catalog, IndexedCatalog)
 
     def _same_index(self, other: Catalog) -> bool:
-        """True when the other catalog stands over the very index of this snapshot."""
+        """True when the other catalog uses the index of this snapshot."""
         mine = self._catalog
         return (
             isinstance(mine, IndexedCatalog)
@@ -82,7 +166,10 @@ class Snapshot:
         )
 
     def changed(self, open_anew: Callable[[], Catalog]) -> Catalog | None:
-        """Return the catalog of the files now, None when it is this one. Raises SkillyardError."""
+        """Return the catalog of the current files; None when it is unchanged.
+
+        Raises SkillyardError.
+        """
         if isinstance(self._catalog, IndexedCatalog):
             if self._catalog.is_current():
                 return None
@@ -102,10 +189,10 @@ def snapshot_of(
     opened: Callable[[], Catalog],
     before: Catalog | None = None,
 ) -> Snapshot:
-    """Return the catalog with every skill in memory, and no index that says something else.
+    """Return the catalog with every skill in memory, and with an index that matches it.
 
-    ``before`` is the one with every skill in memory of the snapshot that was there before.
-    An index whose files change while they are read is opened again; in the end it is done without.
+    ``before`` is the full catalog of the previous snapshot. An index whose files change while they
+    are read is opened again, and finally replaced by one in memory.
     """
     whole = catalog
     for _ in range(TRIES):
@@ -114,14 +201,14 @@ def snapshot_of(
             break
         whole = catalog.full_catalog(before)
         if _agree(catalog, whole):
-            _ = catalog.skills  # what loads when first asked for is loaded by this thread alone
+            _ = catalog.skills  # loads lazy fields in this thread
             return Snapshot(catalog, whole, generation)
         catalog = opened()
     return Snapshot(whole, whole, generation)
 
 
 def _agree(catalog: IndexedCatalog, whole: Catalog) -> bool:
-    """True when the index was made from the very files that were read for the catalog."""
+    """True when the index was built from the same files as the catalog."""
     hashes = {skill.path: skill.hash for skill in whole.skills}
     seen = 0
     for ordinal in catalog.library.searcher.ordinals():

@@ -1,4 +1,4 @@
-"""How each source has been answering: for health, for the figures, for the reasons of a 502."""
+"""The health of each source, for ``/health``, metrics and the reasons of a 502."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from skillyard.remote.sources.protocol import (
     cache_key_of,
 )
 from skillyard.serving.runtime.errors import error_dict
+from skillyard.shapes.service import SourceState
 
 __all__ = ["ObservedSource", "SourceHealth"]
 
 
 class SourceHealth:
-    """How each source answered last, and how often it failed. Safe for several threads."""
+    """The last outcome of each source, and its failures. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -32,19 +33,19 @@ class SourceHealth:
         self._failures: Counter[tuple[str, str]] = Counter()
 
     def note(self, name: str, failure: dict[str, Any] | None) -> None:
-        """Note that a source answered, or how it failed."""
+        """Record a success of a source, or its failure."""
         with self._lock:
             self._latest[name] = (time.monotonic(), failure)
             if failure is not None:
                 self._failures[name, failure["code"]] += 1
 
     def failures(self) -> list[tuple[str, str, int]]:
-        """Return (source, kind of failure, how often), sorted."""
+        """Return (source, kind of failure, count), sorted."""
         with self._lock:
             return [(name, code, count) for (name, code), count in sorted(self._failures.items())]
 
-    def states(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return what is known of the named sources: ``ok``, ``failed``, or ``unasked`` so far."""
+    def states(self, names: Sequence[str]) -> tuple[SourceState, ...]:
+        """Return the states of the named sources: ``ok``, ``failed``, or ``unasked`` so far."""
         now = time.monotonic()
         with self._lock:
             last = dict(self._latest)
@@ -53,33 +54,38 @@ class SourceHealth:
             when, failure = last.get(name, (None, None))
             state = "unasked" if when is None else "ok" if failure is None else "failed"
             states.append(
-                {
-                    "name": name,
-                    "state": state,
-                    "age_s": None if when is None else round(now - when, 1),
-                    "code": None if failure is None else failure["code"],
-                    "message": "" if failure is None else failure["message"],
-                }
+                SourceState(
+                    name=name,
+                    state=state,
+                    age_s=None if when is None else round(now - when, 1),
+                    code=None if failure is None else failure["code"],
+                    message="" if failure is None else failure["message"],
+                )
             )
-        return states
+        return tuple(states)
 
 
 class ObservedSource:
-    """A source that records how it answers: for all requests, and for one in ``failure``."""
+    """A source that records its outcomes: for all requests, and for one in ``failure``."""
 
     def __init__(self, source: Source, health: SourceHealth) -> None:
         self._source = source
         self._health = health
         self.name = source.name
         self.at_hand: bool = getattr(source, "at_hand", False)
-        """True for one that waits for nobody and may be asked in any thread."""
+        """True for a source that never blocks and may be used in any thread."""
         self.failure: dict[str, Any] | None = None
         if isinstance(source, RankingSource):
             self.matches = source.matches
 
     @property
+    def note(self) -> str:
+        """The note of the catalog as a source; empty for others."""
+        return str(getattr(self._source, "note", ""))
+
+    @property
     def cache_key(self) -> CacheKey | None:
-        """The cache key of the source; None where it has none."""
+        """The cache key of the source; None without one."""
         return cache_key_of(self._source)
 
     async def search(self, query: str, limit: int) -> Sequence[Hit]:
@@ -99,7 +105,7 @@ class ObservedSource:
         return hits
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
-        """Fetch from the source. Raises SourceFailed; a skill it does not have is no failure."""
+        """Fetch from the source. Raises SourceFailed; a missing skill is not a failure."""
         try:
             package = await self._source.fetch(hit, references=references, whole=whole)
         except SourceFailed as error:

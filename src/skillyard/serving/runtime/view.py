@@ -1,7 +1,7 @@
-"""One immutable state of a library: what the files say, and the last good version of a broken one.
+"""A view: one immutable state of a library, with the last good versions of broken files.
 
-HTTP and the page answer from the files alone. MCP also serves the last good version of a skill
-whose file does not load since its last edit, marked with what is wrong.
+HTTP and the pages answer from the files alone. MCP also serves the last good version of a skill
+whose file has been invalid since its last edit, marked with the error.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class View:
-    """One state of the library. Everything that an answer shows comes from one view."""
+    """One state of the library. Each answer comes from one view."""
 
     def __init__(
         self,
@@ -36,40 +36,40 @@ class View:
         last_good: Mapping[str, Skill] = MappingProxyType({}),
         ranked: Snapshot | None = None,
     ) -> None:
-        """``last_good`` holds skills by path; ``ranked`` is the snapshot with them."""
+        """``last_good`` contains skills by path; ``ranked`` is the snapshot that includes them."""
         self.snapshot = snapshot
-        """The newest snapshot of the files alone, for HTTP and the page."""
+        """The newest snapshot of the files alone, for HTTP and the pages."""
         self.files = files
-        """What the files say: in a large library newer than the snapshot, for some seconds."""
+        """The current files; for a large library newer than the snapshot, for some seconds."""
         self.ranked = snapshot if ranked is None else ranked
-        """The snapshot with the last good versions, for what ranks and searches."""
+        """The snapshot with the last good versions, for ranking and searching."""
         self.catalog = _with_skills(files, last_good.values())
-        """The files with the last good versions, for what lists and loads."""
+        """The files with the last good versions, for listing and loading."""
         self.last_good = MappingProxyType(_errors(files, last_good) if last_good else {})
-        """By path: what is wrong with the file whose last good version is served."""
+        """By path: the error of a file whose last good version is served."""
         self.generation = generation
-        """1 for the first; grows by one with each change."""
+        """1 for the first; increased by one with each change."""
         self.digest = _digest(files, self.catalog, self.last_good)
         self._cache: dict[Any, Any] = {}
 
     @property
     def lookup(self) -> Snapshot:
-        """The catalog as a snapshot, for finding skills by name; it ranks nothing."""
+        """The catalog as a snapshot, for finding skills by name, not for ranking."""
         if self.ranked.whole is self.catalog:
             return self.ranked
         return self.cached("lookup", lambda: Snapshot(self.catalog, self.catalog, self.generation))
 
     def cached(self, name: Any, compute: Callable[[], T]) -> T:
-        """Return what ``compute`` returns for this view, computed once. Two threads may both."""
+        """Return the cached result of ``compute``. Two threads may both compute it."""
         if name not in self._cache:
             self._cache[name] = compute()
         value: T = self._cache[name]
         return value
 
     def shown_path(self, path: str) -> str:
-        """Return a path below its root, with ``/``: never one of this machine.
+        """Return a path relative to its root, with ``/``; it never contains the root's own path.
 
-        Of a stored skill it is the place in the store, whole.
+        For a stored skill it is the whole place in the store.
         """
         if path.startswith(STORED):
             return path.removeprefix(STORED)
@@ -82,7 +82,7 @@ class View:
 
 
 class Change(NamedTuple):
-    """What a view shows differently. Skills are those of the new view, or of the old one."""
+    """The changes of a view. Skills are those of the new view; removed ones are of the old view."""
 
     added: tuple[Skill, ...]
     changed: tuple[Skill, ...]
@@ -90,15 +90,15 @@ class Change(NamedTuple):
 
     @classmethod
     def between(cls, before: View, after: View) -> Change:
-        """Return what the second view shows differently from the first."""
+        """Return the changes from the first view to the second."""
         return cls(*before.catalog.difference(after.catalog))
 
 
 def next_view(before: View | None, snapshot: Snapshot, files: Catalog) -> View:
-    """Return the view of the newest files, with the last good version of what does not load."""
+    """Return the view of the newest files, with the last good versions of broken ones."""
     if before is None:
         return View(snapshot, files)
-    if files.on_demand:  # a store gives no skill that does not load
+    if files.on_demand:  # a store only returns valid skills
         return View(snapshot, files, before.generation + 1)
     last_good = {skill.path: skill for skill in _lost_skills(before.catalog, files)}
     ranked = _ranked_with(before, snapshot, last_good)
@@ -126,7 +126,7 @@ def _errors(files: Catalog, last_good: Mapping[str, Skill]) -> dict[str, Diagnos
 
 
 def _with_skills(files: Catalog, skills: Iterable[Skill]) -> Catalog:
-    """Return the catalog with skills that it lacks, itself where there are none."""
+    """Return the catalog with additional skills; unchanged without any."""
     more = tuple(skills)
     if not more:
         return files
@@ -142,9 +142,9 @@ def _digest(files: Catalog, catalog: Catalog, last_good: Mapping[str, Diagnostic
 
 
 def _lost_skills(before: Catalog, files: Catalog) -> Iterator[Skill]:
-    """Yield the skills whose files are there and do not load any more, of copies the first one.
+    """Yield the skills whose files exist but no longer load; of copies the first one.
 
-    One that still loads from a copy of its file is not lost.
+    A skill that still loads from a copy of its file is not lost.
     """
     loaded = {skill.path for skill in files}
     missing = [skill for skill in before if skill.path not in loaded]
@@ -161,7 +161,7 @@ def _lost_skills(before: Catalog, files: Catalog) -> Iterator[Skill]:
 
 
 def _ranked_with(before: View, snapshot: Snapshot, last_good: Mapping[str, Skill]) -> Snapshot:
-    """Return the snapshot that ranks, which has the last good versions too."""
+    """Return the snapshot for ranking, including the last good versions."""
     paths = {skill.path for skill in snapshot.whole}
     missing = [skill for path, skill in last_good.items() if path not in paths]
     if not missing:
@@ -169,7 +169,7 @@ def _ranked_with(before: View, snapshot: Snapshot, last_good: Mapping[str, Skill
     if before.snapshot is snapshot:
         return before.ranked
     if len(snapshot.whole) > freshness.LARGE_LIBRARY:
-        return snapshot  # to rank it in memory would take longer than to mend the file
+        return snapshot  # ranking it in memory would take longer than mending the file
     return _new_snapshot(_with_skills(snapshot.whole, missing), snapshot)
 
 
@@ -181,8 +181,8 @@ def _without_paths(catalog: Catalog, paths: frozenset[str]) -> Catalog:
 
 
 def _new_snapshot(catalog: Catalog, before: Snapshot) -> Snapshot:
-    """Return a snapshot that is ready for the scorers that the one before was used with."""
+    """Return a snapshot that is prepared for the scorers of the previous one."""
     snapshot = Snapshot(catalog, catalog, before.generation)
-    if len(catalog) <= freshness.LARGE_LIBRARY:  # else who ranks waits, and who only loads does not
+    if len(catalog) <= freshness.LARGE_LIBRARY:  # else only rankings wait
         snapshot.make_ready(before.used)
     return snapshot

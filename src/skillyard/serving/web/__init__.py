@@ -1,7 +1,7 @@
-"""The pages of the service: values of the use cases in, HTML out.
+"""The HTML pages of the service, rendered from values of the use cases.
 
-:mod:`.markup` is the one place where HTML is put together, and escapes whatever is not HTML
-already; :mod:`.markdown` renders a skill's body by a list of allowed tags; the ``…_page`` modules
-each make one page; :mod:`.layout` puts it in its frame and says what a browser may do with it.
-Nothing here knows of requests or of a server, and no page needs a script or another host.
+:mod:`.markup` is the only module that builds HTML, and escapes everything that is not HTML already.
+:mod:`.markdown` renders a skill's body with a list of allowed tags. Each ``…_page`` module renders
+one page, and :mod:`.layout` adds the frame and the Content-Security-Policy. This package does not
+depend on requests or a server, and no page needs a script or another host.
 """

@@ -1,4 +1,4 @@
-"""Where things are: the addresses of our pages, and the command that fetches a skill."""
+"""The addresses of the pages, and the command that installs a skill."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ EVALUATE = "/page/evaluate"
 SKILLS = "/page/skills"
 BROWSE = SKILLS
 MAX_CHARACTERS = 4_000
-"""Bytes of an address that every browser and proxy takes; what is longer is sent by POST."""
-"""A skill's page stands at the address of its data, ``/skills/{source}/{id}``, below ``/page``:
-whoever knows the one knows the other, and no name of a skill can meet a route of ours."""
+"""Bytes of an address that every browser and proxy accepts; longer forms are sent by POST."""
+"""A skill's page has the address of its data, ``/skills/{source}/{id}``, below ``/page``. Each
+follows from the other, and no skill's name can collide with a route."""
 LOCAL = "local"
-"""The name under which a service knows its own catalog."""
+"""The name of the service's own catalog."""
 
 _DOMAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?")
 
 
 def fits(address: str) -> bool:
-    """True for an address that is short enough to be kept and handed on."""
+    """True for an address that is short enough to be stored and shared."""
     return len(address) <= MAX_CHARACTERS
 
 
 def search_address(
     query: str, *, sources: Iterable[str] = (), scorer: str = "", limit: int | None = None
 ) -> str:
-    """Return the address of a search's page; what is left out stays at its default.
+    """Return the address of a search's page; parameters that are left out have their defaults.
 
-    The address of a long request may be too long to be asked for; see :func:`fits`.
+    The address of a long request may be too long; see :func:`fits`.
     """
     pairs = [("q", query), *(("source", name) for name in sources)]
     pairs += [("scorer", scorer)] if scorer else []
@@ -48,7 +48,7 @@ def search_address(
 
 
 def evaluate_address(text: str, files: str) -> str:
-    """Return the address of the page on which a request is tried out."""
+    """Return the address of the page for trying out a request."""
     pairs = [(name, value) for name, value in (("text", text), ("files", files)) if value]
     return f"{EVALUATE}?{_encoded(pairs)}"
 
@@ -61,9 +61,9 @@ def browse_address(tag: str = "", page: int = 1) -> str:
 
 
 def skill_address(source: str, skill_id: str, **values: str) -> str | None:
-    """Return the address of a skill's page, None where no address can name it.
+    """Return the address of a skill's page; None when no address can name it.
 
-    Values that are empty are left out, and so is a request ``q`` that is too long for an address.
+    Empty values are left out, and so is a request ``q`` that is too long for an address.
     """
     if not source or skill_id in ("", ".", "..") or "/" in skill_id:
         return None
@@ -80,7 +80,7 @@ def skill_address(source: str, skill_id: str, **values: str) -> str | None:
 
 
 def local_address(skill_id: str, query: str = "", scorer: str = "") -> str | None:
-    """Return the address of the page of one of the catalog's own skills."""
+    """Return the address of the page of a skill of the catalog."""
     return skill_address(LOCAL, skill_id, q=query, scorer=scorer)
 
 
@@ -90,10 +90,10 @@ def place_of(hit: Hit) -> str:
 
 
 def install_line(hit: Hit) -> str:
-    """Return the command that fetches a skill, safe to paste into a shell; empty for none.
+    """Return the command that installs a skill, safe to paste into a shell, or an empty text.
 
-    Ids come from elsewhere: what a shell would act on is quoted, and where characters cannot be
-    seen there is no command at all.
+    Ids are untrusted: shell characters are quoted, and ids with invisible characters have no
+    command.
     """
     if is_repository(hit.source):
         target = f"{hit.source}/{hit.id}"

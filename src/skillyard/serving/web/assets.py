@@ -1,4 +1,4 @@
-"""The files that pages load: a style sheet, two scripts, an icon, each by its content's hash."""
+"""The assets of the pages (a style sheet, two scripts, an icon), addressed by content hash."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["ICON", "SCRIPT", "STYLE", "TRY", "Asset", "address_of", "asset"]
 STYLE = "skillyard.css"
 SCRIPT = "skillyard.js"
 TRY = "try.js"
-"""For the page of the API alone."""
+"""Only for the page of the API."""
 ICON = "icon.svg"
 _MEDIA = {
     STYLE: "text/css; charset=utf-8",
@@ -29,12 +29,12 @@ class Asset(NamedTuple):
     body: bytes
     media: str
     version: str
-    """Changes with the content; part of the address, so that browsers may keep it for good."""
+    """The content hash; part of the address, so that browsers may cache it without limit."""
 
 
 @cache
 def asset(name: str) -> Asset | None:
-    """Return the file of that name, None where there is none."""
+    """Return the asset with that name; None when there is none."""
     if name not in _MEDIA:
         return None
     body = files("skillyard.serving.web").joinpath("static", name).read_bytes()
@@ -42,7 +42,7 @@ def asset(name: str) -> Asset | None:
 
 
 def address_of(name: str) -> str:
-    """Return where pages load one of the files from. Raises KeyError for any other name."""
+    """Return the address of an asset. Raises KeyError for an unknown name."""
     file = asset(name)
     if file is None:
         raise KeyError(name)

@@ -1,4 +1,4 @@
-"""The page that lists all skills of the catalog, or those with one tag, some at a time."""
+"""The page that lists all skills of the catalog, or those with one tag, page by page."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from skillyard.text import plural
 __all__ = ["LISTED", "browse_page", "tag_list"]
 
 LISTED = 50
-"""Skills of one page."""
+"""Skills per page."""
 TAGS = 30
-"""Tags that are seen at once; the next ones are folded."""
+"""Tags that are visible at once; further ones are folded."""
 MAX_TAGS = 500
-"""Tags that are named at all: more are no help, and a page for each skill's own tags is endless."""
+"""Maximum number of tags that are named."""
 DESCRIPTION = 200
 TAGS_OF_ONE = 6
 
 
 def browse_page(shelf: BrowseIndex | None, counts: SkillCounts, tag_name: str, page: int) -> bytes:
-    """Return one page of the list; ``page`` counts from 1, and is the last one where it is more.
+    """Return one page of the list. ``page`` counts from 1; larger numbers give the last page.
 
-    ``shelf`` is None where there are too many skills to be listed.
+    ``shelf`` is None when there are too many skills to be listed.
     """
     title = "All skills" if not tag_name else f"Skills tagged “{text_of(tag_name)}”"
     heading = tag("h1", title, dir="auto")
@@ -65,7 +65,7 @@ def _counted(counts: SkillCounts, tag_name: str, count: int, where: str) -> Mark
 
 
 def tag_list(tags: Sequence[BrowseTag], total: int, chosen: BrowseTag | None = None) -> Markup:
-    """Return tags with how many skills have each; ``total`` is how many tags there are."""
+    """Return tags with their number of skills; ``total`` is the number of all tags."""
     rows = [
         tag("li", tag("a", tag("bdi", text_of(each.name, 60)), " ",
                       tag("span", f"{len(each.skills):,}", class_="count"),
@@ -131,7 +131,7 @@ def _row(skill: Skill) -> Markup:
 
 
 def _pages(tag_name: str, page: int, pages: int) -> Markup | None:
-    """Return the links from page to page."""
+    """Return the links to other pages."""
     if pages == 1:
         return None
 

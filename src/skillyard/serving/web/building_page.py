@@ -1,4 +1,4 @@
-"""The page while an index is being made: how far it is, and that it comes by itself."""
+"""The page shown while an index is being built: the progress, and automatic reloading."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from skillyard.text import plural
 __all__ = ["building_page", "progress_words"]
 
 REFRESH_S = 3
-"""Seconds after which a browser without scripts asks again; with one it asks each second."""
+"""Seconds between reloads in browsers without scripts; with scripts it is one second."""
 
 
 def building_page(progress: Progress) -> bytes:
     """Return the page.
 
-    A script replaces what is in it until the service answers. Without one the browser loads the
-    page again; where there is a script it does not, since that would take the place of whoever
-    reads it with a keyboard or a screen reader.
+    A script updates its content until the service answers. Without scripts the browser reloads the
+    page; with scripts it does not, because that would reset the position of keyboard and
+    screen-reader users.
     """
     again = tag("noscript", tag("meta", http_equiv="refresh", content=REFRESH_S))
     body = tag(
@@ -36,15 +36,15 @@ def building_page(progress: Progress) -> bytes:
         id="building",
         class_="failure",
     )  # fmt: skip
-    # The script speaks here, and not each second.
+    # The script announces the progress, but not every second.
     status = tag("p", id="said", class_="unseen", role="status", aria_live="polite")
     return document("Getting ready", status, body, head=again)
 
 
 def progress_words(progress: Progress) -> str:
-    """Return how far it is: ``1,200 of 10,471 files, about 20 s left``."""
-    done, total, left = progress
-    words = plural(done, "file") if total is None else f"{done:,} of {plural(total, 'file')}"
+    """Return the progress as text: ``1,200 of 10,471 files, about 20 s left``."""
+    files, total, left = progress
+    words = plural(files, "file") if total is None else f"{files:,} of {plural(total, 'file')}"
     if total is None:
         words = f"{words} so far"
     if left is not None and math.isfinite(left) and left >= 0:
@@ -53,7 +53,7 @@ def progress_words(progress: Progress) -> str:
 
 
 def _bar(progress: Progress) -> Markup:
-    """Return the bar; without a value, which browsers draw as unknown, where there is no total."""
-    done, total, _ = progress
-    known = {"value": min(done, total), "max": total} if total else {}
+    """Return the progress bar; indeterminate when there is no total."""
+    files, total, _ = progress
+    known = {"value": min(files, total), "max": total} if total else {}
     return tag("progress", id="progress", aria_label="Files in the index", **known)

@@ -1,7 +1,7 @@
-"""The description of the service as a page: its routes in groups, and a form to try each one.
+"""The API documentation as a page: routes in groups, and a form to try each one.
 
-It is made from the OpenAPI document alone. The forms are shown by a script, which sends what they
-hold to this service; everything else is there without one.
+It is rendered from the OpenAPI document alone. A script shows the forms and sends them to this
+service; everything else works without scripts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EXAMPLES: Mapping[str, str] = {
     "q": "fill in a PDF form", "query": "fill in a PDF form", "text": "fill in a PDF form",
     "source": "local",
 }  # fmt: skip
-"""What the forms hold to begin with."""
+"""The initial values of the forms."""
 
 Shape = Mapping[str, Any]
 
@@ -45,7 +45,7 @@ class _Operation(NamedTuple):
 
     @property
     def content(self) -> tuple[str, Shape]:
-        """Return the media type of its body and its schema; empty where it has none."""
+        """Return the media type of its body and its schema; empty without a body."""
         body = self.shape.get("requestBody")
         if body is None:
             return "", {}
@@ -65,7 +65,7 @@ class _Field(NamedTuple):
 
 
 def docs_page(described: Shape) -> bytes:
-    """Return the page of an OpenAPI document; every operation is in one of the document's tags."""
+    """Return the page of an OpenAPI document; every operation has one of the document's tags."""
     info = described["info"]
     operations = [
         _Operation(method.upper(), path, shape)
@@ -174,7 +174,7 @@ def _listed(fields: Sequence[_Field]) -> Markup | None:
 
 
 def _answers(operation: _Operation) -> Markup:
-    """Return what comes back: what was asked for in sight, the refusals folded."""
+    """Return the responses: the successful ones visible, the errors folded."""
     rows = {
         status: tag("li", tag("code", status), " ", _kinds(answer), " ", answer["description"])
         for status, answer in operation.shape["responses"].items()
@@ -301,7 +301,7 @@ def _shape(name: str, schema: Shape) -> Markup:
 
 
 def _kind(schema: Shape) -> Markup:
-    """Return the type of a schema, with what bounds it."""
+    """Return the type of a schema, with its bounds."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return tag("a", name, href=f"#schema-{name}")

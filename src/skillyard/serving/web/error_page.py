@@ -1,4 +1,4 @@
-"""A refusal as a page: what is wrong, where, and what to do about it."""
+"""A refusal as a page: the problem, its place, and a hint."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _TOKEN = (
 def error_page(status: int, refusal: Mapping[str, Any], *, bare: bool = False) -> bytes:
     """Return the page of a refusal; ``refusal`` is its documented JSON shape.
 
-    ``bare`` where the browser may load nothing else from here.
+    ``bare`` is set when the browser may not load anything else from here.
     """
     error = refusal["error"]
     title = _TITLES.get(status, "That did not work")
-    listed = status == 422 or bool(error.get("sources"))  # one by one, with the same words
+    listed = status == 422 or bool(error.get("sources"))  # the list repeats the message
     helps = bool(error.get("hint")) and not error.get("near") and status != 401
     parts = (
         tag("h1", title),

@@ -1,9 +1,8 @@
-"""The page on which a request with its files is tried out: confidences beside a choice."""
+"""The page for trying out a request with files: confidences beside a selection."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from skillyard.ranking.match import Match
 from skillyard.serving.web.addresses import EVALUATE, local_address
@@ -13,24 +12,25 @@ from skillyard.serving.web.parts import lead, note, text_of
 from skillyard.serving.web.signals import bar, score_badge
 from skillyard.serving.web.verdict import verdict_of
 from skillyard.serving.web.words import percent
-from skillyard.usecases import Evaluated, Selected
+from skillyard.shapes.recommendations import Evaluated, Recommendation
+from skillyard.usecases.skill_selection import Selected
 
 __all__ = ["ANSWERS", "TEXT", "Trial", "evaluate_page"]
 
 TEXT = 20_000
-"""Characters of each field."""
+"""Maximum characters of each field."""
 ANSWERS = "verdict"
-"""The id of the heading of the answer, to which the form leads."""
+"""The id of the heading of the result, which the form's address targets."""
 
 
 class Trial(NamedTuple):
-    """A request that was tried out."""
+    """A request with its result."""
 
     text: str = ""
     files: str = ""
-    """Paths as they were typed, one a line."""
+    """Paths as typed, one per line."""
     evaluated: Evaluated | None = None
-    """None where nothing was typed yet."""
+    """None before anything was submitted."""
     selected: Selected | None = None
 
 
@@ -94,10 +94,8 @@ def _confidences(evaluated: Evaluated) -> Markup:
     return tag("ol", [_confidence(result) for result in evaluated.results], class_="answers")
 
 
-def _confidence(result: Mapping[str, Any]) -> Markup:
-    name = str(result["skillName"])
-    confidence = float(result["confidence"])
-    level = str(result["level"])
+def _confidence(result: Recommendation) -> Markup:
+    name, level, confidence = result.skillName, result.level, result.confidence
     address = local_address(name)
     return tag(
         "li",
@@ -109,16 +107,16 @@ def _confidence(result: Mapping[str, Any]) -> Markup:
             class_="head",
         ),
         bar(confidence),
-        tag("p", text_of(str(result["reason"]), 400), class_="evidence", dir="auto"),
+        tag("p", text_of(result.reason, 400), class_="evidence", dir="auto"),
     )  # fmt: skip
 
 
 def _choice(selected: Selected, query: str) -> Markup:
     chosen = selected.selection
-    taken = [_match(match, query) for match in chosen.selected if len(chosen.selected) > 1]
+    items = [_match(match, query) for match in chosen.selected if len(chosen.selected) > 1]
     left = [_match(match, query) for match in chosen.rejected[:5]]
     return joined(
-        tag("ol", taken, class_="answers") if taken else None,
+        tag("ol", items, class_="answers") if items else None,
         tag("details", tag("summary", "Not chosen"), tag("ul", left, class_="answers"))
         if left
         else None,

@@ -1,8 +1,8 @@
-"""The frame of every page, and what a browser may do with it.
+"""The frame of every page, and its Content-Security-Policy.
 
-A page loads one style sheet, one script and one icon from this service, sends its forms here, and
-reaches nobody else. Pages for those who may not even load these (a missing token, a wrong Host)
-carry the style sheet in themselves, named by its hash, and nothing beside it.
+A page loads one style sheet, one script and one icon from this service, submits its forms here, and
+contacts nobody else. Pages for clients that may not load these (a missing token, a wrong Host)
+contain the style sheet, allowed by its hash, and nothing else.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def document(
 ) -> bytes:
     """Return a whole page.
 
-    ``here`` is the address that the navigation marks as this one, ``head`` what stands in the head
-    beside what every page has there, ``script`` a further script that it loads.
+    ``here`` is the address that the navigation marks as current, ``head`` is additional content of
+    the head, and ``script`` an additional script.
     """
     loaded = joined(
         _head(title),

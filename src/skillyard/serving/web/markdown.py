@@ -1,8 +1,8 @@
-"""Markdown of skills as HTML: CommonMark and tables, no HTML of its own, a list of allowed tags.
+"""Renders Markdown of skills: CommonMark and tables, no embedded HTML, a list of allowed tags.
 
-Two walls, each enough by itself: the reader takes no HTML from the text, and what it writes passes
-a sanitiser. Links lead to http and https only, or to files that lie beside the skill; an image is
-never loaded, its text and address stand in its place.
+There are two independent protections: the parser accepts no HTML, and its output passes a
+sanitiser. Links lead to http and https only, or to files beside the skill. Images are never loaded;
+their text and address are shown instead.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from skillyard.text import clean
 __all__ = ["Rendered", "render_markdown", "source_block"]
 
 MAX_CHARACTERS = 65_536
-"""Characters of a text that is rendered; a longer one, which no agent reads whole, is shown as
+"""Maximum characters of a rendered text; a longer one, which no agent reads completely, is shown as
 source. 99.9 % of real files are shorter (``limits.py``)."""
 MAX_STEPS = 30_000
-"""Lines that the reader may look at, a line counted once for each quote or list that it may go on
-in, since the reader looks at it again for each. Three thousand lines in quotes nine deep are
-allowed, more than the longest of 10,476 real ones needs (26,019); a step takes seven microseconds
-at most. What stands in one line costs less than two seconds at :data:`MAX_CHARACTERS`,
-whatever it is."""
+"""Maximum number of lines for the parser, where a line counts once for each quote or list that it
+may continue, because the parser visits it once for each. This allows three thousand lines in quotes
+nine deep, more than the longest of 10,476 real texts needs (26,019). A step takes seven
+microseconds at most. A single line takes less than two seconds at :data:`MAX_CHARACTERS`, whatever
+its content."""
 MAX_ATTRIBUTE_SIZE = 1_000_000
-"""Characters in the addresses of one text: one long address may be meant by thousands of links."""
+"""Total characters of the addresses of one text, because thousands of links may share one long
+address."""
 HEADINGS_FROM = 3
-"""The page's own headings are of levels one and two."""
+"""The headings of the page itself have levels one and two."""
 
 _TAGS = {
     *("a", "blockquote", "br", "code", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre"),
@@ -49,13 +50,13 @@ _CLASSES = {
 }
 _MARK = re.compile(r"[>+*-]|[0-9]{1,9}[.)]")
 _MARKS = re.compile(r"^(?:[ \t]*+(?:[>+*-]|[0-9]{1,9}[.)]))+", re.MULTILINE)
-"""What opens quotes and lists, at the start of a line."""
+"""The markers of quotes and lists at the start of a line."""
 MAX_NESTING = 20
-"""Quotes and lists that are read within one another: ``maxNesting`` of the CommonMark preset."""
+"""Maximum nesting of quotes and lists: ``maxNesting`` of the CommonMark preset."""
 _ALIGNED = {"text-align:center": "center", "text-align:right": "right"}
 
 Beside = Callable[[str], str | None]
-"""Gives the page of a file beside the skill, by its path; None where there is no such file."""
+"""Returns the page of a file beside the skill by its path; None when there is none."""
 
 
 class Rendered(NamedTuple):
@@ -63,11 +64,11 @@ class Rendered(NamedTuple):
 
     html: Markup
     note: str = ""
-    """Why it is shown as source; empty where it is rendered."""
+    """The reason why it is shown as source; empty when it is rendered."""
 
 
 def render_markdown(text: str, beside: Beside = lambda path: None) -> Rendered:
-    """Return a text as HTML, as source where it is too much to render."""
+    """Return a text as HTML, or as source when rendering would be too expensive."""
     text = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
     if len(text) > MAX_CHARACTERS:
         note = f"longer than {MAX_CHARACTERS:,} characters, so it is shown as it stands in the file"
@@ -85,7 +86,7 @@ def render_markdown(text: str, beside: Beside = lambda path: None) -> Rendered:
 
 
 def source_block(text: str) -> Markup:
-    """Return a text as it stands, with what cannot be seen written out."""
+    """Return a text as source, with hidden characters shown."""
     return tag("pre", tag("code", text), class_="source", tabindex=0, dir="auto")
 
 
@@ -95,7 +96,7 @@ def _reader() -> MarkdownIt:
 
 
 def _steps_of(text: str) -> int:
-    """Return the lines times the depth of the deepest quotes and lists, as far as they are read."""
+    """Return the number of lines times the nesting depth of quotes and lists, up to the limit."""
     deepest = max((len(_MARK.findall(mark[0])) for mark in _MARKS.finditer(text)), default=0)
     return (text.count("\n") + 1) * (1 + min(deepest, MAX_NESTING))
 
@@ -119,7 +120,7 @@ def _size_of(tokens: Iterable[Token]) -> int:
 
 
 def _fitted(tokens: Iterable[Token], beside: Beside) -> Iterator[Token]:
-    """Yield the tokens as they fit into a page: headings lowered, links and images judged."""
+    """Yield the tokens adapted to a page: headings lowered, links and images checked."""
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             level = min(6, int(token.tag[1:]) + HEADINGS_FROM - 1)
@@ -146,7 +147,7 @@ def _judged(children: Iterable[Token], beside: Beside) -> Iterator[Token]:
             if not open_links.pop():
                 continue
         elif token.type == "image":
-            # No link within a link: browsers would end the outer one there.
+            # Links are not nested: browsers would end the outer one there.
             yield from _instead_of_image(token, beside, linked=not any(open_links))
             continue
         yield token

@@ -1,10 +1,10 @@
-"""HTML that cannot be put together wrongly: what is not :class:`Markup` is escaped on its way in.
+"""Builds HTML safely: everything that is not :class:`Markup` is escaped.
 
-:func:`tag` is the only way from text to HTML, so no caller can forget to escape. Controls, bidi
-overrides and hidden characters are written out by :func:`skillyard.text.clean` at the same place.
-A tag, an attribute or an address that this package has no use for is refused with ValueError: that
-is a mistake in our code, for texts of skills never become names, and addresses of theirs pass
-:func:`outward` first.
+:func:`tag` is the only way from text to HTML, so no caller can forget to escape. Control
+characters, bidi overrides and hidden characters are shown by :func:`skillyard.text.clean` in the
+same place. Tags, attributes and addresses that no page uses raise ValueError, because that is an
+error in our code: texts of skills never become names, and their addresses pass :func:`outward`
+first.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Markup(str):
 
 
 Content: TypeAlias = "Markup | str | int | Iterable[Content] | None"
-"""What may stand inside a tag; None stands for nothing."""
+"""The content of an element; None is nothing."""
 Attribute = str | int | bool | None
-"""True writes the bare name; False and None leave the attribute out."""
+"""True writes the bare name; False and None omit the attribute."""
 
 NOTHING = Markup("")
 _VOID = frozenset({"br", "hr", "input", "link", "meta"})
@@ -48,27 +48,27 @@ _OUTWARD = re.compile(r"https?://[!-;=?-~]{1,2000}")
 
 
 def escaped(text: str) -> Markup:
-    """Return text as HTML for any place: between tags, and inside a quoted attribute."""
+    """Return text as HTML for any place: between tags, and in quoted attributes."""
     return Markup(escape(clean(text.replace("\r\n", "\n").replace("\r", "\n"))))
 
 
 def outward(address: str | None) -> str | None:
-    """Return the address where a page may link to it, http or https and plain; else None."""
+    """Return the address if a page may link to it (plain http or https), else None."""
     if address is None or _OUTWARD.fullmatch(address) is None:
         return None
     return address
 
 
 def joined(*content: Content) -> Markup:
-    """Return the contents one after the other."""
+    """Return the concatenated contents."""
     return Markup("".join(_pieces(content)))
 
 
 def tag(_name: str, *content: Content, **attributes: Attribute) -> Markup:
-    """Return an element. Raises ValueError for a name or an address that no page of ours has.
+    """Return an element. Raises ValueError for a name or an address that no page uses.
 
-    An underscore in an attribute's name becomes a hyphen, one at its end falls away: ``class_``,
-    ``aria_label``.
+    An underscore in an attribute's name becomes a hyphen, and one at its end is removed:
+    ``class_``, ``aria_label``.
     """
     if _name not in _TAGS:
         raise ValueError(f"no page has a <{_name}>")

@@ -13,14 +13,14 @@ NAME = 200
 
 
 def text_of(text: str, longest: int = NAME) -> str:
-    """Return text on one line, what cannot be seen written out, cut where it is very long."""
+    """Return text on one line, with hidden characters shown, and cut when it is very long."""
     return shorten(clean_line(text), longest)
 
 
 def copy_button(what: Content, *, text: str = "", source: str = "") -> Markup:
     """Return a button that copies a text, or that of the element with the id ``source``.
 
-    It needs a script, which is what shows it.
+    A script makes the button visible.
     """
     return tag(
         "button",
@@ -35,7 +35,7 @@ def copy_button(what: Content, *, text: str = "", source: str = "") -> Markup:
 
 
 def copy_line(label: str, text: str) -> Markup:
-    """Return a short text in one line, with a button that copies it."""
+    """Return a short text on one line, with a button that copies it."""
     return tag(
         "div",
         tag("span", label, class_="label"),
@@ -46,7 +46,7 @@ def copy_line(label: str, text: str) -> Markup:
 
 
 def facts(pairs: Iterable[tuple[str, Content]]) -> Markup | None:
-    """Return names and what they stand for; pairs without content are left out."""
+    """Return a list of names and values; pairs without a value are left out."""
     rows = [
         tag("div", tag("dt", name), tag("dd", value, dir="auto")) for name, value in pairs if value
     ]
@@ -54,7 +54,7 @@ def facts(pairs: Iterable[tuple[str, Content]]) -> Markup | None:
 
 
 def note(*content: Content, kind: str = "plain") -> Markup:
-    """Return a remark that stands out; ``kind`` is ``plain``, ``good`` or ``bad``."""
+    """Return a highlighted remark; ``kind`` is ``plain``, ``good`` or ``bad``."""
     return tag("p", *content, class_=f"note {kind}", dir="auto")
 
 

@@ -1,4 +1,4 @@
-"""What a full bar stands for: one scale for each scorer, the same for every request."""
+"""The scale of score bars: one for each scorer, the same for every request."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from skillyard.ranking.registry import resolve
 
 __all__ = ["Scale", "scale_of"]
 
-_MOST: Mapping[str, float] = {"relevance": 108.0}
-"""The most that a score in points can be, where the scorer's document says so."""
+_MAX_POINTS: Mapping[str, float] = {"relevance": 108.0}
+"""The maximum score in points, if the scorer's document defines one."""
 
 
 class Scale(NamedTuple):
     """How the scores of a scorer are drawn."""
 
     full: float
-    """What a full bar stands for; 0 where the scorer has no measure of its own, and no bars."""
+    """The score of a full bar; 0 for a scorer without a scale, which has no bars."""
     words: str
-    """The same in a sentence."""
+    """The scale as a sentence."""
 
     def share(self, value: float) -> float:
-        """Return how much of a bar a value fills, 0..1."""
+        """Return the share of a bar that a value fills, 0..1."""
         if self.full <= 0 or not math.isfinite(value):
             return 0.0
         return min(1.0, max(0.0, value / self.full))
@@ -33,8 +33,8 @@ class Scale(NamedTuple):
 def scale_of(scorer: str) -> Scale:
     """Return the scale of a scorer by its name.
 
-    A bar is never stretched to the best of an answer: a weak answer is to look weak. A ranker of
-    somebody else's that goes by no registered name has numbers and no bars.
+    A bar is never relative to the best of an answer, so that a weak answer looks weak. Custom
+    rankers without a registered name have numbers and no bars.
     """
     try:
         scorer_object = resolve(scorer)
@@ -42,8 +42,8 @@ def scale_of(scorer: str) -> Scale:
         return Scale(0.0, f"Scores are those of {scorer}, and not drawn as bars.")
     if scorer_object.scale == "0..1":
         return Scale(1.0, "Scores go from 0 to 1, and a full bar is 1, whatever was asked.")
-    if scorer in _MOST:
-        most = _MOST[scorer]
+    if scorer in _MAX_POINTS:
+        most = _MAX_POINTS[scorer]
         words = f"Scores go from 0 to {most:g}, which is a full bar, whatever was asked."
         return Scale(most, words)
     name, open_ended = scorer_object.name, "have no upper end"

@@ -1,4 +1,4 @@
-"""The page at ``/``: the search form, what was found and why, and what each source did."""
+"""The page at ``/``: the search form, the results with reasons, and the status of each source."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from skillyard.serving.web.signals import evidence, score_badge, score_bar, sign
 from skillyard.serving.web.verdict import verdict_of
 from skillyard.serving.web.words import failure_words, status_words
 from skillyard.text import plural
-from skillyard.usecases import Selected
+from skillyard.usecases.skill_selection import Selected
 
 __all__ = [
     "MAX_QUERY_CHARACTERS",
@@ -44,50 +44,50 @@ __all__ = [
 ]  # fmt: skip
 
 SHOWN = 24
-"""Skills that the page without a search names."""
+"""Number of skills on the page without a search."""
 TAGS = 12
-"""Tags that it names."""
+"""Number of tags on that page."""
 DESCRIPTION = 400
 MAX_QUERY_CHARACTERS = 20_000
-"""Characters of a request; a prompt that carries a page of text passes."""
+"""Maximum characters of a request; prompts with a page of text are accepted."""
 RESULTS = "verdict"
-"""The id of the heading of the answer, to which the form leads: reading goes on there."""
+"""The id of the heading of the results, which the form's address targets."""
 LIMITS = (5, 10, 20, 50)
 
 
 class Offer(NamedTuple):
-    """What the form lets a person choose from."""
+    """The choices of the form."""
 
     sources: tuple[str, ...]
     scorers: tuple[str, ...]
     scorer: str
-    """The scorer that ranks where none is chosen."""
+    """The default scorer."""
     limit: int
-    """How many skills are shown where no number is chosen."""
+    """The default number of skills."""
 
 
 class Question(NamedTuple):
-    """What was asked."""
+    """The submitted request."""
 
     text: str = ""
     sources: tuple[str, ...] = ()
-    """Those that were chosen; empty for all."""
+    """The chosen sources; empty for all."""
     scorer: str = ""
-    """Empty for the one that ranks where none is chosen."""
+    """Empty for the default scorer."""
     limit: int = 0
-    """0 for the number that is shown where none is chosen."""
+    """0 for the default number."""
     live: bool = False
-    """True while a person types: only this service's own catalog is asked then."""
+    """True while a person types: then only the service's own catalog is queried."""
 
 
 class Library(NamedTuple):
-    """What the page says of the catalog where nothing was asked."""
+    """The contents of the catalog, for the page without a search."""
 
     counts: SkillCounts
     shelf: BrowseIndex | None = None
-    """None where there are too many skills to be listed."""
+    """None when there are too many skills to be listed."""
     looked: tuple[str, ...] = ()
-    """Where skills were looked for, as far as everybody may know that."""
+    """The searched folders, if the client may know them."""
     broken: int = 0
     """Errors in the files of skills that did not load."""
 
@@ -125,7 +125,7 @@ def _browse(library: Library) -> Markup:
 
 
 def _no_skills(library: Library) -> Markup:
-    """Return what to do where there is nothing to choose from."""
+    """Return hints for an empty catalog."""
     places = [tag("li", tag("code", text_of(place, 600), dir="ltr")) for place in library.looked]
     folder = text_of(library.looked[0], 600) if library.looked else "FOLDER"
     broken = None
@@ -157,7 +157,7 @@ def _no_skills(library: Library) -> Markup:
 def results_page(
     offer: Offer, question: Question, result: SearchResult, selected: Selected | None
 ) -> bytes:
-    """Return the page of a search; ``selected`` is what the catalog would choose by itself."""
+    """Return the page of a search; ``selected`` is the selection of the catalog."""
     scale = scale_of(result.ranker)
     floor = selected.min_score if selected is not None else result.floor
     marks = _marks(selected)
@@ -208,7 +208,7 @@ def results_page(
 
 
 def search_form(offer: Offer, question: Question) -> Markup:
-    """Return the form of a search, filled with what was asked."""
+    """Return the form of a search, filled with the request."""
     box = tag(
         "textarea",
         question.text,
@@ -242,7 +242,7 @@ def search_form(offer: Offer, question: Question) -> Markup:
             open=_narrowed(question),
         ),
         action=f"{HOME}#{RESULTS}",
-        # A long request fits into no address; the answer to a short one leads to its address.
+        # A long request does not fit an address; a short one is redirected to its address.
         method="post",
         role="search",
         id="search",
@@ -326,7 +326,7 @@ def _hero(*, small: bool = False) -> Markup:
 
 
 def _results(*content: Content) -> Markup:
-    """Return the part of the page that a search changes, and the line that says so aloud."""
+    """Return the part of the page that a search replaces, with its live region."""
     return joined(
         tag("p", id="said", class_="unseen", role="status", aria_live="polite"),
         tag("div", *content, id="results"),
@@ -337,7 +337,7 @@ FITS, PERHAPS = "fits", "perhaps"
 
 
 def _marks(selected: Selected | None) -> dict[str, str]:
-    """Return what a selection says of the catalog's skills, by path."""
+    """Return the role of the catalog's skills in a selection, by path."""
     if selected is None:
         return {}
     chosen = selected.selection
@@ -392,7 +392,7 @@ def _sources(statuses: Collection[SourceStatus], question: Question) -> Markup |
 def _rest(
     cards: list[Markup], floor: float, explained: Content, *, folded: bool, first: bool
 ) -> Markup | None:
-    """Return the cards that a choice leaves out, apart from those that come first."""
+    """Return the cards of skills that are not selected, separated from the first ones."""
     if not cards:
         return None
     listed = tag("ol", cards, class_="cards")
@@ -473,7 +473,7 @@ def _meta(found_skill: FoundSkill, source: str, mark: str) -> Markup:
 
 
 def _outside(found_skill: FoundSkill) -> Markup | None:
-    """Return a link to where a person can look at a remote skill."""
+    """Return a link to the public page of a remote skill."""
     address = None if found_skill.package is None else outward(found_skill.package.url)
     if address is None:
         return None

@@ -1,4 +1,4 @@
-"""How a score came about, to look at: one bar for each signal, and the tree behind the number."""
+"""Visualises scores: one bar for each signal, and the explanation tree."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ NOTE = 200
 
 
 def bar(share: float, mark: float | None = None) -> Markup:
-    """Return a bar that is full at 1; the number beside it is what is read aloud.
+    """Return a bar that is full at 1; screen readers read the number beside it.
 
-    ``mark`` is where a line stands across it.
+    ``mark`` is the position of a line across it.
     """
     return tag(
         "svg",
@@ -41,7 +41,7 @@ def _percent(share: float) -> str:
 
 
 def score_bar(score: float, scale: Scale, floor: float | None) -> Markup | None:
-    """Return a score as a bar, with a line at what a choice takes where that lies on it."""
+    """Return a score as a bar, with a line at the floor of a selection if that is on the scale."""
     if scale.full <= 0:
         return None
     mark = None if floor is None or not 0 < floor < scale.full else scale.share(floor)
@@ -65,7 +65,7 @@ def signal_bars(signals: Mapping[str, float], scale: Scale) -> Markup | None:
 
 
 def score_badge(score: float, level: str | None) -> Markup:
-    """Return the score with its level, which is said in words and not by colour alone."""
+    """Return the score with its level in words, not only as a colour."""
     known = level if level in ("high", "medium", "low") else "none"
     return tag(
         "p",
@@ -78,7 +78,7 @@ def score_badge(score: float, level: str | None) -> Markup:
 
 
 def evidence(match: Match) -> Markup | None:
-    """Return what was matched, as the scorer says it."""
+    """Return what was matched, in the scorer's words."""
     pieces = [clean_line(piece) for piece in match.reason.split(" | ")]
     pieces = [shorten(piece, NOTE) for piece in pieces if piece]
     if not pieces:
@@ -92,7 +92,7 @@ def evidence(match: Match) -> Markup | None:
 
 
 def tree(explanation: Explanation) -> Markup:
-    """Return the tree of an explanation, its first levels where it is very large."""
+    """Return the explanation tree; only the first levels of a very large one."""
     left = [MAX_NODES]
     return tag("ul", _node(explanation, MAX_DEPTH, left), class_="tree")
 

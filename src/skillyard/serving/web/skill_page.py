@@ -1,4 +1,4 @@
-"""The page of one skill: its instructions, its files, its prompt block, and why it ranks so."""
+"""The page of one skill: its instructions, files, prompt block, and the reasons of its rank."""
 
 from __future__ import annotations
 
@@ -28,32 +28,31 @@ from skillyard.serving.web.signals import evidence, score_badge, score_bar, sign
 from skillyard.serving.web.words import failure_words, number, score_words, title_words
 from skillyard.skill import SKILL_FIELDS, Reference, SkillField
 from skillyard.text import plural
-from skillyard.usecases import Why
-from skillyard.usecases.reasons import Ahead
+from skillyard.usecases.skill_explanation import Ahead, Why
 
 __all__ = ["SkillView", "skill_page"]
 
 DESCRIPTION = 2_000
 LISTED = 200
-"""Files that are named."""
+"""Maximum number of listed files."""
 REMARKS = 20
 
 
 class SkillView(NamedTuple):
-    """What is shown of one skill, and for which question."""
+    """The content of the page of one skill, and the request it was found with."""
 
     found_skill: FoundSkill
     """With its text in ``raw`` and its Markdown files in ``skill.references``."""
     resources: tuple[Resource, ...] = ()
-    """Its other files, where they are at hand."""
+    """Its other files, if they are available."""
     query: str = ""
     scorer: str = ""
     why: Why | None = None
-    """Its place in the catalog for the query; None without one, and for what lies elsewhere."""
+    """Its rank in the catalog for the query; None without a query, and for remote skills."""
     source: bool = False
-    """Show the text of the file as it stands."""
+    """Show the source of the file."""
     file: str = ""
-    """Path of the Markdown file to show in place of the instructions."""
+    """Path of the Markdown file to show instead of the instructions."""
 
 
 def skill_page(view: SkillView) -> bytes:
@@ -111,7 +110,7 @@ def _facts(found_skill: FoundSkill) -> Markup | None:
 
 
 def _fact(found_skill: FoundSkill, each: SkillField) -> Content:
-    """Return what the skill has in a field."""
+    """Return the skill's value of a field."""
     if each.name == "tags":
         return _tags(found_skill)
     value = getattr(found_skill.skill, each.name)
@@ -119,7 +118,7 @@ def _fact(found_skill: FoundSkill, each: SkillField) -> Content:
 
 
 def _tags(found_skill: FoundSkill) -> Content:
-    """Return the tags; those of our own skills lead to the others that have them."""
+    """Return the tags; those of the catalog's skills link to the other skills with them."""
     if place_of(found_skill.hit) != LOCAL:
         return _listed(found_skill.skill.tags)
     links = [tag("a", text_of(each), href=browse_address(each)) if fits(browse_address(each))
@@ -152,6 +151,7 @@ def _reasons(view: SkillView) -> Markup | None:
         "section",
         tag("h2", "Why this rank", id="why"),
         lead(_standing(why)),
+        tag("p", why.note) if why.note else None,
         score_badge(match.score, match.level),
         score_bar(match.score, scale, why.min_score),
         signal_bars(match.signals, scale),
@@ -164,7 +164,7 @@ def _reasons(view: SkillView) -> Markup | None:
 
 
 def _explained_elsewhere(view: SkillView) -> Markup | None:
-    """Return where the rank is explained of a skill that is in no catalog of ours."""
+    """Return a link to the explanation of the rank of a remote skill."""
     if not view.query:
         return None
     address = search_address(view.query, scorer=view.scorer)
@@ -230,13 +230,13 @@ def _text(view: SkillView) -> Markup:
 
 
 def _shown(view: SkillView) -> tuple[str, Rendered, list[Markup]]:
-    """Return the heading, the text, and links to the other ways of looking at it."""
+    """Return the heading, the text, and links to the other representations."""
     skill = view.found_skill.skill
     whole, source = _address(view), _address(view, view="source")
     if view.file:
         reference = next((r for r in skill.references if r.path == view.file), None)
         if reference is not None and reference.content is not None:
-            # What lies beside it is meant from where this file lies.
+            # Relative links are resolved against this file.
             shown = render_markdown(reference.content, lambda path: _file(view, path, view.file))
             return text_of(reference.path), shown, [_link("Instructions", whole)]
         missing = lead(f"There is no Markdown file {text_of(view.file)!r} beside this skill.")
@@ -264,13 +264,13 @@ def _link(name: str, address: str | None) -> Markup:
 
 
 def _address(shown: SkillView, /, **values: str) -> str | None:
-    """Return this page's address with other ways of looking at the skill."""
+    """Return this page's address with another representation."""
     hit = shown.found_skill.hit
     return skill_address(place_of(hit), hit.id, q=shown.query, scorer=shown.scorer, **values)
 
 
 def _file(view: SkillView, path: str, beside: str = "") -> str | None:
-    """Return the page of a Markdown file of the skill; ``beside`` is the file that names it."""
+    """Return the page of a Markdown file of the skill; ``beside`` is the file that links to it."""
     folder = beside.rpartition("/")[0]
     for candidate in (f"{folder}/{path}" if folder else path, path):
         if any(reference.path == candidate for reference in view.found_skill.skill.references):

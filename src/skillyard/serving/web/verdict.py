@@ -1,4 +1,4 @@
-"""Whether any skill fits: the first thing that a page says about a request."""
+"""The verdict: whether any skill fits. It is the first statement of a result page."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from skillyard.serving.web.markup import Content, Markup, joined, tag
 from skillyard.serving.web.parts import text_of
 from skillyard.serving.web.words import reason_words, score_words
 from skillyard.text import plural
-from skillyard.usecases import Selected
+from skillyard.usecases.skill_selection import Selected
 
 __all__ = ["Verdict", "verdict_of"]
 
 
 class Verdict(NamedTuple):
-    """A choice, a question or an abstention, in words."""
+    """A selection, a question or an abstention, in words."""
 
     kind: str
-    """``fits``, ``maybe``, ``elsewhere`` (remote skills fit, none of the catalog's) or ``none``."""
+    """``fits``, ``maybe``, ``elsewhere`` (only remote skills fit) or ``none``."""
     title: str
-    """In a few words, for the window's title."""
+    """A short form, for the window's title."""
     heading: Content
     detail: Content
     """The sentence below the heading."""
 
     def block(self, level: str = "h2") -> Markup:
-        """Return it as a part of a page. What is searched for leads to its heading."""
+        """Return it as a part of a page. The address of a search targets its heading."""
         return tag(
             "div",
             tag(level, self.heading, id="verdict", tabindex=-1, dir="auto"),
@@ -38,11 +38,18 @@ class Verdict(NamedTuple):
 
 
 def verdict_of(selected: Selected, query: str, scorer: str = "", elsewhere: int = 0) -> Verdict:
-    """Return what a choice among the skills of the catalog came to.
+    """Return the verdict of a selection among the skills of the catalog.
 
-    ``elsewhere`` is how many remote skills reach the floor too. ``query`` and ``scorer`` go into
-    the addresses of the skills that are named.
+    ``elsewhere`` is the number of remote skills that reach the floor. ``query`` and ``scorer`` are
+    added to the addresses of the named skills.
     """
+    verdict = _verdict(selected, query, scorer, elsewhere)
+    if not selected.note:
+        return verdict
+    return verdict._replace(detail=joined(verdict.detail, tag("p", selected.note)))
+
+
+def _verdict(selected: Selected, query: str, scorer: str, elsewhere: int) -> Verdict:
     chosen = selected.selection
     floor = f"{selected.min_score:.3g}"
     if chosen.selected:

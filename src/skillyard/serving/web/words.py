@@ -1,4 +1,4 @@
-"""What happened, in plain words: how a source did, whether anything fits, what a number is."""
+"""Texts for people: the status of sources, failures, numbers, reasons."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MINUTE = 60
 
 
 def number(value: float) -> str:
-    """Return a number as a person reads it: few digits, and never 0 for what is more."""
+    """Return a number with few digits; a positive number never becomes 0."""
     if not math.isfinite(value):
         return "–"
     size = abs(value)
@@ -54,17 +54,17 @@ def number(value: float) -> str:
 
 
 def score_words(value: float) -> str:
-    """Return a score with two decimals, digit by digit as the command line prints it."""
+    """Return a score with two decimals, as the command line prints it."""
     return f"{value:.2f}" if math.isfinite(value) else "–"
 
 
 def percent(value: float) -> str:
-    """Return a share of one as whole percents."""
+    """Return a share as whole percent."""
     return f"{value:.0%}" if math.isfinite(value) else "–"
 
 
 def failure_words(code: str, retry_after_s: float | None = None) -> str:
-    """Return what a failure was, and when it makes sense to ask again."""
+    """Return a failure as text, and when to try again."""
     words = _FAILURES.get(code, "failed")
     if retry_after_s is None or not math.isfinite(retry_after_s):
         return words
@@ -72,7 +72,7 @@ def failure_words(code: str, retry_after_s: float | None = None) -> str:
 
 
 def wait_words(seconds: float) -> str:
-    """Return a number of seconds, rounded up, in the unit that people count it in."""
+    """Return a number of seconds, rounded up, in a suitable unit."""
     whole = max(1, math.ceil(seconds))
     if whole < 2 * _MINUTE:
         return f"{whole} s"
@@ -81,7 +81,7 @@ def wait_words(seconds: float) -> str:
 
 
 def status_words(status: SourceStatus) -> str:
-    """Return what one source did for one search."""
+    """Return the status of one source in a search as text."""
     count = f"{plural(status.found, 'skill')} found"
     if status.state == "ok":
         return count
@@ -90,17 +90,17 @@ def status_words(status: SourceStatus) -> str:
 
 
 def reason_words(reason: str) -> str:
-    """Return what a scorer matched as part of a sentence: ``words pdf, form; called by name``."""
+    """Return the reason of a score as part of a sentence: ``words pdf, form; called by name``."""
     pieces = [clean_line(piece).replace(": ", " ", 1) for piece in reason.split(" | ")]
     return shorten("; ".join(piece for piece in pieces if piece), 300)
 
 
 def title_words(label: str) -> str:
-    """Return a scorer's word for a signal as a person writes it."""
+    """Return the label of a signal with words instead of identifiers."""
     return label.replace("_", " ").strip() or "–"
 
 
 def sentence(text: str) -> str:
-    """Return a message as a sentence of its own: a capital, and a full stop or what it has."""
+    """Return a message as a sentence, with a capital and a full stop."""
     capital = text[:1].upper() + text[1:]
     return capital if capital.endswith((".", "?", "!", "…")) else f"{capital}."

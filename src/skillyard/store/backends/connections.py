@@ -1,7 +1,7 @@
 """A bounded pool of database connections.
 
-A connection is made in the thread that needs it, so that a caller gets the database's own error
-at once when the database is down, and no background thread is needed.
+Connections are opened in the thread that needs them. A caller thus gets the database's own error at
+once when the database is down, and no background thread is needed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["Connections"]
 C = TypeVar("C")
 
 _INHERITED: list[object] = []
-"""Connections of the process that this one was forked from: theirs to use and to close."""
+"""Connections that were opened before a fork. They belong to the parent process."""
 
 
 class Connections(Generic[C]):
-    """At most ``most`` connections at a time; the last one given back is lent first."""
+    """A pool of at most ``most`` connections. The connection returned last is lent first."""
 
     def __init__(
         self,
@@ -42,10 +42,10 @@ class Connections(Generic[C]):
         self._closed = False
 
     def take(self) -> tuple[C, bool]:
-        """Return a connection and whether it was made just now; it must be given back or dropped.
+        """Return a connection, and whether it is new. It must be given back or dropped.
 
-        Raises StoreUnavailable when all are lent for too long, or the store is closed, and what
-        making one raises.
+        Raises StoreUnavailable when no connection becomes free in time or the pool is closed, and
+        the error of opening a connection.
         """
         if self._process != os.getpid():
             _INHERITED.extend(self._idle)
@@ -68,7 +68,7 @@ class Connections(Generic[C]):
             raise
 
     def give_back(self, connection: C) -> None:
-        """Take back a connection that is in order, outside any transaction."""
+        """Return a healthy connection, outside any transaction, to the pool."""
         with self._lock:
             if not self._closed:
                 self._idle.append(connection)
@@ -77,14 +77,14 @@ class Connections(Generic[C]):
         self.drop(connection)
 
     def drop(self, connection: C) -> None:
-        """Close a lent connection that nobody should use again."""
+        """Close a lent connection that must not be used again."""
         try:
             self._close(connection)
         finally:
             self._free.release()
 
     def drop_idle(self) -> None:
-        """Close the connections that wait: the server they knew is gone."""
+        """Close the idle connections, because their server is gone."""
         with self._lock:
             idle = list(self._idle)
             self._idle.clear()
@@ -92,7 +92,7 @@ class Connections(Generic[C]):
             self._close(connection)
 
     def close(self) -> None:
-        """Close what is idle now, and what is lent when it comes back."""
+        """Close idle connections now, and lent ones when they are given back."""
         with self._lock:
             self._closed = True
         if self._process == os.getpid():

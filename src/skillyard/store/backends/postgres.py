@@ -41,15 +41,15 @@ __all__ = ["PostgresBackend", "open_postgres"]
 OLDEST = 150_000
 CHANNEL = "skillyard"
 POLL_S = 0.5
-"""A notification can be lost on the way through a proxy; the head is asked for this often."""
+"""Interval at which the last generation is queried, because a proxy can lose a notification."""
 STANDBY_POLL_S = 0.02
-"""A standby cannot notify: PostgreSQL refuses LISTEN there."""
+"""The same interval on a standby, where PostgreSQL refuses LISTEN."""
 
 
 def open_postgres(url: str, options: Options) -> SqlStore:
     """Return the store in a database: ``postgresql://…``, with every option of libpq.
 
-    Raises InvalidInput for an address that is none, and StoreFailed.
+    Raises InvalidInput for an invalid address, and StoreFailed.
     """
     return open_sql_store(PostgresBackend(url, options), options)
 
@@ -91,12 +91,15 @@ class PostgresBackend:
         return self._address
 
     def relation(self, caller: str | None) -> str:
-        """Return the view that is read."""
+        """Return the view to read."""
         return "skillyard.entries" if caller is None else "skillyard.visible"
 
     @contextmanager
     def reading(self, caller: str | None) -> Generator[Session, None, None]:
-        """Return a transaction that reads; a caller's runs as a role that sees only the views."""
+        """Return a read transaction.
+
+        A caller's transaction has a role that can only read the views.
+        """
         begin = b"BEGIN READ ONLY;" + READING.encode()
         if caller is not None:
             begin += b"SET LOCAL ROLE skillyard_reader"
@@ -107,7 +110,7 @@ class PostgresBackend:
 
     @contextmanager
     def writing(self, durability: Durability) -> Generator[Work, None, None]:
-        """Return a transaction that writes. Raises NoStandby before anything is done."""
+        """Return a write transaction. Raises NoStandby before anything is written."""
         replicated = durability == "synchronous"
         commit = b"remote_apply" if replicated else b"local"
         begin = b"BEGIN; SET LOCAL synchronous_commit = " + commit + b";"
@@ -118,7 +121,7 @@ class PostgresBackend:
             yield _PostgresWork(self, connection, replicated)
 
     def listen(self, caller: str | None, after: int, timeout_s: float) -> int:
-        """See the protocol. Generations are common to all, so whose view it is does not matter."""
+        """See the protocol. Generations are global, so the caller does not matter."""
         psycopg = driver(self.address)
         until = time.monotonic() + timeout_s
         while True:
@@ -139,7 +142,7 @@ class PostgresBackend:
                 return generation
 
     def _heard(self, connection: Connection, notifies: bool, after: int, until: float) -> int:
-        """Return the last generation once it is above ``after``, or the time is up."""
+        """Return the last generation when it is above ``after``, or when the time is up."""
         while True:
             row = connection.execute(self.sql.head.encode()).fetchone()
             generation = 0 if row is None else int(row[0])
@@ -153,13 +156,13 @@ class PostgresBackend:
                 threading.Event().wait(min(left, STANDBY_POLL_S))
 
     def migrate(self) -> tuple[int | None, int]:
-        """See the protocol. Each step is one transaction; two processes may do it at once."""
+        """See the protocol. Each step is one transaction, and two processes may run at once."""
         before = self._schema()
         version = before
         while pending(self.name, version, self.address):
             with self.lent(b"BEGIN; SET LOCAL synchronous_commit = local") as connection:
                 connection.execute(LOCK.encode())
-                version = _schema(connection)  # another process may have been faster
+                version = _schema(connection)  # another process may have migrated meanwhile
                 for step in pending(self.name, version, self.address)[:1]:
                     connection.execute(_VERSIONS)
                     connection.execute(step.sql.encode())
@@ -200,7 +203,7 @@ class PostgresBackend:
             return _schema(connection)
 
     def _listener(self) -> tuple[Connection, bool, bool]:
-        """Return a connection, whether it is told of generations, and whether it is a new one."""
+        """Return a connection, whether it receives notifications, and whether it is new."""
         with self._lock:
             if self._listening:
                 return *self._listening.pop(), False
@@ -222,7 +225,7 @@ class PostgresBackend:
         connection: Connection = connection_with_limit(driver(self.address)).connect(
             **self._parameters,
             autocommit=True,
-            prepare_threshold=None,  # plans by the values at hand, and proxies that share sessions
+            prepare_threshold=None,  # plans use the values, and proxies may share sessions
         )
         try:
             options = self.options
@@ -234,7 +237,7 @@ class PostgresBackend:
             connection.execute(
                 b"SELECT set_config('statement_timeout', %s, false),"
                 b" set_config('client_min_messages', 'warning', false),"
-                # Compiling a statement that takes a millisecond takes a hundred of them.
+                # JIT compilation takes 100 ms for statements that run in one.
                 b" set_config('jit', 'off', false)",
                 (str(timeout_ms),),
             )
@@ -246,7 +249,7 @@ class PostgresBackend:
 
     @contextmanager
     def lent(self, begin: bytes) -> Generator[Connection, None, None]:
-        """Lend a connection inside a transaction; left without a commit it never happened."""
+        """Lend a connection inside a transaction, which is rolled back unless it is committed."""
         connection = self._begun(begin)
         import psycopg
 
@@ -258,10 +261,10 @@ class PostgresBackend:
             self._settle(connection)
 
     def _begun(self, begin: bytes) -> Connection:
-        """Return a connection on which ``begin`` went well.
+        """Return a connection on which ``begin`` succeeded.
 
-        One that was idle may have lost its server meanwhile; nothing was done on it yet, so
-        another one is made.
+        An idle connection may have lost its server. Nothing was done on it yet, so another one is
+        opened.
         """
         psycopg = driver(self.address)
         while True:
@@ -284,7 +287,7 @@ class PostgresBackend:
                 return connection
 
     def _settle(self, connection: Connection) -> None:
-        """Give the connection back outside any transaction, or drop it."""
+        """Return the connection to the pool outside any transaction, or drop it."""
         import psycopg
 
         try:
@@ -296,7 +299,7 @@ class PostgresBackend:
             self._connections.give_back(connection)
 
     def failure(self, error: psycopg.Error, committed: bool | None = False) -> StoreFailed:
-        """Return the store's own error for the driver's."""
+        """Return the store's error for an error of the driver."""
         return failure_of(
             error,
             self.address,
@@ -307,7 +310,7 @@ class PostgresBackend:
 
 
 class _PostgresWork(_Session):
-    """A transaction that writes."""
+    """A write transaction."""
 
     def __init__(self, backend: PostgresBackend, connection: Connection, replicated: bool) -> None:
         super().__init__(connection)
@@ -315,7 +318,7 @@ class _PostgresWork(_Session):
         self._replicated = replicated
 
     def stage(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Copy rows into a temporary table, some at a time."""
+        """Copy rows into a temporary table in batches."""
         waiting = iter(rows)
         while some := list(islice(waiting, STAGED_AT_ONCE)):
             with self.connection.cursor().copy(STAGE.encode()) as copy:
@@ -323,12 +326,12 @@ class _PostgresWork(_Session):
                     copy.write_row([list(v) if isinstance(v, tuple) else v for v in row])
 
     def lock(self, tenant: str) -> None:
-        """Keep the staged contents, beside other publishers; then wait for one's turn."""
+        """Store the staged contents, concurrently with other publishers, then wait for the lock."""
         self.connection.execute(KEEP_CONTENTS.encode(), {"tenant": tenant})
         self.connection.execute(LOCK.encode())
 
     def commit(self, generation: int) -> None:
-        """Commit, tell listeners, and wait for a standby where that was asked for."""
+        """Commit, notify listeners, and wait for a standby if requested."""
         import psycopg
 
         self.connection.execute(b"SELECT pg_notify(%s, %s)", (CHANNEL, str(generation)))
@@ -343,13 +346,14 @@ class _PostgresWork(_Session):
             else:
                 self.connection.execute(b"COMMIT")
         except psycopg.Error as error:
-            # Without an answer it may stand or not; an error as the answer means that it does not.
+            # Without a response the outcome is unknown. An error response means that it was not
+            # committed.
             unknown = self.connection.closed
             raise self._backend.failure(error, None if unknown else False) from None
 
 
-# Publishing 10,474 real skills took 3.8 s with PostgreSQL's own compression and 2.3 s with LZ4, for
-# a tenth more room. A server that was built without it, or set otherwise, stays as it is.
+# Publishing 10,474 real skills took 3.8 s with PostgreSQL's own compression and 2.3 s with LZ4,
+# for a tenth more space. A server without LZ4, or with another setting, is not changed.
 _COMPRESSION = b"""
 SELECT set_config('default_toast_compression', 'lz4', false) FROM pg_settings
 WHERE name = 'default_toast_compression' AND source = 'default' AND 'lz4' = ANY (enumvals)
@@ -367,7 +371,7 @@ CREATE TABLE IF NOT EXISTS skillyard.schema_versions (
 
 def _schema(connection: Connection) -> int | None:
     """Return the schema version; None where there is no schema."""
-    # Not to_regclass(): it may answer from before another session's commit.
+    # Not to_regclass(): it may miss the commit of another session.
     row = connection.execute(
         b"SELECT count(*) FROM pg_class WHERE relname = 'schema_versions' AND relnamespace ="
         b" (SELECT oid FROM pg_namespace WHERE nspname = 'skillyard')"

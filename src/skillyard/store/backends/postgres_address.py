@@ -1,4 +1,4 @@
-"""The address of a PostgreSQL database, as libpq parses it and as messages show it."""
+"""The address of a PostgreSQL database: parsing with libpq, and a form for messages."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["address_of", "driver", "parsed", "secrets_in"]
 _DEFAULTS: Mapping[str, Any] = {
     "application_name": "skillyard",
     "connect_timeout": 5,
-    # A cut cable says nothing: what was sent and not answered for ten seconds was lost.
+    # A broken connection is silent: data that is not acknowledged for ten seconds counts as lost.
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
-"""What the address may say otherwise, in libpq's words."""
+"""Default parameters of libpq, which the address can override."""
 _SECRET = ("password", "sslpassword")
 
 
@@ -36,9 +36,9 @@ def driver(address: str) -> Any:
 
 
 def parsed(url: str) -> dict[str, Any]:
-    """Return what to connect with, in libpq's words, defaults of this store included.
+    """Return the connection parameters of libpq, with the defaults of this store.
 
-    Raises InvalidInput, and repeats nothing of an address that may hold a password.
+    Raises InvalidInput without quoting the address, which may contain a password.
     """
     psycopg = driver("postgresql")
     login, _, rest = url.partition("://")[2].partition("?")[0].partition("@")
@@ -49,8 +49,8 @@ def parsed(url: str) -> dict[str, Any]:
             " password or a name"
         )
     try:
-        given = psycopg.conninfo.conninfo_to_dict(url)
-        return {**_DEFAULTS, **given, "client_encoding": "utf8"}
+        parameters = psycopg.conninfo.conninfo_to_dict(url)
+        return {**_DEFAULTS, **parameters, "client_encoding": "utf8"}
     except (psycopg.Error, UnicodeError):
         raise InvalidInput(
             "the address of a PostgreSQL store is postgresql://user@host:port/database?option=value"
@@ -58,7 +58,7 @@ def parsed(url: str) -> dict[str, Any]:
 
 
 def secrets_in(parameters: Mapping[str, Any]) -> list[str]:
-    """Return what no message may hold."""
+    """Return the secrets that no message may contain."""
     return [parameters[name] for name in _SECRET if parameters.get(name)]
 
 

@@ -1,4 +1,4 @@
-"""Map PostgreSQL's errors to the store's errors, without credentials."""
+"""Maps PostgreSQL's errors to the store's errors, without credentials."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BY_STATE: dict[str, _Said] = {
     "XX001": (StoreSchema, "its tables are damaged", "put a backup back"),
     "XX002": (StoreSchema, "an index is damaged", "reindex it"),
 }
-"""By SQLSTATE (Appendix A of PostgreSQL's manual): the error, what it says, what to do."""
+"""By SQLSTATE (Appendix A of PostgreSQL's manual): error, message, hint."""
 _BY_CLASS: dict[str, _Said] = {
     "08": _AWAY,
     "22": (StoreRefused, "it cannot hold a value", ""),
@@ -49,8 +49,8 @@ _NOT_LET_IN = (
     *("not permitted to log in", "permission denied", "certificate", "does not support ssl"),
     *("root.crt", "password file"),
 )
-"""What libpq says of a login that asking again does not help; it gives no SQLSTATE there."""
-MOST_CHARS = 400
+"""Messages of libpq about logins for which a retry is useless; they have no SQLSTATE."""
+MAX_CHARS = 400
 
 
 def failure_of(
@@ -63,7 +63,7 @@ def failure_of(
 ) -> StoreFailed:
     """Return the store's error for a PostgreSQL error."""
     kind, what, hint = _description(error)
-    message = " ".join(str(error).split())[:MOST_CHARS]
+    message = " ".join(str(error).split())[:MAX_CHARS]
     for secret in secrets:
         message = message.replace(secret, "***")
     failure = kind(

@@ -1,8 +1,8 @@
 """Synchronous publishing: commit only with a standby, and report when it did not replicate.
 
 PostgreSQL waits for its synchronous standbys inside COMMIT, without a limit, after the commit is
-already durable on the primary. So a standby must be connected before the commit. The wait is
-cancelled after a time; the publish then stands on the primary only, and NoStandby says so.
+already durable on the primary. Therefore a standby must be connected before the commit. After a
+time limit the wait is cancelled; the publish is then on the primary only, and NoStandby is raised.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["commit_replicated", "refuse_without_standby"]
 
 CANCEL_S = 5.0
-"""Longest that asking the server to end the wait may take."""
+"""Time limit for the request that cancels the wait."""
 
 
 def refuse_without_standby(connection: psycopg.Connection[Any], address: str) -> None:
-    """Raise NoStandby unless a standby is connected that a commit would wait for."""
+    """Raise NoStandby unless a standby is connected for which a commit would wait."""
     row = connection.execute(WAITED_FOR.encode()).fetchone()
     assert row is not None
     names, waited_for, hidden, connected = row
@@ -43,10 +43,10 @@ def refuse_without_standby(connection: psycopg.Connection[Any], address: str) ->
 def commit_replicated(
     connection: psycopg.Connection[Any], address: str, *, generation: int, wait_s: float
 ) -> None:
-    """Commit, and return when a standby has replayed it.
+    """Commit, and return when a standby has replayed the commit.
 
-    Raises NoStandby with ``committed=True`` when none has after ``wait_s`` seconds, or the server
-    stopped waiting for one; psycopg's error when the server went away meanwhile.
+    Raises NoStandby with ``committed=True`` when none has replayed it after ``wait_s`` seconds or
+    the server stopped waiting, and psycopg's error when the connection was lost.
     """
     warnings: list[str] = []
 
@@ -55,7 +55,7 @@ def commit_replicated(
 
     def cancel() -> None:
         cancelled.set()
-        with suppress(Exception):  # the connection is gone, and COMMIT says so itself
+        with suppress(Exception):  # the connection is gone, and COMMIT raises the error
             connection.cancel_safe(timeout=CANCEL_S)
 
     cancelled = threading.Event()
@@ -72,7 +72,7 @@ def commit_replicated(
     if warnings:
         _stands_here_alone(address, generation, f"none answered within {wait_s:g} seconds")
     if cancelled.is_set():
-        connection.close()  # a cancel may still be on its way to whatever runs on it next
+        connection.close()  # a late cancel request could hit the next statement on this connection
         return
     row = connection.execute(WAITED_FOR.encode()).fetchone()
     if row is None or not row[0]:

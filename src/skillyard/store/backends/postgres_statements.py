@@ -13,7 +13,7 @@ from skillyard.store.backends.shared_statements import (
     STAGED_COLUMNS,
     VERSION_COLUMNS,
 )
-from skillyard.store.rows import MOST_LOOKED_AT, WEIGHED
+from skillyard.store.rows import MAX_STATE_BYTES, WEIGHED
 
 __all__ = [
     "KEEP_CONTENTS",
@@ -43,8 +43,8 @@ CREATE TEMP TABLE IF NOT EXISTS moves (
 ) ON COMMIT DELETE ROWS;
 """
 
-# The planner cannot know what a temporary table holds, or a table that grew just now, and then
-# prefers to read or sort all versions for the sake of a few. These make it go along an index.
+# The planner lacks statistics for temporary and just grown tables, and then prefers to read or
+# sort all versions. These settings make it use an index.
 READING = "SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off;"
 WRITING = (
     "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;"
@@ -53,7 +53,7 @@ WRITING = (
 
 STAGE = f"COPY pg_temp.staged ({STAGED_COLUMNS}) FROM STDIN"
 
-# Sorted, so that two publishers of the same contents wait for each other and never in a circle.
+# Sorted, so that publishers of the same contents lock rows in the same order and cannot deadlock.
 KEEP_CONTENTS = f"""
 INSERT INTO skillyard.contents (
     tenant, {CONTENT_COLUMNS}
@@ -66,8 +66,8 @@ ORDER BY digest, number
 ON CONFLICT (tenant, digest) DO NOTHING
 """
 
-# Held until the transaction is over, and released only after it is visible: generations are given
-# out in the order in which they are committed. The number is the word "skillyard" shortened.
+# Held until the transaction has ended and is visible, so that generations are numbered in commit
+# order. The number is the word "skillyard", shortened.
 LOCK = "SELECT pg_advisory_xact_lock(x'736b696c6c796172'::bigint)"
 
 WAITED_FOR = """
@@ -84,13 +84,13 @@ SELECT application_name, sync_state, extract(epoch FROM replay_lag)::float8
 FROM pg_stat_replication WHERE state = 'streaming' ORDER BY application_name, pid
 """
 
-# Of a skill that was given twice, the first.
+# Of a skill that was submitted twice, the first counts.
 _FIRST = """(
     SELECT DISTINCT ON (namespace, source, place)
         namespace, source, place, digest, around, installs, commit_id, url, expected
     FROM pg_temp.staged ORDER BY namespace, source, place, number
 )"""
-# One look along the index for each row, whatever the planner thinks that the tables hold.
+# One index lookup per row, regardless of the planner's estimates.
 _CURRENT = """
 LEFT JOIN LATERAL (
     SELECT * FROM skillyard.versions o
@@ -101,8 +101,8 @@ LEFT JOIN LATERAL (
 """
 _INTO_MOVES = "INSERT INTO pg_temp.moves"
 
-# What is longer is not looked at: many such skills at once would not fit into memory.
-_SMALL = f"octet_length(c.document) + octet_length(c.files) <= {MOST_LOOKED_AT}"
+# Longer documents are not read: many of them at once would not fit into memory.
+_SMALL = f"octet_length(c.document) + octet_length(c.files) <= {MAX_STATE_BYTES}"
 _LOOKED_AT = f"CASE WHEN {_SMALL} THEN c.document END, CASE WHEN {_SMALL} THEN c.files END"
 
 _WEIGHT = " + ".join(f"coalesce(octet_length({name}), 0)" for name in WEIGHED)
@@ -111,8 +111,8 @@ _WEIGHT = " + ".join(f"coalesce(octet_length({name}), 0)" for name in WEIGHED)
 def _page(rows: str) -> str:
     """Return the statement of a page of these rows.
 
-    All of it is sent at once, so it ends by itself where it weighs enough; the server knows how
-    long a text is without reading it.
+    The server sends a page as a whole, so the statement itself ends where the page is heavy enough.
+    The server knows the length of a text without reading it.
     """
     return f"""
 SELECT {ALL_COLUMNS}, weight FROM (

@@ -1,7 +1,7 @@
 """A time limit for every wait on a server that hangs without closing its connections.
 
-``statement_timeout`` needs a running server, and TCP keepalive only detects a dead kernel;
-neither detects a stopped process, or a proxy that no longer forwards.
+``statement_timeout`` needs a running server, and TCP keepalive only detects a dead kernel. Neither
+detects a stopped process, or a proxy that no longer forwards.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any
 __all__ = ["GRACE_S", "connection_with_limit", "limit_waits"]
 
 GRACE_S = 5.0
-"""What an answer may take beyond the time that the server gives a statement."""
+"""Additional seconds beyond the time limit of a statement on the server."""
 
 
 @cache
 def connection_with_limit(psycopg: Any) -> type[Any]:
-    """Return psycopg's connection with an end to each wait, once :func:`limit_waits` has set it."""
+    """Return psycopg's connection class with a limit for each wait, set by :func:`limit_waits`."""
 
     class LimitedConnection(psycopg.Connection):  # type: ignore[misc]
-        """Gives up, and is closed, when the server has not answered for ``max_wait_s`` seconds."""
+        """A connection that closes when the server is silent for ``max_wait_s`` seconds."""
 
         max_wait_s: float | None = None
 
@@ -35,9 +35,9 @@ def connection_with_limit(psycopg: Any) -> type[Any]:
 
 
 def limit_waits(connection: Any, server_s: float) -> None:
-    """Let each wait on a :func:`connection_with_limit` end, some time after the server's own limit.
+    """Limit each wait of a :func:`connection_with_limit`, to slightly more than the server's limit.
 
-    ``server_s`` is the longest, in seconds, that an answer may rightly take.
+    ``server_s`` is the longest time, in seconds, that a valid response may take.
     """
     connection.max_wait_s = server_s + GRACE_S
 
@@ -45,9 +45,9 @@ def limit_waits(connection: Any, server_s: float) -> None:
 def _bounded(
     connection: Any, gen: Any, max_wait_s: float, failure: type[Exception]
 ) -> Generator[Any, Any, Any]:
-    """Go through psycopg's generator; raise ``failure`` when the time is up.
+    """Run psycopg's generator; raise ``failure`` when the time is up.
 
-    It yields what it waits for, and is sent 0 every tenth of a second where nothing came.
+    It yields what it waits for, and receives 0 every tenth of a second when nothing arrived.
     """
     end = time.monotonic() + max_wait_s
     try:
@@ -55,8 +55,8 @@ def _bounded(
         while True:
             ready = yield waits_for
             if not ready and time.monotonic() > end:
-                connection.pgconn.finish()  # nobody knows what the server will still do
+                connection.pgconn.finish()  # the state of the server is unknown
                 raise failure(f"the server has not answered for {max_wait_s:g} s")
             waits_for = gen.send(ready)
-    except StopIteration as done:
-        return done.value
+    except StopIteration as stop:
+        return stop.value

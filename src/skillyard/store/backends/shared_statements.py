@@ -10,7 +10,7 @@ __all__ = [
 ]  # fmt: skip
 
 STAGED_AT_ONCE = 1_000
-"""Staged rows that are in memory at a time."""
+"""Number of staged rows that are in memory at a time."""
 
 ALL_COLUMNS = ", ".join(COLUMNS)
 STAGED_COLUMNS = ", ".join(StoredRow._fields)
@@ -21,7 +21,7 @@ VERSION_COLUMNS = """namespace, source, place, version, digest, around, installs
 
 COUNT = "SELECT count(publisher) FROM {entries} WHERE superseded IS NULL AND digest IS NOT NULL"
 
-# What is to be done with each staged row ``s``, beside the current version ``v`` of its skill.
+# The move for each staged row ``s``, given the current version ``v`` of its skill.
 MOVES_OF_PUBLISH = """
     s.namespace, s.source, s.place,
     CASE
@@ -39,7 +39,7 @@ MOVES_OF_WITHDRAWAL = """
     0, coalesce(v.version, 0), NULL, coalesce(v.around, ''), coalesce(v.installs, 0),
     v.commit_id, v.url, NULL, v.generation, v.ordinal
 """
-# The same for each current version ``v``, beside the version ``t`` of the generation gone back to.
+# The move for each current version ``v``, given the version ``t`` of the restored generation.
 MOVES_OF_ROLLBACK = """
     v.namespace, v.source, v.place,
     CASE

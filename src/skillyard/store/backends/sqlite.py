@@ -43,17 +43,17 @@ __all__ = ["SqliteBackend", "open_sqlite"]
 
 PREFIX = "sqlite:///"
 OLDEST = (3, 25, 0)
-"""The first SQLite with window functions."""
+"""The first version of SQLite with window functions."""
 POLL_S = 0.01
-"""Between two looks for a new generation; a look takes some 10 microseconds."""
+"""Interval between two checks for a new generation. A check takes about 10 microseconds."""
 CHECKED_EVERY = 10_000
-"""Instructions of SQLite's machine between two looks at the clock."""
+"""Instructions of SQLite's virtual machine between two checks of the time limit."""
 
 
 def open_sqlite(url: str, options: Options) -> SqlStore:
     """Return the store in the file of ``sqlite:///relative`` or ``sqlite:////absolute/path``.
 
-    The file is made only where ``options.migrate`` allows it. Raises StoreFailed, InvalidInput.
+    The file is only created when ``options.migrate`` is set. Raises StoreFailed, InvalidInput.
     """
     path = unquote(url.removeprefix(PREFIX))
     if not url.startswith(PREFIX) or not path or "\0" in path or "?" in url:
@@ -62,7 +62,7 @@ def open_sqlite(url: str, options: Options) -> SqlStore:
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that knows whose view it reads, and until when."""
+    """A connection with the caller whose view it reads, and the deadline of its statement."""
 
     caller: str | None = None
     deadline = 0.0
@@ -73,7 +73,7 @@ class _Connection(sqlite3.Connection):
         return super().execute(sql, parameters)
 
     def late(self) -> bool:
-        """True when the running statement has had its time: SQLite then ends it."""
+        """True when the running statement exceeds its time limit; SQLite then ends it."""
         return time.monotonic() > self.deadline
 
 
@@ -99,16 +99,16 @@ class SqliteBackend:
 
     @property
     def address(self) -> str:
-        """``sqlite:///`` and the path as it was given."""
+        """``sqlite:///`` and the unchanged path."""
         return self._address
 
     def relation(self, caller: str | None) -> str:
-        """Return the view that is read."""
+        """Return the view to read."""
         return "entries" if caller is None else "visible"
 
     @contextmanager
     def reading(self, caller: str | None) -> Generator[Session, None, None]:
-        """Return a transaction that reads; a caller's is held to the caller's views."""
+        """Return a read transaction. A caller's transaction can only read the caller's views."""
         with self._lent() as connection:
             connection.caller = caller
             connection.set_authorizer(None if caller is None else _only_views)
@@ -120,7 +120,7 @@ class SqliteBackend:
 
     @contextmanager
     def writing(self, durability: Durability) -> Generator[Work, None, None]:
-        """Return a transaction that writes. Raises NoStandby for ``synchronous``."""
+        """Return a write transaction. Raises NoStandby for ``synchronous``."""
         if durability != "local":
             raise NoStandby(
                 self.address,
@@ -133,7 +133,7 @@ class SqliteBackend:
             yield _SqliteWork(connection)
 
     def listen(self, caller: str | None, after: int, timeout_s: float) -> int:
-        """See the protocol. The file is looked at a hundred times a second."""
+        """See the protocol. The file is checked a hundred times a second."""
         until = time.monotonic() + timeout_s
         pause = threading.Event()
         while True:
@@ -146,13 +146,13 @@ class SqliteBackend:
             pause.wait(min(POLL_S, left))
 
     def migrate(self) -> tuple[int | None, int]:
-        """See the protocol. Each step is one transaction; two processes may do it at once."""
+        """See the protocol. Each step is one transaction, and two processes may run at once."""
         self._make_file()
         with self._lent() as connection:
             before = version = _schema(connection)
             while steps := pending(self.name, version, self.address):
                 connection.execute("BEGIN IMMEDIATE")
-                version = _schema(connection)  # another process may have been faster
+                version = _schema(connection)  # another process may have migrated meanwhile
                 for step in pending(self.name, version, self.address)[:1]:
                     _apply(connection, step)
                     version = step.number
@@ -179,10 +179,10 @@ class SqliteBackend:
         self._connections.close()
 
     def _make_file(self) -> None:
-        """Make the file where there is none, for this user alone: it holds private skills.
+        """Create a missing file, readable by this user alone, because it contains private skills.
 
-        SQLite gives the files that it puts beside it (-wal, -shm, -journal) the same rights. A file
-        that is there keeps its own: somebody may have opened it to a group on purpose.
+        SQLite gives the files beside it (-wal, -shm, -journal) the same permissions. An existing
+        file keeps its own, which may be open to a group on purpose.
         """
         try:
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -214,7 +214,7 @@ class SqliteBackend:
 
     @contextmanager
     def _lent(self) -> Generator[_Connection, None, None]:
-        """Lend a connection; whatever happens, it comes back outside any transaction."""
+        """Lend a connection, which is always returned outside any transaction."""
         try:
             connection, _ = self._connections.take()
         except sqlite3.Error as error:
@@ -227,7 +227,7 @@ class SqliteBackend:
             try:
                 if connection.in_transaction:
                     connection.rollback()
-            except sqlite3.Error:  # the first failure is the news
+            except sqlite3.Error:  # the first error is the one to report
                 self._connections.drop(connection)
             else:
                 self._connections.give_back(connection)
@@ -237,7 +237,7 @@ class SqliteBackend:
 
 
 class _SqliteWork:
-    """A transaction that writes: beside the tables first, then as the only writer."""
+    """A write transaction. It stages rows in temporary tables before it takes the write lock."""
 
     def __init__(self, connection: _Connection) -> None:
         self._connection = connection
@@ -247,7 +247,7 @@ class _SqliteWork:
         return self._connection.execute(sql, parameters)
 
     def stage(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Put rows into a temporary table; nobody waits while they come."""
+        """Insert rows into a temporary table, without blocking others."""
         waiting = iter(rows)
         while some := [_adapted(row) for row in islice(waiting, STAGED_AT_ONCE)]:
             self._connection.execute("BEGIN")
@@ -255,22 +255,22 @@ class _SqliteWork:
             self._connection.execute("COMMIT")
 
     def lock(self, tenant: str) -> None:
-        """Become the one writer, and keep the staged contents."""
+        """Take the write lock, and store the staged contents."""
         self._connection.execute("BEGIN IMMEDIATE")
         self._connection.execute(KEEP_CONTENTS, {"tenant": tenant})
 
     def commit(self, generation: int) -> None:
-        """Commit. A commit that fails is rolled back: nothing of it stands."""
+        """Commit. A failed commit is rolled back completely."""
         self._connection.execute("COMMIT")
 
 
 def connection_caller(connection: _Connection) -> str | None:
-    """Return whose view a connection reads now."""
+    """Return the caller whose view a connection reads now."""
     return connection.caller
 
 
 def _adapted(row: Sequence[Any]) -> tuple[Any, ...]:
-    """Return a staged row with its tags as JSON: SQLite has no lists."""
+    """Return a staged row with its tags as JSON, because SQLite has no lists."""
     return tuple(json.dumps(value) if isinstance(value, tuple) else value for value in row)
 
 
@@ -282,8 +282,8 @@ def _only_views(
 ) -> int:
     """Allow a caller's transaction to read the caller's views, and nothing else.
 
-    SQLite asks for every table that a statement reads, and through which view. A filter that was
-    forgotten in a statement is an error, not a leak.
+    SQLite calls it for every table that a statement reads, with the view through which it is read.
+    A filter that is missing in a statement therefore raises an error and leaks nothing.
     """
     allowed = action in _HARMLESS or (
         action == sqlite3.SQLITE_READ and (table in VIEWS or reader in VIEWS)
@@ -292,7 +292,7 @@ def _only_views(
 
 
 def _uri(path: str) -> str:
-    """Return a path as SQLite's URI file names have it."""
+    """Return a path in the form of SQLite's URI file names."""
     return quote(path, safe="/")
 
 
@@ -320,7 +320,7 @@ def _apply(connection: _Connection, step: Migration) -> None:
 
 
 def _statements(script: str) -> list[str]:
-    """Return the statements of a script; ``executescript`` would commit before the first."""
+    """Return the statements of a script. ``executescript`` would commit before the first one."""
     statements, begun = [], ""
     for line in script.splitlines(keepends=True):
         begun += line
@@ -342,11 +342,11 @@ _SAID: dict[int, tuple[type[StoreFailed], str, str]] = {
     sqlite3.SQLITE_TOOBIG: (StoreRefused, "a value is too large", ""),
     sqlite3.SQLITE_ERROR: (StoreSchema, "its tables are not those of a catalog", ""),
 }
-"""By SQLite's primary result code: the error, what it says, and what to do."""
+"""By SQLite's primary result code: error, message, hint."""
 
 
 def failure_of(error: sqlite3.Error, address: str, timeout_s: float) -> StoreFailed:
-    """Return the store's own error for one of SQLite's. Nothing that failed was committed."""
+    """Return the store's error for an error of SQLite. Nothing that failed was committed."""
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreUnavailable(address, f"another writer was busy for {timeout_s:g} seconds")

@@ -13,7 +13,7 @@ from skillyard.store.backends.shared_statements import (
     STAGED_COLUMNS,
     VERSION_COLUMNS,
 )
-from skillyard.store.rows import MOST_LOOKED_AT, WEIGHED, StoredRow
+from skillyard.store.rows import MAX_STATE_BYTES, WEIGHED, StoredRow
 
 __all__ = ["KEEP_CONTENTS", "SET_UP", "STAGE", "STATEMENTS", "VIEWS"]
 
@@ -27,7 +27,7 @@ _ENTRY = """
     LEFT JOIN main.contents c ON c.tenant = v.tenant AND c.digest = v.digest
 """
 VIEWS = ("visible", "heads", "view_generations")
-"""All that a caller's transaction may read; an authorizer holds every statement to it."""
+"""Everything that a caller's transaction may read; an authorizer checks every statement."""
 
 SET_UP = f"""
 CREATE TEMP TABLE staged (number INTEGER PRIMARY KEY, {STAGED_COLUMNS});
@@ -66,7 +66,8 @@ ORDER BY number
 ON CONFLICT (tenant, digest) DO NOTHING
 """
 
-# Of a skill that was given twice, the first; SQLite takes bare columns from the row of min().
+# Of a skill that was submitted twice, the first counts. SQLite takes bare columns from the row of
+# min().
 _FIRST = "(SELECT *, min(number) FROM temp.staged GROUP BY namespace, source, place)"
 _CURRENT = """
 LEFT JOIN versions v ON v.tenant = :tenant AND v.namespace = s.namespace
@@ -74,12 +75,12 @@ LEFT JOIN versions v ON v.tenant = :tenant AND v.namespace = s.namespace
 """
 _INTO_MOVES = "INSERT INTO temp.moves"
 
-# What is longer is not looked at: many such skills at once would not fit into memory.
-_SMALL = f"length(c.document) + length(c.files) <= {MOST_LOOKED_AT}"
+# Longer documents are not read: many of them at once would not fit into memory.
+_SMALL = f"length(c.document) + length(c.files) <= {MAX_STATE_BYTES}"
 _LOOKED_AT = f"CASE WHEN {_SMALL} THEN c.document END, CASE WHEN {_SMALL} THEN c.files END"
 
 _WEIGHT = " + ".join(f"coalesce(length(CAST({name} AS BLOB)), 0)" for name in WEIGHED)
-# Rows come one by one as they are asked for, so who has enough bytes stops asking.
+# Rows are fetched one by one, so the reader stops when it has enough bytes.
 _PAGE = f"""
 SELECT {ALL_COLUMNS}, {_WEIGHT} FROM {{entries}}
 WHERE (generation, ordinal) > (:at_generation, :at_ordinal) AND generation <= :until
@@ -110,7 +111,7 @@ WHERE tenant = :tenant AND namespace = :namespace AND source = :source AND place
 ORDER BY generation
 """,
     count=COUNT,
-    # SQLite makes a cross join in the order in which it is written: one look for each key.
+    # SQLite runs a cross join in the written order: one lookup for each key.
     standing=f"""
 SELECT
     v.tenant, v.namespace, v.source, v.place, v.version, v.digest, v.installs,

@@ -19,11 +19,11 @@ from skillyard.store.values import FileDigest, Standing, Submission
 
 __all__ = ["count", "items", "submission", "unchanged"]
 
-MOST_FOLDERS = 4_000_000
-"""Below all roots of one ingest: many times what one scan may look at, for here nothing but a
-folder's number is kept. They take about 600 MB."""
-MOST_REFERENCE_BYTES = 1_048_576
-"""Of the texts of a skill's references together; those beyond are published by name alone."""
+MAX_FOLDERS = 4_000_000
+"""Limit for the folders below all roots of one ingest: many times the limit of a scan, because only
+the number of a folder is stored. They take about 600 MB."""
+MAX_REFERENCE_BYTES = 1_048_576
+"""Total size of a skill's reference texts; further references are published without their text."""
 
 
 def items(roots: Sequence[str], source: str, limits: Limits) -> Iterator[Item | Diagnostic]:
@@ -43,7 +43,7 @@ def items(roots: Sequence[str], source: str, limits: Limits) -> Iterator[Item | 
 
 
 def count(roots: Sequence[str], limits: Limits, stop: threading.Event) -> int:
-    """Return the number of items, or of those counted before ``stop``. Raises InvalidSkillsRoot."""
+    """Return the number of items, up to ``stop``. Raises InvalidSkillsRoot."""
     total = 0
     for candidate in _candidates(roots, limits):
         total += isinstance(candidate, Candidate)
@@ -54,7 +54,7 @@ def count(roots: Sequence[str], limits: Limits, stop: threading.Event) -> int:
 
 def _candidates(roots: Sequence[str], limits: Limits) -> Iterator[Candidate | Diagnostic]:
     named = [Root(root) for root in roots]
-    for candidate in iter_scan(named, limits._replace(folders_walked=MOST_FOLDERS)):
+    for candidate in iter_scan(named, limits._replace(folders_walked=MAX_FOLDERS)):
         if isinstance(candidate, Diagnostic) or candidate.origin != Origin.CONVENTION:
             yield candidate
 
@@ -129,9 +129,9 @@ def digests(
 
 
 def _with_texts(candidate: Candidate, limits: Limits) -> tuple[Reference, ...]:
-    """Return the references with their texts, as far as they are UTF-8 and not too much."""
+    """Return the references with their texts, as far as these are UTF-8 and within the limit."""
     folder = _of_folder(candidate)
-    left = MOST_REFERENCE_BYTES
+    left = MAX_REFERENCE_BYTES
     references = []
     for reference in candidate.references:
         try:

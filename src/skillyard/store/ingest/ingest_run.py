@@ -35,19 +35,19 @@ __all__ = ["Tell", "ingest"]
 
 Tell = Callable[[Step], None]
 
-ASKED_AT_ONCE = 500
-"""Items whose standing is asked for in one query."""
-MOST_ASKED_BYTES = 33_554_432
-"""Of the items of one query: lines are held until they are read."""
+QUERY_ITEMS = 500
+"""Items whose stored state is requested in one query."""
+MAX_QUERY_BYTES = 33_554_432
+"""Total bytes of the items of one query; lines are in memory until they are read."""
 AT_ONCE = 50
-MOST_BYTES = 8_388_608
-"""Items, and bytes of them, of one errand of a worker; one item may be larger."""
-MOST_DIAGNOSTICS = 1_000
-"""Errors that are kept; the rest is counted. A million bad lines say nothing that these do not."""
-_MOST_JOBS = 256
-_MOST_BATCH = 100_000
+MAX_BYTES = 8_388_608
+"""Items, and their bytes, in one task of a worker; a single item may be larger."""
+MAX_DIAGNOSTICS = 1_000
+"""Maximum number of reported errors; further ones are only counted."""
+_MAX_JOBS = 256
+_MAX_BATCH = 100_000
 _HARMLESS = frozenset({"file_name_case"})
-"""What discovery says of something that it found all the same."""
+"""Diagnostics of discovery about files that were found nevertheless."""
 
 
 def ingest(
@@ -64,11 +64,11 @@ def ingest(
     An invalid file or line becomes a diagnostic and does not stop the run. Unchanged skills are
     neither parsed nor sent. Of two items with one key the first one counts, and so does the first
     of several copies of one file below the roots (within one partition). ``stop`` ends the run
-    after the batch in progress; ``tell`` is called after each batch and sometimes between (and
-    costs one more walk below the roots, to count the skills).
+    after the batch in progress. ``tell`` is called after each batch and sometimes in between; with
+    it, the skills below the roots are counted first in a separate walk.
 
-    Raises InvalidInput and InvalidSkillsRoot before anything is done, StoreFailed and WorkerLost in
-    the middle: acknowledged batches stay, and the same call continues from there.
+    Raises InvalidInput and InvalidSkillsRoot before anything is published, and StoreFailed and
+    WorkerLost during the run: acknowledged batches stay, and the same call continues from there.
     """
     _check(options)
     opened = Lines(lines)
@@ -95,15 +95,15 @@ def _check(options: Options) -> None:
     checked_publisher(options.publisher)
     checked_durability(options.durability)
     for name, value, most in (
-        ("jobs", options.jobs, _MOST_JOBS),
-        ("batch", options.batch, _MOST_BATCH),
+        ("jobs", options.jobs, _MAX_JOBS),
+        ("batch", options.batch, _MAX_BATCH),
     ):
         if type(value) is not int or not 1 <= value <= most:
             raise InvalidInput(f"{name} must be a whole number from 1 to {most:,}")
 
 
 class _Run:
-    """What is known while it runs."""
+    """The state of one run."""
 
     def __init__(
         self,
@@ -131,12 +131,12 @@ class _Run:
     def whole(
         self, workers: Workers, publisher: Publisher, items: Iterable[Item | Diagnostic]
     ) -> Ingested:
-        """Do all of it."""
+        """Run the whole ingest."""
         flying: deque[Callable[[], list[BuiltRow]]] = deque()
-        for group in _groups(self._mine(items), ASKED_AT_ONCE, MOST_ASKED_BYTES):
+        for group in _groups(self._mine(items), QUERY_ITEMS, MAX_QUERY_BYTES):
             standing = self._standing(group)
-            small = len(group) < ASKED_AT_ONCE
-            for errand in _groups(group, AT_ONCE, MOST_BYTES):
+            small = len(group) < QUERY_ITEMS
+            for errand in _groups(group, AT_ONCE, MAX_BYTES):
                 work = [(item, standing.get(self._key(item))) for item in errand]
                 flying.append(workers.submit(build_rows, self._build_settings, work, here=small))
                 if len(flying) > 2 * self._options.jobs:
@@ -148,7 +148,7 @@ class _Run:
         complete = not self.stop.is_set()
         publisher.finish(send=complete)
         self._say(publisher)
-        faultless = not (self._errors or self._faults or publisher.done.refused)
+        faultless = not (self._errors or self._faults or publisher.counts.refused)
         if complete and self._options.prune and faultless:
             complete = prune(publisher, self.seen, self.stop)
             return self._summary(publisher, complete, pruned=complete)
@@ -160,10 +160,10 @@ class _Run:
         )
 
     def _mine(self, items: Iterable[Item | Diagnostic]) -> Iterator[Item]:
-        """Yield the items that this run is to read; everything else is counted."""
+        """Yield the items of this run's partition; count the others."""
         for item in items:
             if isinstance(item, Diagnostic):
-                # A folder that could not be looked at may hold what would seem to be gone.
+                # The folder could not be read, so its skills must not count as removed.
                 self._faults += item.code not in _HARMLESS
                 self._note(item)
                 if item.line is not None:
@@ -202,7 +202,7 @@ class _Run:
             key = self._key(one.item._replace(place=one.place))
             if one.item.place is None and not self._belongs(key):
                 continue
-            if one.file and self.seen.has_file(one.file):  # a copy: only the first place counts
+            if one.file and self.seen.has_file(one.file):  # of copies only the first counts
                 self._settled += 1
                 self._repeated += 1
                 continue
@@ -233,37 +233,37 @@ class _Run:
             self._warnings += 1
             return
         self._errors += 1
-        if len(self._diagnostics) < MOST_DIAGNOSTICS:
+        if len(self._diagnostics) < MAX_DIAGNOSTICS:
             self._diagnostics.append(diagnostic)
 
     def _say(self, publisher: Publisher) -> None:
         if self._tell is None:
             return
-        done = publisher.done
+        counts = publisher.counts
         lines = self._lines.total
         self._tell(
             Step(
-                self._settled + done.settled,
+                self._settled + counts.settled,
                 None if lines is None else self.expected + lines,
-                done.added + done.changed,
-                self._unchanged + done.unchanged,
-                self._refused + done.refused,
-                done.generation,
+                counts.added + counts.changed,
+                self._unchanged + counts.unchanged,
+                self._refused + counts.refused,
+                counts.generation,
             )
         )
 
     def _summary(self, publisher: Publisher, complete: bool, *, pruned: bool) -> Ingested:
-        done = publisher.done
-        for diagnostic in done.diagnostics:
+        counts = publisher.counts
+        for diagnostic in counts.diagnostics:
             self._note(diagnostic)
         return Ingested(
-            done.generation or self._store.generation(),
-            done.generations,
-            done.added,
-            done.changed,
-            self._unchanged + done.unchanged,
-            done.withdrawn,
-            self._refused + done.refused,
+            counts.generation or self._store.generation(),
+            counts.generations,
+            counts.added,
+            counts.changed,
+            self._unchanged + counts.unchanged,
+            counts.withdrawn,
+            self._refused + counts.refused,
             self._repeated,
             self._elsewhere,
             self._warnings,
@@ -276,7 +276,7 @@ class _Run:
 
 
 def _groups(items: Iterable[Item], most: int, most_bytes: int) -> Iterator[list[Item]]:
-    """Yield the items in groups of so many, or fewer where those are large; never empty."""
+    """Yield the items in non-empty groups, limited by number and by bytes."""
     group: list[Item] = []
     size = 0
     for item in items:

@@ -1,4 +1,4 @@
-"""JSON lines as ingest items: one object a line, plain or gzip, from a file or standard input."""
+"""JSON lines as ingest items: one object per line, plain or gzip, from a file or standard input."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from skillyard.store.ingest.work_items import Item
 
 __all__ = ["Lines"]
 
-MOST_LINE_BYTES = 16_777_216
-"""As much as a store keeps of one skill."""
+MAX_LINE_BYTES = 16_777_216
+"""Maximum bytes of a line: what a store accepts for one skill."""
 _PIECE = 65_536
 _GZIP = b"\x1f\x8b"
 
@@ -27,7 +27,7 @@ _GZIP = b"\x1f\x8b"
 class Lines:
     """Files of JSON lines, read line by line. ``-`` is standard input.
 
-    ``read`` and ``taken`` count the bytes and the lines so far.
+    ``read`` and ``line_count`` count the bytes and the lines so far.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -35,7 +35,7 @@ class Lines:
         self._paths = tuple(paths)
         if self._paths.count("-") > 1:
             raise InvalidInput("standard input can be read once")
-        self.taken = 0
+        self.line_count = 0
         self.read = 0
         self._before = 0
         self._sizes = [_size(path) for path in self._paths]
@@ -46,7 +46,7 @@ class Lines:
         sizes = [size for size in self._sizes if size is not None]
         if len(sizes) < len(self._sizes) or (sizes and not self.read):
             return None
-        return round(self.taken * sum(sizes) / self.read) if sizes else 0
+        return round(self.line_count * sum(sizes) / self.read) if sizes else 0
 
     def items(self, source: str) -> Iterator[Item | Diagnostic]:
         """Yield an item for each line, and a diagnostic for each invalid one."""
@@ -70,13 +70,13 @@ class Lines:
         try:
             for line in _lines(text):
                 number += 1
-                self.taken += 1
+                self.line_count += 1
                 if position is not None:
                     self.read = self._before + position()
                 if line is None:
                     yield _line_fault(
                         *(shown, number, "line_too_long"),
-                        f"the line is longer than {MOST_LINE_BYTES:,} bytes",
+                        f"the line is longer than {MAX_LINE_BYTES:,} bytes",
                         "split the skill, or publish its folder",
                     )
                 elif line.strip():
@@ -102,9 +102,9 @@ def _size(path: str) -> int | None:
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes | None]:
-    """Yield the lines; None for one that is too long, of which only a piece is held at a time."""
-    while line := file.readline(MOST_LINE_BYTES + 1):
-        if len(line) <= MOST_LINE_BYTES or line.endswith(b"\n"):
+    """Yield the lines; None for one that is too long, which is never held in memory as a whole."""
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        if len(line) <= MAX_LINE_BYTES or line.endswith(b"\n"):
             yield line
             continue
         while (piece := file.readline(_PIECE)) and not piece.endswith(b"\n"):
@@ -114,7 +114,7 @@ def _lines(file: IO[bytes]) -> Iterator[bytes | None]:
 
 def _item(line: bytes, shown: str, number: int, source: str) -> Item | Diagnostic:
     try:
-        given = json.loads(line.decode("utf-8-sig"))
+        record = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         return _line_fault(
             shown, number, "line_not_utf8", f"byte {error.start} is not UTF-8", "write UTF-8"
@@ -125,25 +125,25 @@ def _item(line: bytes, shown: str, number: int, source: str) -> Item | Diagnosti
             f"the line is not JSON ({error})",
             "write one JSON object on one line",
         )
-    if not isinstance(given, dict):
+    if not isinstance(record, dict):
         return _line_fault(
             *(shown, number, "line_not_object"),
             "the line is JSON and no object",
             "write one JSON object on one line",
         )
-    named = given.get("source")
+    named = record.get("source")
     try:
-        place = _place(given)
+        place = _place(record)
     except ResourceRefused as error:
         return _line_fault(shown, number, "line_field", error.message, "give a relative path")
     if named is not None and not isinstance(named, str):
         return _line_fault(shown, number, "line_field", "source must be text", "write it as text")
-    return Item(shown, number, named or source, place, len(line), given)
+    return Item(shown, number, named or source, place, len(line), record)
 
 
-def _place(given: dict[str, Any]) -> str | None:
-    """Return the place that the line's path names: the folder, where it is that of a SKILL.md."""
-    path = given.get("path")
+def _place(record: dict[str, Any]) -> str | None:
+    """Return the place of the line's path; for a SKILL.md, its folder."""
+    path = record.get("path")
     if path is None:
         return None
     parts = safe_parts(path)

@@ -20,26 +20,26 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 _WEB = ("https://", "http://")
 
 
-def unchanged(given: Mapping[str, Any], place: str, standing: Standing) -> bool:
+def unchanged(record: Mapping[str, Any], place: str, standing: Standing) -> bool:
     """True when the stored version has this content, install count and list of files.
 
     Nothing is parsed. Always False for a line with references or without ``content``. Raises
     InvalidInput.
     """
-    content = given.get("content")
-    if not isinstance(content, str) or standing.hash is None or given.get("references"):
+    content = record.get("content")
+    if not isinstance(content, str) or standing.hash is None or record.get("references"):
         return False
     return (
         (standing.slug, standing.origin) == (_folder(place), Origin.AGENTSKILLS)
-        and standing.installs == _count(given)
+        and standing.installs == _count(record)
         and not standing.references
         and standing.hash == content_digest(content)
-        and standing.files == tuple(sorted(_files(given)))
+        and standing.files == tuple(sorted(_files(record)))
     )
 
 
 def submission(
-    given: Mapping[str, Any], source: str, place: str | None, limits: Limits
+    record: Mapping[str, Any], source: str, place: str | None, limits: Limits
 ) -> tuple[Submission, list[Diagnostic]]:
     """Return the skill to publish and the diagnostics of a line's object.
 
@@ -48,22 +48,22 @@ def submission(
     or size, and SkillError for invalid content.
     """
     path = _FILE if place is None else f"{place}/{_FILE}"
-    references = _references(given, limits)
-    if given.get("content") is not None:
-        content = _text(given, "content")
+    references = _references(record, limits)
+    if record.get("content") is not None:
+        content = _text(record, "content")
         check_content(content, path, limits)
         document = Document(path, _folder(place), Origin.AGENTSKILLS, references=references)
         parsed = parse_document(document, content, strict=False, limits=limits)
         skill, diagnostics = parsed.skill, parsed.diagnostics
     else:
-        skill, diagnostics = _from_fields(given, path, place, references, limits), []
-    installs = _count(given)
+        skill, diagnostics = _from_fields(record, path, place, references, limits), []
+    installs = _count(record)
     if source or installs:
         skill = skill.replace(source=source or None, install_count=installs)
-    url = _optional(given, "url")
+    url = _optional(record, "url")
     if url is not None and not url.startswith(_WEB):
         raise InvalidInput("url must begin with https:// or http://")
-    return Submission(skill, place, _files(given), _optional(given, "commit"), url), diagnostics
+    return Submission(skill, place, _files(record), _optional(record, "commit"), url), diagnostics
 
 
 def _folder(place: str | None) -> str | None:
@@ -71,28 +71,28 @@ def _folder(place: str | None) -> str | None:
 
 
 def _from_fields(
-    given: Mapping[str, Any],
+    record: Mapping[str, Any],
     path: str,
     place: str | None,
     references: tuple[Reference, ...],
     limits: Limits,
 ) -> Skill:
-    if given.get("text") is None and given.get("name") is None:
+    if record.get("text") is None and record.get("name") is None:
         raise InvalidInput("the object has neither content nor name, description and text")
-    tags = given.get("tags")
+    tags = record.get("tags")
     if isinstance(tags, str):
         tags = [tag.strip() for tag in tags.split(",") if tag.strip()]
     if tags is not None and (not isinstance(tags, list) or len(tags) > limits.list_items):
         raise InvalidInput(f"tags must be a list of at most {limits.list_items} texts")
     for tag in tags or ():
         _short("tags", tag, limits.field_chars)
-    license = _optional(given, "license")
+    license = _optional(record, "license")
     _short("license", license or "", limits.field_chars)
-    body = _text(given, "text")
+    body = _text(record, "text")
     check_content(body, path, limits)
     return Skill(
-        _short("name", _filled(given, "name"), limits.name_chars),
-        _short("description", _filled(given, "description"), limits.description_chars),
+        _short("name", _filled(record, "name"), limits.name_chars),
+        _short("description", _filled(record, "description"), limits.description_chars),
         body,
         path,
         slug=_folder(place),
@@ -102,19 +102,19 @@ def _from_fields(
     )
 
 
-def _text(given: Mapping[str, Any], field: str) -> str:
-    value = given.get(field)
+def _text(record: Mapping[str, Any], field: str) -> str:
+    value = record.get(field)
     if not isinstance(value, str):
         raise InvalidInput(f"{field} must be text")
     return value
 
 
-def _optional(given: Mapping[str, Any], field: str) -> str | None:
-    return None if given.get(field) is None else _text(given, field)
+def _optional(record: Mapping[str, Any], field: str) -> str | None:
+    return None if record.get(field) is None else _text(record, field)
 
 
-def _filled(given: Mapping[str, Any], field: str) -> str:
-    value = _text(given, field).strip()
+def _filled(record: Mapping[str, Any], field: str) -> str:
+    value = _text(record, field).strip()
     if not value:
         raise InvalidInput(f"{field} is empty")
     return value
@@ -126,8 +126,8 @@ def _short(field: str, value: object, most: int) -> str:
     return value
 
 
-def _count(given: Mapping[str, Any]) -> int:
-    value = given.get("install_count")
+def _count(record: Mapping[str, Any]) -> int:
+    value = record.get("install_count")
     if value is None:
         return 0
     if type(value) is not int or not 0 <= value < 2**63:
@@ -135,8 +135,8 @@ def _count(given: Mapping[str, Any]) -> int:
     return value
 
 
-def _objects(given: Mapping[str, Any], field: str, most: int) -> list[Mapping[str, Any]]:
-    value = given.get(field)
+def _objects(record: Mapping[str, Any], field: str, most: int) -> list[Mapping[str, Any]]:
+    value = record.get(field)
     if value is None:
         return []
     if not isinstance(value, list) or len(value) > most:
@@ -146,9 +146,9 @@ def _objects(given: Mapping[str, Any], field: str, most: int) -> list[Mapping[st
     return value
 
 
-def _references(given: Mapping[str, Any], limits: Limits) -> tuple[Reference, ...]:
+def _references(record: Mapping[str, Any], limits: Limits) -> tuple[Reference, ...]:
     references = []
-    for each in _objects(given, "references", limits.resources_listed):
+    for each in _objects(record, "references", limits.resources_listed):
         path = _path(each, "references")
         content = _optional(each, "content")
         if content is not None and len(content) > limits.resource_bytes:
@@ -159,9 +159,9 @@ def _references(given: Mapping[str, Any], limits: Limits) -> tuple[Reference, ..
     return tuple(references)
 
 
-def _files(given: Mapping[str, Any]) -> tuple[FileDigest, ...]:
+def _files(record: Mapping[str, Any]) -> tuple[FileDigest, ...]:
     files = []
-    for each in _objects(given, "files", 10_000):
+    for each in _objects(record, "files", 10_000):
         path, digest, size = _path(each, "files"), each.get("sha256"), each.get("size")
         if not isinstance(digest, str) or _SHA256.fullmatch(digest) is None:
             raise InvalidInput(f"the sha256 of {path} must be 64 hexadecimal digits")

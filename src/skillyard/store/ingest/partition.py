@@ -1,4 +1,4 @@
-"""A partition of all keys, so that n machines can share an ingest without coordination."""
+"""Partitions of all keys, so that several machines can share an ingest without coordination."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skillyard.store.values import StoreKey
 
 __all__ = ["Partition", "key_digest"]
 
-MOST = 10_000
+MAX_PARTS = 10_000
 _WRITTEN = re.compile(r"([1-9][0-9]{0,4})/([1-9][0-9]{0,4})")
 
 
@@ -27,8 +27,10 @@ class Partition(NamedTuple):
         """Return the partition written ``I/N``. Raises InvalidInput."""
         match = _WRITTEN.fullmatch(text)
         number, parts = (int(match[1]), int(match[2])) if match is not None else (0, 0)
-        if not 1 <= number <= parts <= MOST:
-            raise InvalidInput(f"a partition is written I/N, from 1/N to N/N, N at most {MOST:,}")
+        if not 1 <= number <= parts <= MAX_PARTS:
+            raise InvalidInput(
+                f"a partition is written I/N, from 1/N to N/N, N at most {MAX_PARTS:,}"
+            )
         return cls(number, parts)
 
     def __str__(self) -> str:
@@ -40,5 +42,5 @@ class Partition(NamedTuple):
 
 
 def key_digest(key: StoreKey) -> bytes:
-    """Return the SHA-256 of a key's parts, with a NUL between them: no part can hold one."""
+    """Return the SHA-256 of a key's parts, separated by NUL, which no part can contain."""
     return sha256("\0".join(key).encode("utf-8", "surrogatepass")).digest()

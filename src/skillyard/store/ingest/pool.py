@@ -26,7 +26,7 @@ class WorkerLost(SkillyardError):
 
 
 class Workers(Closeable):
-    """``jobs`` worker processes, each started fresh. With 1 the work runs in this process."""
+    """``jobs`` worker processes, each a fresh interpreter. With 1 the work runs in this process."""
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
@@ -35,10 +35,10 @@ class Workers(Closeable):
     def submit(
         self, work: Callable[..., R], *arguments: object, here: bool = False
     ) -> Callable[[], R]:
-        """Begin ``work(*arguments)``; return what waits for its result and returns it.
+        """Start ``work(*arguments)``, and return a function that waits for its result.
 
-        ``here`` does it in this process: starting others takes longer than a little work. What
-        waits raises what the work raised, or WorkerLost.
+        ``here`` runs it in this process, because starting others takes longer than a little work.
+        The returned function raises the error of the work, or WorkerLost.
         """
         if self.jobs == 1 or (here and self._pool is None):
             result = work(*arguments)
@@ -54,7 +54,7 @@ class Workers(Closeable):
         return lambda: _waited_for(future)
 
     def close(self) -> None:
-        """End the thread or the processes that work for this."""
+        """Stop the thread or the worker processes."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
@@ -74,7 +74,7 @@ def _lost() -> WorkerLost:
 
 
 def _begin() -> None:
-    """Prepare a worker: an interrupt is its parent's business, and so is its life."""
+    """Initialise a worker: ignore interrupts, which the parent handles, and end with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -1,4 +1,4 @@
-"""Withdraw the stored skills that a complete run did not meet."""
+"""Withdraws the stored skills that a complete run did not find."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ LISTED_AT_ONCE = 10_000
 
 
 def prune(publisher: Publisher, seen: Seen, stop: threading.Event) -> bool:
-    """Withdraw the stored skills of a run's namespace and source that it did not meet.
+    """Withdraw the stored skills of a run's namespace and source that it did not find.
 
-    Only within its partition, where there is one. Each page of places is one generation at most.
-    Returns False when it was stopped between two pages. In a dry run it only counts.
+    With a partition only its keys are considered. Each page of places is at most one generation.
+    Returns False when it was stopped between two pages. A dry run only counts.
     """
     options, store, after = publisher.options, publisher.store, ""
     while not stop.is_set():
@@ -37,15 +37,15 @@ def prune(publisher: Publisher, seen: Seen, stop: threading.Event) -> bool:
             if key not in seen and (options.partition is None or options.partition.holds(key))
         ]
         if gone and options.dry_run:
-            publisher.done.withdrawn += len(gone)
+            publisher.counts.withdrawn += len(gone)
         elif gone:
-            done = store.withdraw(
+            published = store.withdraw(
                 gone,
                 tenant=options.tenant,
                 publisher=options.publisher,
                 durability=options.durability,
             )
-            publisher.done.add(done._replace(unchanged=0))
+            publisher.counts.add(published._replace(unchanged=0))
         if len(places) < LISTED_AT_ONCE:
             return True
         after = places[-1]

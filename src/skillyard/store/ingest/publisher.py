@@ -1,4 +1,4 @@
-"""Publish rows to a store in batches, while the next ones are prepared."""
+"""Publishes rows to a store in batches, while the next ones are prepared."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from skillyard.store.protocol import CatalogStore
 from skillyard.store.rows import StoredRow
 from skillyard.store.values import Published, StoreKey
 
-__all__ = ["Done", "Publisher"]
+__all__ = ["PublishCounts", "Publisher"]
 
-MOST_BATCH_CHARS = 67_108_864
-"""Of the texts of one batch. Two thousand skills of usual size have a quarter of this."""
+MAX_BATCH_CHARS = 67_108_864
+"""Total bytes of the texts of one batch. Two thousand skills of usual size have a quarter of it."""
 
 
 @dataclass(slots=True)
-class Done:
-    """What was acknowledged, in skills."""
+class PublishCounts:
+    """Numbers of acknowledged skills."""
 
     generation: int = 0
     generations: int = 0
@@ -34,7 +34,7 @@ class Done:
 
     @property
     def settled(self) -> int:
-        """Skills that were given and are settled."""
+        """Number of submitted skills that are acknowledged or refused."""
         return self.added + self.changed + self.unchanged + self.refused
 
     def add(self, published: Published) -> None:
@@ -49,29 +49,29 @@ class Done:
 
 
 class Publisher(Closeable):
-    """Publishes in a thread of its own, one batch at a time; at most two are in memory.
+    """Publishes in its own thread, one batch at a time; at most two batches are in memory.
 
-    ``add`` and ``finish`` raise what publishing raised. In a dry run it only counts.
+    ``add`` and ``finish`` raise the errors of publishing. A dry run only counts.
     """
 
     def __init__(self, store: CatalogStore, options: Options) -> None:
         self.store = store
         self.options = options
-        self.done = Done()
+        self.counts = PublishCounts()
         self._rows: list[tuple[StoredRow, bool]] = []
         self._chars = 0
         self._thread = ThreadPoolExecutor(1, "publisher")
         self._under_way: Future[None] | None = None
 
     def add(self, row: StoredRow, *, placed: bool) -> None:
-        """Add a row; ``placed`` says that it was compared with the stored version."""
+        """Add a row. ``placed`` says that it was compared with the stored version."""
         self._rows.append((row, placed))
         self._chars += len(row.document) + len(row.body or "") + len(row.files)
-        if len(self._rows) >= self.options.batch or self._chars >= MOST_BATCH_CHARS:
+        if len(self._rows) >= self.options.batch or self._chars >= MAX_BATCH_CHARS:
             self._send()
 
     def finish(self, *, send: bool) -> None:
-        """Wait until every row is acknowledged; without ``send`` drop unsent batches."""
+        """Wait until every row is acknowledged. Without ``send``, unsent batches are dropped."""
         if send and self._rows:
             self._send()
         self._rows = []
@@ -87,44 +87,44 @@ class Publisher(Closeable):
         if under_way is not None:
             under_way.result()
 
-    def _publish(self, given: Sequence[tuple[StoredRow, bool]]) -> None:
-        rows = self._new([row for row, placed in given if not placed])
-        rows += [row for row, placed in given if placed]
+    def _publish(self, batch: Sequence[tuple[StoredRow, bool]]) -> None:
+        rows = self._new([row for row, placed in batch if not placed])
+        rows += [row for row, placed in batch if placed]
         if not rows:
             return
         if self.options.dry_run:
             there = self.store.standing(self._key(row) for row in rows)
             changed = sum(self._key(row) in there for row in rows)
-            self.done.added += len(rows) - changed
-            self.done.changed += changed
+            self.counts.added += len(rows) - changed
+            self.counts.changed += changed
         else:
             self._give(rows)
 
     def _new(self, rows: Sequence[StoredRow]) -> list[StoredRow]:
-        """Leave out the rows that stand already."""
+        """Return the rows that differ from the stored versions."""
         there = self.store.standing(self._key(row) for row in rows) if rows else {}
         new = []
         for row in rows:
             stands = there.get(self._key(row))
             if stands is None or (stands.digest, stands.installs) != (row.digest, row.installs):
                 new.append(row)
-        self.done.unchanged += len(rows) - len(new)
+        self.counts.unchanged += len(rows) - len(new)
         return new
 
     def _give(self, rows: Sequence[StoredRow]) -> None:
-        """Publish rows; where the store refuses one of them, all but that one."""
+        """Publish rows. When the store refuses one of them, publish the others."""
         try:
-            self.done.add(self._published(rows))
+            self.counts.add(self._published(rows))
         except StoreRefused as error:
-            self._published([])  # a store that refuses everything says so here
+            self._published([])  # raises when the store refuses every publish
             if len(rows) > 1:
                 half = len(rows) // 2
                 self._give(rows[:half])
                 self._give(rows[half:])
                 return
-            self.done.refused += 1
+            self.counts.refused += 1
             key = str(self._key(rows[0]))
-            self.done.diagnostics.append(
+            self.counts.diagnostics.append(
                 Diagnostic("store_refused", "error", key, error.what, error.hint)
             )
 
@@ -141,5 +141,5 @@ class Publisher(Closeable):
         return StoreKey(self.options.tenant, row.namespace, row.source, row.place)
 
     def close(self) -> None:
-        """End the thread or the processes that work for this."""
+        """Stop the thread."""
         self._thread.shutdown()

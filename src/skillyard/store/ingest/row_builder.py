@@ -1,4 +1,4 @@
-"""The work of a worker process: turn items that differ from the stored version into rows."""
+"""The work of a worker process: turns items that differ from the stored version into rows."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def _build_row(settings: BuildSettings, item: Item, standing: Standing | None) -
         if standing is not None and _unchanged(item, standing, settings):
             file = (standing.hash or "") if of_folder else ""
             return BuiltRow(item, standing.key.place, standing.digest, file=file)
-        given, diagnostics = _submission(item, settings)
-        if given is None:
+        submission, diagnostics = _submission(item, settings)
+        if submission is None:
             return BuiltRow(item, item.place or "", "", None, tuple(diagnostics))
         row = row_of(
-            given, tenant=settings.tenant, namespace=settings.namespace, store=settings.store
+            submission, tenant=settings.tenant, namespace=settings.namespace, store=settings.store
         )
     except SkillError as error:
         return refused(item, error.code, _message(error, item), error.hint)
@@ -40,7 +40,7 @@ def _build_row(settings: BuildSettings, item: Item, standing: Standing | None) -
     except StoreRefused as error:
         return refused(item, "store_refused", error.what, error.hint)
     noticed = tuple(diagnostics)
-    file = given.skill.hash if of_folder else ""
+    file = submission.skill.hash if of_folder else ""
     if standing is not None and (standing.digest, standing.installs) == (row.digest, row.installs):
         return BuiltRow(item, row.place, row.digest, None, noticed, file)
     return BuiltRow(item, row.place, row.digest, row, noticed, file)
@@ -59,12 +59,12 @@ def _submission(item: Item, settings: BuildSettings) -> tuple[Submission | None,
 
 
 def _message(error: SkillError, item: Item) -> str:
-    """Return the message; of a line, also the line within its text."""
+    """Return the message of an error; for a JSON line, with the line number inside its text."""
     inner = error.line if item.line is not None else None
     return f"line {inner} of the text: {error.message}" if inner is not None else error.message
 
 
 def refused(item: Item, code: str, message: str, hint: str) -> BuiltRow:
-    """Return an item as one that is not published, and why."""
+    """Return the result of an item that is not published, with the reason."""
     diagnostic = Diagnostic(code, "error", item.shown, message, hint, item.line)
     return BuiltRow(item, item.place or "", "", None, (diagnostic,))

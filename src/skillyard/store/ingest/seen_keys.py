@@ -1,4 +1,4 @@
-"""The keys and files that a run has met, on disk when there are many."""
+"""The set of the keys and files of a run, on disk when there are many."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from skillyard.store.values import StoreKey
 __all__ = ["Seen"]
 
 _CACHE_KIB = 65_536
-"""Held in memory; a million keys take about this much, more of them go to a temporary file."""
+"""Memory limit, enough for a million keys. Larger sets go to a temporary file."""
 _KEPT = 16
-"""Bytes of the digest that stand for a key: two keys of one digest would take 2**64 tries."""
+"""Bytes of a digest that identify a key: a collision needs about 2**64 attempts."""
 
 
 class Seen:
-    """A set of keys, each with the digest of what it was met with. For one thread."""
+    """A set of keys, each with the digest of its content. For one thread."""
 
     def __init__(self) -> None:
-        # An empty name is a file of SQLite's own, made when memory is full and gone at the end.
+        # An empty name makes a private file of SQLite, which is used when memory is full and
+        # deleted at the end.
         self._database = sqlite3.connect("", isolation_level=None)
         self._database.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         self._database.execute("PRAGMA journal_mode = OFF")
@@ -32,7 +33,7 @@ class Seen:
         self._database.execute("BEGIN")
 
     def add(self, key: StoreKey, content: str) -> Literal["new", "same", "other"]:
-        """Add a key; return whether it is new, was met with the same content, or with another."""
+        """Add a key; return whether it is new, known with the same content, or with another one."""
         short_digest = key_digest(key)[:_KEPT]
         added = self._database.execute(
             "INSERT OR IGNORE INTO seen VALUES (?, ?)", (short_digest, content)
@@ -59,11 +60,11 @@ class Seen:
         self._database.execute("INSERT OR IGNORE INTO file VALUES (?)", (short_digest,))
 
     def has_file(self, sha256: str) -> bool:
-        """True when a file of that hash was added."""
+        """True when a file with that hash was added."""
         query = "SELECT 1 FROM file WHERE hash = ?"
         short_digest = bytes.fromhex(sha256)[:_KEPT]
         return self._database.execute(query, (short_digest,)).fetchone() is not None
 
     def close(self) -> None:
-        """Forget all of it."""
+        """Delete all entries."""
         self._database.close()

@@ -14,7 +14,7 @@ from skillyard.store.values import Durability
 __all__ = ["BuildSettings", "BuiltRow", "Ingested", "Item", "Options", "Step"]
 
 BATCH = 2_000
-"""Skills of one generation: about a second of work, and what a killed run loses at most, twice."""
+"""Skills of one generation: about a second of work. A killed run loses at most two batches."""
 
 
 class Options(NamedTuple):
@@ -27,13 +27,13 @@ class Options(NamedTuple):
     """The default source of skills, and the source that pruning considers."""
     durability: Durability = "local"
     jobs: int = 1
-    """Worker processes; 1: this process does the work itself. More of them import the program's
-    main module anew, so that it must guard what it does (``if __name__ == "__main__":``)."""
+    """Number of worker processes; 1 uses this process. Workers import the main module of the
+    program again, so it must guard its code with ``if __name__ == "__main__":``."""
     batch: int = BATCH
     partition: Partition | None = None
-    """Only this part of the keys; None: all of them."""
+    """Only this part of the keys; None: all keys."""
     prune: bool = False
-    """Withdraw the skills of this namespace and source that the run did not meet."""
+    """Withdraw the skills of this namespace and source that the run did not find."""
     dry_run: bool = False
     limits: Limits = DEFAULT_LIMITS
 
@@ -42,14 +42,14 @@ class Item(NamedTuple):
     """One skill file or line, before it is parsed."""
 
     shown: str
-    """The file as diagnostics name it."""
+    """The name of the file in diagnostics."""
     line: int | None
-    """1-based, in a file of JSON lines."""
+    """1-based line number in a file of JSON lines."""
     source: str
     place: str | None
-    """Its place in the store; None when only its text decides."""
+    """Its place in the store; None when it depends on the parsed text."""
     size: int
-    """Bytes of the file or of the line."""
+    """Size in bytes of the file or of the line."""
     what: Candidate | dict[str, Any]
     """The file of a folder, or the object of a line."""
 
@@ -81,40 +81,40 @@ class Step(NamedTuple):
     """The progress of an ingest."""
 
     done: int
-    """Skills that were looked at and settled, those of other partitions included."""
+    """Number of skills that are done, including those of other partitions."""
     total: int | None
-    """How many there are, as far as known: of JSON lines estimated from the bytes read."""
+    """Total number, if known; for JSON lines estimated from the bytes read."""
     published: int
     unchanged: int
     refused: int
     generation: int
-    """The last one that was acknowledged; 0 before the first."""
+    """The last acknowledged generation; 0 before the first."""
 
 
 class Ingested(NamedTuple):
     """The result of an ingest, in skills. A dry run reports what it would have done."""
 
     generation: int
-    """The last one of this run, or the store's last one if it made none."""
+    """The last generation of this run, or of the store if the run made none."""
     generations: int
     added: int
     changed: int
     unchanged: int
     withdrawn: int
     refused: int
-    """Not published: unreadable, invalid, or in the place of one that was met before."""
+    """Not published: unreadable, invalid, or at the place of an earlier one."""
     repeated: int
-    """Met a second time with the same content, or a copy of a file that was met before."""
+    """Repeated with the same content, or a copy of an earlier file."""
     elsewhere: int
-    """Left to other partitions."""
+    """Skills of other partitions."""
     warnings: int
     complete: bool
     """False when it was stopped: counted skills are done, the rest was not read."""
     pruned: bool
-    """What was not met was withdrawn. False also where that was asked for, and a fault or the end
-    of the run stood against it."""
+    """True when missing skills were withdrawn. False when that was not requested, and when errors
+    or a stop prevented it."""
     diagnostics: tuple[Diagnostic, ...]
-    """The first errors; ``refused`` may be more."""
+    """The first errors; ``refused`` may be larger."""
     left_out: int
-    """Errors that are not among the diagnostics."""
+    """Number of errors that are not among the diagnostics."""
     seconds: float

@@ -20,10 +20,10 @@ __all__ = ["NodeCatalog"]
 
 
 class NodeCatalog(Catalog):
-    """One generation of a store. No skill shadows another: those of one name stand side by side.
+    """One generation of a store. No skill shadows another; skills of one name exist side by side.
 
-    What needs every skill (iterating, ``skills``, scorers other than the default) reads every
-    record once.
+    Operations that need every skill (iterating, ``skills``, scorers other than the default) read
+    all records once.
     """
 
     __slots__ = ("follows", "library", "position", "touched")
@@ -36,14 +36,14 @@ class NodeCatalog(Catalog):
         touched: frozenset[str] | None = None,
     ) -> None:
         super().__init__(())
-        del self._skills  # read by the first who needs them: see __getattr__
+        del self._skills  # loaded on first access: see __getattr__
         self.library = library
         self.position = position
-        """Which generation of the store this is."""
+        """The generation of the store."""
         self.follows = follows
-        """Which one it came from by one step."""
+        """The previous generation, one step earlier."""
         self.touched = touched
-        """Paths that this step changed; None where that is not known."""
+        """Paths that this step changed; None when unknown."""
 
     def __getattr__(self, name: str) -> Any:
         if name != "_skills":
@@ -52,7 +52,7 @@ class NodeCatalog(Catalog):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of caller, number and stamp: the same on every node that shows this."""
+        """SHA-256 of caller, number and stamp: equal on all nodes with this generation."""
         if self._digest is None:
             caller = self.library.searcher.settings.get("caller", "")
             self._digest = sha256(f"{caller}\n{self.position}".encode()).hex()
@@ -60,12 +60,12 @@ class NodeCatalog(Catalog):
 
     @property
     def identity(self) -> str:
-        """The digest: nothing shadows anything, and it tells all else."""
+        """The digest, because nothing is shadowed."""
         return self.digest
 
     @property
     def counts(self) -> SkillCounts:
-        """How many skills there are. A store has no copies, and nothing shadows anything."""
+        """The numbers of skills. A store has neither copies nor shadowed skills."""
         if self._counts is None:
             self._counts = self.library.counts()
         return self._counts
@@ -91,9 +91,9 @@ class NodeCatalog(Catalog):
         return f"<NodeCatalog of {skills}, generation {self.position.generation}>"
 
     def get(self, name_or_id: str) -> Skill:
-        """Return the skill of that name, id or slug, in this order of trying.
+        """Return the skill with that name, id or slug; tried in this order.
 
-        Raises SkillNotFound, or AmbiguousName where skills with several contents are meant.
+        Raises SkillNotFound, and AmbiguousName when skills with different content match.
         """
         if not isinstance(name_or_id, str):
             raise InvalidInput(f"name must be a string, not {type(name_or_id).__name__}")
@@ -120,18 +120,18 @@ class NodeCatalog(Catalog):
         return True
 
     def difference(self, after: Catalog) -> tuple[tuple[Skill, ...], ...]:
-        """Return (added, changed, removed) skills of a later generation.
+        """Return the (added, changed, removed) skills of a later generation.
 
-        Where the step between them says what it touched, nothing else is looked at; skills of
-        ``added`` and ``changed`` are the new ones. Of large catalogs without such a step nothing
-        is named.
+        When the step between both is known, only the changed paths are compared. Skills in
+        ``added`` and ``changed`` are the new versions. For large catalogs without such a step the
+        result is empty.
         """
         if not isinstance(after, NodeCatalog):
             return super().difference(after)
         paths = after.touched
         unknown = paths is None or after.follows != self.position
         if unknown and max(len(self), len(after)) > EVERY:
-            return (), (), ()  # too many to compare, and there is no list of them
+            return (), (), ()  # too many to compare, and no list of changed paths
         if paths is None or unknown:
             paths = frozenset(s.path for s in self) | frozenset(s.path for s in after)
         pairs = [(self.library.at(path), after.library.at(path)) for path in sorted(paths)]
@@ -142,7 +142,7 @@ class NodeCatalog(Catalog):
         )
 
     def reload(self, progress: object = None) -> CatalogDiff:
-        """Return no difference: a generation never changes, and its node takes the next one."""
+        """Return no difference: a generation never changes. The node opens the next one."""
         return CatalogDiff((), (), (), self)
 
     @property

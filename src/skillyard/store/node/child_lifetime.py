@@ -1,4 +1,4 @@
-"""End child processes together with their parent, however the parent ended."""
+"""Ends child processes together with their parent, however the parent ended."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from threading import Thread
 __all__ = ["LOOK_S", "end_with_parent"]
 
 LOOK_S = 0.2
-"""How often it is asked whether the parent still lives."""
+"""Interval in seconds between two checks of the parent."""
 
 
 def end_with_parent(parent: int, alive: Callable[[], int] = os.getppid) -> None:
     """End this process soon after ``parent``, the process that started it, has ended.
 
-    A killed parent tells nobody, and a pipe to it stays open as long as one brother holds it.
+    A killed parent sends no signal, and a pipe to it stays open while a sibling holds it.
     """
     if alive() != parent:
         os._exit(1)

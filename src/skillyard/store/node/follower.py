@@ -26,19 +26,21 @@ from skillyard.store.values import START, Changes, Position
 __all__ = ["Follower", "Following"]
 
 LISTEN_S = 0.5
-"""How long the store is listened to at a time; the connection stays."""
+"""Seconds of one call of ``listen``; the connection stays open."""
 VERIFY_S = 2.0
-"""After so long without a change it is asked whether the generation is still the same one: a
-server that took over, or a backup put back, may have given its number to another."""
+"""After this time without a change the stamp of the generation is checked: a failover or a restored
+backup may have given its number to another generation."""
 ASK_S = 10.0
-"""What the store may take to answer here: few skills are asked for. Many are in another process."""
+"""Time limit for requests to the store in this thread, which are small. Large ones run in another
+process."""
 KNOWN = 64
-"""Generations whose age is remembered, for answers that are on their way."""
+"""Number of generations whose age is stored, for answers in progress."""
 END_S = 5.0
-"""How long an end waits for the store's answer; the thread ends by itself when it has come."""
+"""Seconds that ``close`` waits for the store's response. After that the thread ends by itself."""
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 5.0
-"""Between two tries while the store is away: doubling from the first to the longest."""
+"""Seconds between two attempts while the store is down: doubled from the first to the last
+value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +48,12 @@ class Following:
     """The state of a node in relation to its store."""
 
     store: str
-    """Its address, without credentials."""
+    """The address of the store, without credentials."""
     generation: int
-    """That answers; 0 before the first."""
+    """The generation that the node answers from; 0 before the first."""
     skills: int
     head: int
-    """The last generation that the store is known to have."""
+    """The last known generation of the store."""
     age_s: float | None
     """Seconds since the store last confirmed that there is nothing newer; None: never."""
     failure: str
@@ -61,11 +63,11 @@ class Following:
 
 
 class Follower(Closeable):
-    """Keeps the catalog of one store, as one caller sees it, in a folder of this machine.
+    """Follows a store as one caller sees it, with its index in a local folder.
 
-    ``listener`` is called, in the follower's thread, with each new catalog, and ``troubled`` with
-    what goes wrong when that changes, empty when nothing does any more. Use as a context manager,
-    or :meth:`close` it.
+    ``listener`` is called in the follower's thread with each new catalog. ``troubled`` is called
+    with the current problem when it changes, and with an empty text when it is solved. Use as a
+    context manager, or :meth:`close` it.
     """
 
     def __init__(
@@ -79,10 +81,12 @@ class Follower(Closeable):
         jobs: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Open what the folder holds. ``jobs`` processes analyse many skills; 0: by the machine.
+        """Open the catalog in the folder, if any.
 
-        Raises UnknownName, InvalidInput for an address or a caller that cannot be; SkillIoError
-        when the folder cannot be used, or another process follows into it.
+        ``jobs`` is the number of processes (0: by CPU count).
+
+        Raises UnknownName, InvalidInput for an invalid address or caller, and SkillIoError when the
+        folder cannot be used or another process updates it.
         """
         check_kind(url)
         if caller is not None:
@@ -103,14 +107,14 @@ class Follower(Closeable):
         self._position = START
         self._overdue = False
         self._anew = False
-        """What is held is damaged, and nothing of it may be built upon."""
+        """True when the index is damaged; the next one must not be built from it."""
         self._head = 0
         self._checked_at: float | None = None
         """When the store last confirmed that there was nothing newer."""
         self._confirmed: tuple[tuple[Position, float | None], ...] = ()
-        """The generations held last, newest first, and when each was last confirmed."""
+        """Recent generations, newest first, with the time of their last confirmation."""
         self._verified = 0.0
-        """When it last confirmed the stamp of this generation, and not only its number."""
+        """When the store last confirmed the stamp of this generation, not only its number."""
         self._failure = ""
         self._ending = Event()
         self._ready = Event()
@@ -126,22 +130,22 @@ class Follower(Closeable):
         self._thread = Thread(target=self._run, name="skillyard-follower", daemon=True)
 
     def start(self) -> None:
-        """Begin to follow."""
+        """Start the thread."""
         self._thread.start()
 
     @property
     def catalog(self) -> NodeCatalog | None:
-        """The newest generation, None before the first."""
+        """The newest generation; None before the first."""
         return self._catalog
 
     def wait(self, timeout_s: float | None = None) -> NodeCatalog | None:
-        """Return the catalog as soon as there is one; None when the time is up."""
+        """Return the catalog as soon as there is one; None after the timeout."""
         self._ready.wait(timeout_s)
         return self._catalog
 
     @property
     def following(self) -> Following:
-        """How things stand now."""
+        """Return the current state."""
         catalog = self._catalog
         return Following(
             self.address,
@@ -150,14 +154,14 @@ class Follower(Closeable):
             max(self._head, self._position.generation),
             self._since(self._checked_at),
             self._failure,
-            self._rebuild_process.taken,
+            self._rebuild_process.copied,
         )
 
     def age_s(self, position: Position) -> float | None:
-        """Return how long ago the store last said that nothing newer than a generation was there.
+        """Return the seconds since the store last confirmed a generation as its newest.
 
-        An answer that began before the newest one came is of the one before. None for never, and
-        for one that was held long ago.
+        An answer that started before the newest generation arrived comes from the one before. None
+        when the generation was never confirmed, or is too old to be recorded.
         """
         for known, moment in self._confirmed:
             if known == position:
@@ -170,8 +174,8 @@ class Follower(Closeable):
     def close(self) -> None:
         """Stop following; the catalog stays usable. Idempotent.
 
-        Where the store does not answer at the moment, the folder is given back when it has, or
-        with the end of this process.
+        When the store does not respond at the moment, the folder is released once it does, or when
+        this process ends.
         """
         self._ending.set()
         self._rebuild_process.end()
@@ -192,12 +196,12 @@ class Follower(Closeable):
         return self
 
     def _open(self, touched: frozenset[str] | None = None) -> bool:
-        """Take what the folder holds for the newest catalog, once the listener has it.
+        """Open the index in the folder, pass its catalog to the listener, then make it the newest.
 
-        False where it holds none that this program can use. Raises IndexDamaged, SkillIoError,
-        and what the listener raises; what is held stays then.
+        Returns False when the folder contains no usable index. Raises IndexDamaged, SkillIoError,
+        and the errors of the listener; the previous catalog then stays.
         """
-        # A file is known by its name, which tells its content: of one that is damaged, too.
+        # File names contain the content hash, also those of damaged files.
         before = None if self._catalog is None or self._anew else self._catalog.library
         searcher = self._state.open(None if before is None else before.searcher)
         if searcher is None:
@@ -205,7 +209,7 @@ class Follower(Closeable):
         library = NodeLibrary(searcher, bundled_table(), before)
         position = position_in(searcher)
         catalog = NodeCatalog(library, position, self._position, touched)
-        # Until it is confirmed itself it is as old as the one before.
+        # Until it is confirmed itself, it has the age of the previous one.
         self._confirmed = ((position, self._checked_at), *self._confirmed)[:KNOWN]
         self._listener(catalog)
         self._catalog, self._position = catalog, position
@@ -236,7 +240,7 @@ class Follower(Closeable):
             store.close()
 
     def _step(self) -> None:
-        """Ask once, wait a little for news, and take them over."""
+        """Ask the store once, wait for news for a short time, and apply it."""
         first = self._store is None
         if self._store is None:
             self._store = open_store(
@@ -259,11 +263,11 @@ class Follower(Closeable):
         self._advance(store)
 
     def _advance(self, store: CatalogStore) -> None:
-        """Take over what the store has.
+        """Bring the index up to date.
 
-        Raises what the store raises, SkillIoError, IndexDamaged.
+        Raises the errors of the store, SkillIoError, IndexDamaged.
         """
-        now = self._clock()  # later publishes may be missed
+        now = self._clock()  # publishes after this moment may be missing
         try:
             whole = self._anew or self._overdue
             page = None if whole else few_changes(store, self._position)
@@ -284,7 +288,7 @@ class Follower(Closeable):
             self._confirm(now)
 
     def _confirm(self, now: float) -> None:
-        """Note that nothing newer was there at a moment."""
+        """Record that nothing newer existed at a moment."""
         self._checked_at = now
         self._confirmed = ((self._position, now), *self._confirmed[1:])
 
@@ -315,6 +319,6 @@ class Follower(Closeable):
 
 
 def _touched(page: Changes) -> frozenset[str]:
-    """Return the paths of what a page changes."""
+    """Return the paths that a page changes."""
     keys = [*page.withdrawals, *(version.key for version in page.upserts)]
     return frozenset(map(path_of, keys))

@@ -1,4 +1,4 @@
-"""Apply the store's changes to the node's index: build the next generation, then switch to it."""
+"""Applies the store's changes to the node's index: builds a generation, then switches to it."""
 
 from __future__ import annotations
 
@@ -23,34 +23,34 @@ from skillyard.store.values import START, Changes, Position, Version
 __all__ = ["FEW", "Applied", "Progress", "apply_few", "few_changes", "is_little", "rebuild"]
 
 FEW = 256
-"""Changes that are applied at once, beside the answers: about half a second of work."""
+"""Number of changes that are applied in the serving process: about half a second of work."""
 FEW_CHARACTERS = 2_000_000
-"""In the bodies of those: twice what so many usual skills have, and about two seconds of work."""
+"""Total size of their bodies: twice that of this many usual skills, about two seconds of work."""
 FEW_REWRITTEN = 2_000
-"""Documents that may be copied then, to keep the segments few."""
+"""Documents that may be copied at that time to merge segments."""
 PAGE = 1_000
-"""Skills that are asked for at a time when there are many."""
+"""Skills per page when there are many."""
 COMMITTED = 64_000
-"""Skills after which an index in the making is written down: whole pages that fill a segment."""
+"""Skills after which the unfinished index is committed: whole pages that fill a segment."""
 CHUNK = 32
-"""Skills that a worker analyses at a time."""
+"""Skills per task of a worker."""
 _REACHED = "reached"
-"""Note of an index in the making: how far the pages have got."""
+"""Note in an unfinished index: the position in the pages."""
 
 Progress = Callable[[int], None]
-"""Called with how many skills were taken over so far."""
+"""Called with the number of skills applied so far."""
 
 
 class Applied(NamedTuple):
-    """What was done."""
+    """The result of applying changes."""
 
     position: Position
     overdue: bool = False
-    """Segments want merging, which :func:`rebuild` does."""
+    """True when segments should be merged, which :func:`rebuild` does."""
 
 
 def few_changes(store: CatalogStore, position: Position) -> Changes | None:
-    """Return what changed since, in one page. None where :func:`rebuild` has to do it."""
+    """Return the changes since a position in one page; None when :func:`rebuild` is needed."""
     if not position.generation:
         return None
     page = store.changes(position, limit=FEW)
@@ -58,16 +58,16 @@ def few_changes(store: CatalogStore, position: Position) -> Changes | None:
 
 
 def is_little(page: Changes) -> bool:
-    """True for a complete page that holds up no answers while it is taken over in this process."""
+    """True for a complete page that is small enough to apply in the serving process."""
     characters = sum(len(version.skill.body or "") for version in page.upserts)
     return page.complete and len(page.upserts) <= FEW and characters <= FEW_CHARACTERS
 
 
 def apply_few(state: NodeState, page: Changes) -> Applied:
-    """Apply a complete page to the index that answers, as one generation of it.
+    """Apply a complete page to the current index as one generation.
 
-    Raises SkillIoError, and IndexDamaged where it has to copy what is damaged; the generation
-    before stays then.
+    Raises SkillIoError, and IndexDamaged when damaged data would be copied; the previous generation
+    then stays.
     """
     folder = state.current()
     if folder is None:
@@ -91,12 +91,12 @@ def rebuild(
     progress: Progress | None = None,
     anew: bool = False,
 ) -> Applied:
-    """Make the index of the store's last generation beside the one that answers, and switch.
+    """Build the index of the store's last generation beside the current one, and switch.
 
-    It begins as what is there where the store can say what changed since, and goes on where it
-    was interrupted; ``anew``, or where that turns out to be damaged, nothing of it is taken over.
-    ``jobs`` processes analyse. Raises what the store raises, SkillIoError, and IndexDamaged for
-    what it wrote itself; what was reached stays and is gone on with.
+    The build starts from a copy of the current index when the store knows the changes since, and
+    continues an interrupted build. With ``anew``, or when the copy is damaged, it starts from
+    nothing. ``jobs`` processes analyse the skills. Raises the errors of the store, SkillIoError,
+    and IndexDamaged for its own new files; the next call continues the build.
     """
     if anew:
         state.drop_building()
@@ -125,7 +125,7 @@ def _round(
     page = store.changes(position, limit=PAGE)
     if not _goes_on(position, page):
         state.drop_building()
-    taken = since = 0
+    applied = since = 0
     with state.writer(state.building) as writer:
         documents = analysis.begin(page.upserts)
         while True:
@@ -139,10 +139,10 @@ def _round(
                 writer.delete(key_text(key))
             for document in documents():
                 writer.add(document)
-            taken += len(page.upserts) + len(page.withdrawals)
+            applied += len(page.upserts) + len(page.withdrawals)
             since += len(page.upserts)
             if progress is not None:
-                progress(taken)
+                progress(applied)
             if after is None:
                 break
             if since >= COMMITTED:
@@ -173,7 +173,7 @@ def _opened(state: NodeState, folder: str | None) -> SegmentSearcher | None:
 
 
 def _begun(state: NodeState, old: SegmentSearcher | None) -> Position:
-    """Return the position to continue from; the unfinished index holds everything before it."""
+    """Return the position to continue from. The unfinished index contains everything before it."""
     building = _opened(state, state.building)
     if building is not None and building.notes.get(_REACHED):
         try:
@@ -190,7 +190,7 @@ def _begun(state: NodeState, old: SegmentSearcher | None) -> Position:
 
 
 class _Analysis:
-    """Makes documents of versions, in other processes where there are many."""
+    """Builds documents of versions, in worker processes when there are many."""
 
     def __init__(self, old: SegmentSearcher | None, stack: ExitStack, jobs: int) -> None:
         self.old = old

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from skillyard.catalog.counts import SkillCounts
 from skillyard.errors import IndexDamaged, InvalidInput
-from skillyard.index.document import EXCLUDED
 from skillyard.index.facet_terms import NAME_TERM
 from skillyard.index.library import Library
+from skillyard.index.searcher import EXCLUDED
 from skillyard.index.segment_searcher import MASK, SHIFT, SegmentSearcher
 from skillyard.index.token_table import TokenTable
 from skillyard.skill import Skill
@@ -28,13 +28,13 @@ from skillyard.store.node.records import (
 __all__ = ["EVERY", "NodeLibrary"]
 
 KEPT = 20_000
-"""Skills that were asked for and stay in memory: about 150 MB at the usual 7 KB each."""
+"""Number of cached skills: about 150 MB at the usual 7 KB each."""
 KEPT_CHARACTERS = 200_000_000
-"""In the bodies of those, for skills that are not usual."""
+"""Total size of their bodies, which bounds the memory of unusually large skills."""
 EVERY = 100_000
-"""Skills that are ever read all together, into about a gigabyte."""
+"""Maximum number of skills that are read all together, into about a gigabyte."""
 NEAR = 3
-"""Names that are told when there is none of the one that was asked for."""
+"""Number of similar names in the error for an unknown name."""
 
 
 class NodeLibrary(Library):
@@ -49,9 +49,9 @@ class NodeLibrary(Library):
         self.table = table
         self._cache: dict[int, Skill] = {}
         self._ordinals: dict[str, int] = {}
-        """Of the skills kept, by path; written before the skill is given out."""
+        """The cached skills by path, added before the skill is returned."""
         self._characters = 0
-        """In the bodies of the skills kept."""
+        """Total size of the bodies of the cached skills."""
         self._excluded: tuple[int, ...] | None = None
         self._hidden: tuple[int, ...] | None = None
         self._patterns: dict[int, tuple[str, ...]] | None = None
@@ -61,7 +61,7 @@ class NodeLibrary(Library):
             self._take_over(before)
 
     def _take_over(self, before: NodeLibrary) -> None:
-        """Keep the cached skills of segments that both generations share."""
+        """Copy the cached skills of segments that both generations share."""
         places = {segment.identity: n for n, segment in enumerate(self.searcher.segments)}
         moved = [places.get(segment.identity, -1) for segment in before.searcher.segments]
         for ordinal, skill in list(before._cache.items()):
@@ -76,7 +76,7 @@ class NodeLibrary(Library):
 
     @property
     def skills(self) -> Sequence[Skill]:  # type: ignore[override]
-        """Every skill by name, then path. The first access reads all of them.
+        """All skills by name, then path. The first access reads them.
 
         Raises InvalidInput when they are too many for one process.
         """
@@ -104,7 +104,7 @@ class NodeLibrary(Library):
             self._cache, self._ordinals, self._characters = {}, {}, 0
         self._ordinals[skill.path] = ordinal
         self._characters += len(skill.body or "")
-        return self._cache.setdefault(ordinal, skill)  # one object, whichever thread was first
+        return self._cache.setdefault(ordinal, skill)  # all threads get the same object
 
     def provenance(self, ordinal: int) -> Provenance:
         """Return the origin of the skill of an ordinal. Raises IndexDamaged."""
@@ -115,7 +115,7 @@ class NodeLibrary(Library):
 
     @property
     def is_damaged(self) -> bool:
-        """True once a read has met damage in the index."""
+        """True after a read has detected damage in the index."""
         return self._unread or any(segment.is_damaged for segment in self.searcher.segments)
 
     def _unreadable(self) -> IndexDamaged:
@@ -141,21 +141,21 @@ class NodeLibrary(Library):
         return None if ordinal is None else self.skill(ordinal)
 
     def named(self, name: str) -> list[Skill]:
-        """Return the skills of exactly this name, by path."""
+        """Return the skills with exactly this name, by path."""
         return self._marked(NAMED + name, lambda skill: skill.name == name)
 
     def with_id(self, document_id: str) -> list[Skill]:
-        """Return the skills of that document id, by path."""
+        """Return the skills with that document id, by path."""
         return self._marked(ID + document_id, lambda skill: skill.id == document_id)
 
     def with_slug(self, slug: str) -> list[Skill]:
-        """Return the skills of that slug, by path."""
+        """Return the skills with that slug, by path."""
         skills = [skill for skill in self.named(slug) if skill.slug == slug]
         skills += self._marked(SLUG + slug, lambda skill: skill.slug == slug != skill.name)
         return sorted(skills, key=lambda skill: skill.key)
 
     def near(self, name: str) -> list[str]:
-        """Return up to three names that share words with this one, nearest first."""
+        """Return up to three names that share words with this one, most similar first."""
         from skillyard.analysis import STANDARD
 
         words = dict.fromkeys(STANDARD.terms(name))
@@ -170,10 +170,10 @@ class NodeLibrary(Library):
         return sorted(filter(is_meant, skills), key=lambda skill: skill.key)
 
     def _apart(self, mark: str) -> Iterator[int]:
-        """Yield the ordinals of the hidden and the conventions that hold a mark.
+        """Yield the ordinals of the hidden skills and conventions that have a mark.
 
-        Postings leave out what is no answer, so their own lists of terms are looked at, in the
-        segments that know the mark at all.
+        Postings omit excluded documents, so the forward lists of the segments with this mark are
+        searched.
         """
         if self._excluded is None:
             self._excluded = tuple(self._flagged(EXCLUDED))
@@ -186,7 +186,7 @@ class NodeLibrary(Library):
                     yield ordinal
 
     def _holding(self, term: str) -> Iterator[int]:
-        """Yield the ordinals of the answers that hold a term."""
+        """Yield the ordinals of the searchable skills that have a term."""
         for place, segment in enumerate(self.searcher.segments):
             number = segment.term(term)
             if number >= 0:
@@ -204,11 +204,11 @@ class NodeLibrary(Library):
         excluded = tuple(self._flagged(EXCLUDED)) if self._excluded is None else self._excluded
         hidden = tuple(self._flagged(HIDDEN)) if self._hidden is None else self._hidden
         self._excluded, self._hidden = excluded, hidden
-        conventions = len(excluded) - len(hidden)  # what is left out for neither reason is none
+        conventions = len(excluded) - len(hidden)  # the other excluded ones are conventions
         return SkillCounts(len(self) - conventions, len(hidden), 0, 0, conventions)
 
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
-        """Return by ordinal the file patterns of the skills that declare some."""
+        """Return the file patterns of skills by ordinal; skills without patterns are left out."""
         if self._patterns is None:
             self._patterns = {o: self.skill(o).triggers.files for o in self._flagged(PATTERNS)}
         return self._patterns

@@ -18,7 +18,7 @@ from skillyard.store.opening import login_of, open_store
 __all__ = ["RebuildProcess"]
 
 END_S = 5.0
-"""How long the process may take to end before it is killed."""
+"""Seconds that the process may take to end before it is killed."""
 
 
 class RebuildProcess:
@@ -30,7 +30,7 @@ class RebuildProcess:
         self._state = state
         self._jobs = jobs
         self._ended = Event()
-        self.taken = 0
+        self.copied = 0
         """Skills copied so far; 0 when no rebuild runs."""
 
     def rebuild(self, *, anew: bool = False) -> None:
@@ -43,7 +43,7 @@ class RebuildProcess:
         ours, theirs = context.Pipe(duplex=False)
         where = (self._url, self._caller, self._state.folder)
         arguments = (theirs, *where, self._jobs, anew, os.getpid())
-        # The address travels through a pipe: it may hold a password, and arguments are public.
+        # The address is sent through a pipe: it may contain a password, and arguments are public.
         process = context.Process(target=_rebuild, args=arguments, name="skillyard-rebuild")
         process.start()
         theirs.close()
@@ -56,11 +56,11 @@ class RebuildProcess:
                     message = ours.recv()
                 except EOFError:
                     break
-                if message[0] != "taken":
+                if message[0] != "copied":
                     break
-                self.taken = message[1]
+                self.copied = message[1]
         finally:
-            self.taken = 0
+            self.copied = 0
             _end(process, ours)
         if not self._ended.is_set():
             _raise(message, process.exitcode, self._state.folder)
@@ -110,11 +110,11 @@ def _rebuild(
     end_with_parent(parent)
     reported_at = 0.0
 
-    def tell(taken: int) -> None:
+    def tell(copied: int) -> None:
         nonlocal reported_at
         if time.monotonic() - reported_at > LOOK_S:
             reported_at = time.monotonic()
-            pipe.send(("taken", taken))
+            pipe.send(("copied", copied))
 
     try:
         state = NodeState(folder, caller, login_of(url))

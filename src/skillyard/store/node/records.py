@@ -1,4 +1,4 @@
-"""Convert a stored version to a record of the node's index, and back to a skill."""
+"""Converts a stored version to a record of the node's index, and back to a skill."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import zlib
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from skillyard.index.document import EXCLUDED, IndexedDocument
+from skillyard.index.document import IndexedDocument
 from skillyard.index.document_builder import build_document
+from skillyard.index.searcher import EXCLUDED
 from skillyard.index.token_table import TokenTable
 from skillyard.skill import SKILL_FIELDS, STORED, Origin, Skill
 from skillyard.store.values import StoreKey, Version
@@ -30,10 +31,10 @@ __all__ = [
 ]
 
 VERSION = "1"
-"""Grows when records, marks or flags change their shape: an index of another one is made anew."""
+"""Version of records, marks and flags. An index of another version is rebuilt."""
 
 HIDDEN = 2
-"""Flag: only an explicit call chooses the skill. It is EXCLUDED too."""
+"""Flag: the skill is only selected by an explicit call. It is combined with EXCLUDED."""
 PATTERNS = 4
 """Flag: the skill declares file patterns."""
 
@@ -42,18 +43,18 @@ NAMED = "\x0e"
 ID = "\x0f"
 """Mark: followed by the document id."""
 SLUG = "\x10"
-"""Mark: followed by the slug, where it is not the name."""
+"""Mark: followed by the slug, when it differs from the name."""
 FULL = 0.999
-"""The impact of a mark that is simply there."""
+"""The impact of every mark."""
 LEVEL = 1
-"""Of the compression: a third of the size at a tenth of a millisecond."""
+"""Compression level: a third of the size, in a tenth of a millisecond."""
 
 
 class Provenance(NamedTuple):
-    """What the store records about a skill beside its content."""
+    """The data that the store records about a skill beside its content."""
 
     digest: str
-    """SHA-256 of all that makes the content: 64 digits."""
+    """SHA-256 of the content: 64 digits."""
     version: int
     generation: int
     publisher: str
@@ -93,8 +94,8 @@ def document_of_version(
 ) -> IndexedDocument:
     """Return the index document of a version.
 
-    ``known`` is the document under the same key: with the same content it is not analysed again.
-    Raises ValueError, TypeError, KeyError for an unreadable one.
+    ``known`` is the existing document with the same key. If its content is equal, it is not
+    analysed again. Raises ValueError, TypeError, KeyError for an unreadable one.
     """
     skill = version.skill
     out = skill.hidden or skill.origin == Origin.CONVENTION

@@ -30,15 +30,15 @@ from skillyard.store.values import START, Position
 __all__ = ["POSITION", "VIEWER", "NodeState", "position_in", "state_folder"]
 
 POSITION = "position"
-"""Note: the generation that an index holds whole."""
+"""Note: the generation that an index contains completely."""
 VIEWER = "caller"
-"""Setting: whose view an index holds."""
+"""Setting: the caller whose view an index contains."""
 _CURRENT = "current"
 _BUILDING = "building"
 _LOCK = "follower.lock"
 _MAKING = "making.lock"
 MAKING_WAIT_S = 5.0
-"""What a process that makes an index may take to end after the follower that started it."""
+"""Seconds that a rebuild process may take to end after the follower that started it."""
 _NAMED = re.compile(r"segments-[0-9]{8}")
 
 
@@ -58,9 +58,9 @@ class NodeState:
     """A node's folder. Only the process that holds :meth:`lock` changes it."""
 
     def __init__(self, folder: str, caller: str | None = None, login: str = "") -> None:
-        """``login`` is the database's, whose view it is where no caller is named.
+        """``login`` is the login of the database, whose view it is when no caller is named.
 
-        Raises SkillIoError where the folder cannot be made, InvalidInput on Windows.
+        Raises SkillIoError when the folder cannot be created, InvalidInput on Windows.
         """
         refuse_windows(
             "nodes that follow a store",
@@ -95,7 +95,7 @@ class NodeState:
         return os.path.join(self.folder, name) if _NAMED.fullmatch(name) else None
 
     def open(self, before: SegmentSearcher | None = None) -> SegmentSearcher | None:
-        """Open the current index. None when this version has made none.
+        """Open the current index; None when there is none of this version.
 
         Raises IndexDamaged, SkillIoError.
         """
@@ -103,7 +103,7 @@ class NodeState:
         return None if folder is None else self.opened(folder, before)
 
     def opened(self, folder: str, before: SegmentSearcher | None = None) -> SegmentSearcher | None:
-        """Open an index of this node. None when this version has made none."""
+        """Open an index of this node; None when there is none of this version."""
         searcher = open_index(folder, before)
         return searcher if searcher is not None and searcher.settings == self.settings else None
 
@@ -120,7 +120,7 @@ class NodeState:
         )
 
     def copy_to_building(self, folder: str) -> None:
-        """Begin the next index as a copy of the one in ``folder``. Segments are shared, not copied.
+        """Start the next index as a copy of the one in ``folder``. Segments are shared, not copied.
 
         Raises SkillIoError.
         """
@@ -168,13 +168,13 @@ class NodeState:
 
         A rebuild process of a killed follower may still run here; this waits for its end.
         """
-        taken = FollowerLock(os.path.join(self.folder, _LOCK), self.folder)
+        held = FollowerLock(os.path.join(self.folder, _LOCK), self.folder)
         try:
             self.lock_making().close()
         except BaseException:
-            taken.close()
+            held.close()
             raise
-        return taken
+        return held
 
     def lock_making(self) -> FollowerLock:
         """Lock the building of an index. Raises SkillIoError."""

@@ -64,7 +64,7 @@ def sync(
 def _advance(store: CatalogStore, state: NodeState, jobs: int, progress: Progress | None) -> None:
     searcher = state.open()
     held = START if searcher is None else position_in(searcher)
-    page = few_changes(store, held)  # none for a folder that holds nothing
+    page = few_changes(store, held)  # None for an empty folder
     if page is not None and (page.position == held or not apply_few(state, page).overdue):
         return
     rebuild(store, state, jobs=jobs, progress=progress)

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from skillyard.embedding import endpoint
-from skillyard.errors import EmbedderFailed, SkillError, SkillyardError
+from skillyard.embedding.protocol import embedder_names
+from skillyard.errors import EmbedderFailed, InvalidInput, SkillError, SkillyardError
+from skillyard.ranking.registry import SCORER_VARIABLE, default_scorer
 from skillyard.remote.sources import settings
 from skillyard.remote.sources.settings import GITHUB_TOKENS, Settings, config_path, load_settings
 from skillyard.usecases.doctor.finding import ERROR, INFO, OK, WARNING, Finding
@@ -26,6 +28,7 @@ VARIABLES = frozenset(
         *("SKILLYARD_KERNEL", "SKILLYARD_LOG", "SKILLYARD_LOG_TEXT", "SKILLYARD_STATE"),
         *("SKILLYARD_HTTP_TOKEN", "SKILLYARD_HTTP_TOKEN_FILE", "SKILLYARD_HTTP_URL"),
         *("SKILLYARD_PUBLISHER", "SKILLYARD_STORE"),
+        SCORER_VARIABLE,
         *("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
         *("CLAUDE_CONFIG_DIR", "CODEX_HOME"),
         *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),
@@ -45,6 +48,7 @@ def environment(request: Request) -> Iterator[Finding]:
         if name.startswith("SKILLYARD_") and name not in VARIABLES:
             yield _unknown(name)
     yield from _settings()
+    yield _scorer()
     yield _embedder()
 
 
@@ -111,10 +115,33 @@ def _network(settings: Settings) -> Finding:
     return Finding("network", OK, f"remotes are asked; the GitHub token comes from {name}")
 
 
+def _scorer() -> Finding:
+    try:
+        name = default_scorer()
+    except InvalidInput as error:
+        return Finding(
+            "scorer",
+            ERROR,
+            f"the default scorer cannot be used: {error}",
+            "Correct or remove the variable, or install what it names.",
+            unset_command(SCORER_VARIABLE),
+        )
+    return Finding("scorer", OK, f"the default scorer is {name}")
+
+
+def _without_server() -> str:
+    if "encoder" in embedder_names():
+        return "the sentence encoder is installed; `--scorer hybrid+encoder` uses it"
+    return (
+        "no embeddings server is named, and skillyard-encoder is not installed; `hybrid` works"
+        " without them, and finds less for vague requests"
+    )
+
+
 def _embedder() -> Finding:
     names = [name for name in (endpoint.URL, endpoint.MODEL) if os.environ.get(name)]
     if not names:
-        return Finding("embedder", OK, "no embeddings server is named; `hybrid` works without one")
+        return Finding("embedder", OK, _without_server())
     if len(names) == 1:
         (missing,) = {endpoint.URL, endpoint.MODEL} - {*names}
         return Finding(

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from skillyard.shapes import doctor as shapes
+from skillyard.shapes.encoder import from_attributes
+
 __all__ = ["ERROR", "INFO", "OK", "STATUSES", "WARNING", "Diagnosis", "Finding"]
 
 OK = "ok"
@@ -40,9 +43,9 @@ class Finding(NamedTuple):
     details: Mapping[str, Any] = _NONE
     """The facts behind the message, as JSON values."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return one entry of ``skillyard.doctor/1``."""
-        return {**self._asdict(), "details": dict(self.details)}
+    def document(self) -> shapes.Finding:
+        """Return the finding as a document shows it."""
+        return from_attributes(shapes.Finding, self)
 
 
 class Diagnosis(NamedTuple):
@@ -64,11 +67,10 @@ class Diagnosis(NamedTuple):
         """True when no finding is an error."""
         return all(finding.status != ERROR for finding in self.findings)
 
-    def to_dict(self) -> dict[str, Any]:
+    def document(self) -> shapes.Diagnosis:
         """Return ``skillyard.doctor/1``."""
-        return {
-            "schema": "skillyard.doctor/1",
-            "version": self.version,
-            "findings": [finding.to_dict() for finding in self.findings],
-            "counts": self.counts,
-        }
+        return shapes.Diagnosis(
+            version=self.version,
+            findings=tuple(finding.document() for finding in self.findings),
+            counts=self.counts,
+        )

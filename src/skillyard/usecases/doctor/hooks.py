@@ -238,7 +238,7 @@ def _trust(request: Request, *, is_used: bool) -> Iterator[Finding]:
             "state": "changed" if any(paths for _, paths in news) else "approved",
             "skills": len(review.skills),
             **{word: list(paths) for word, paths in news},
-            "refused": [list(each) for each in review.refused],
+            "refused": [[each.path, each.why] for each in review.refused],
         }
         finding = Finding("trust", OK, "", path=project.path, details=details)
         command = f"skillyard trust {shlex.quote(project.path)}"

@@ -10,11 +10,12 @@ from skillyard.decisions.files import state_folder
 from skillyard.errors import InvalidSkillsRoot, SkillError
 from skillyard.index.indexed_catalog import indexing_is_off
 from skillyard.index.library_spec import cache_folder
+from skillyard.shapes.indexes import IndexStatus
 from skillyard.text import plural
 from skillyard.usecases.doctor.finding import INFO, OK, WARNING, Finding
 from skillyard.usecases.doctor.programs import export_command, unset_command
 from skillyard.usecases.doctor.request import Request, root_options
-from skillyard.usecases.library_index import IndexStatus, index_status
+from skillyard.usecases.library_index import index_status
 
 __all__ = ["index_finding", "storage", "writable"]
 

@@ -127,18 +127,18 @@ def _folders(leaves: list[Entry]) -> dict[str, Entry]:
     """Return an entry for every folder above the leaves, the root with an empty path included."""
     children: dict[str, list[Entry]] = defaultdict(list)
     children[""] = []
-    taken: set[str] = set()
+    paths: set[str] = set()
     for leaf in leaves:
-        if leaf.path in taken or not all(leaf.path.split("/")):
+        if leaf.path in paths or not all(leaf.path.split("/")):
             raise InvalidInput(
                 f"{leaf.path!r} cannot be in a tree: give each path once, without empty parts"
             )
-        taken.add(leaf.path)
+        paths.add(leaf.path)
         parent = leaf.path.rpartition("/")[0]
         children[parent].append(leaf)
         while parent and (parent := parent.rpartition("/")[0]) not in children:
             children[parent] = []
-    if clash := taken & children.keys():
+    if clash := paths & children.keys():
         raise InvalidInput(f"{min(clash)!r} is both a file and a folder: rename one of them")
     entries: dict[str, Entry] = {}
     for folder in sorted(children, key=lambda path: path.count("/") if path else -1, reverse=True):

@@ -1,1 +1,1 @@
-"""The routes: :mod:`.table` lists them, each of the others holds the answers of one subject."""
+"""The routes: :mod:`.table` lists them, and each other module handles one subject."""

@@ -1,4 +1,4 @@
-"""``/.well-known/agent-skills/``: the index of this catalog, and the files that it names."""
+"""``/.well-known/agent-skills/``: the index of this catalog, and the files that it lists."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ FRESH = "max-age=60, must-revalidate"
 
 
 async def index(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with the index."""
+    """Return the index."""
     snapshot = await context.snapshot()
     shape = await context.in_thread(index_of, context.publication, snapshot)
     return _open(context, request, json_reply(shape, tagged=True))
 
 
 async def skill_file(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with the SKILL.md of a published skill, byte for byte. Raises Refused: 404, 503."""
+    """Return the SKILL.md of a published skill, byte for byte. Raises Refused: 404, 503."""
     return await _file(context, request, file_of, "text/markdown; charset=utf-8")
 
 
 async def skill_archive(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with all files of a published skill that has several. Raises Refused: 404, 503."""
+    """Return all files of a published skill with several files. Raises Refused: 404, 503."""
     return await _file(context, request, archive_of, "application/zip")
 
 
@@ -62,7 +62,7 @@ async def _file(
 
 
 def _open(context: AppContext, request: RouteRequest, reply: Reply) -> Reply:
-    """Let pages of the named origins read it, and caches keep it for a minute."""
+    """Allow pages of the configured origins to read it, and caches to store it for a minute."""
     scope = "private" if context.options.token else "public"
     reply = reply.with_headers(Cache_Control=f"{scope}, {FRESH}", Vary="Origin")
     if request.origin and context.guard.allows(request.origin):

@@ -21,7 +21,7 @@ __all__ = ["description", "health", "metrics", "openapi", "root"]
 
 
 async def root(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with names and links."""
+    """Return names and links."""
     document = shapes.Root(
         name="skillyard",
         version=__version__,
@@ -42,13 +42,15 @@ async def root(context: AppContext, request: RouteRequest) -> Reply:
 
 
 async def health(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with the true state; 503 when requests for skills cannot be answered."""
+    """Return the state of the service; 503 when requests for skills cannot be answered."""
     snapshot, follower = context.follower.snapshot, context.follower
     if not context.closing:
         follower.refresh_if_due()
     stats = await context.in_thread(context.searches.cache_stats)
     sources, fault = await context.in_thread(_sources, context)
-    degraded = bool(follower.failure or fault) or any(s["state"] == "failed" for s in sources)
+    vectors = follower.vectors.state(snapshot)
+    broken = follower.failure or fault or follower.vectors.failure
+    degraded = bool(broken) or any(each.state == "failed" for each in sources)
     status = "degraded" if degraded else "healthy"
     if snapshot is None:
         status = "unavailable" if follower.failure else "starting"
@@ -56,7 +58,7 @@ async def health(context: AppContext, request: RouteRequest) -> Reply:
         status = "stopping"
     able = snapshot is not None and not context.closing
     counts = NO_SKILLS if snapshot is None else snapshot.whole.counts
-    facts, building = dict(follower.facts()), follower.building
+    building = follower.building
     document = shapes.Health(
         status=status,
         version=__version__,
@@ -70,26 +72,27 @@ async def health(context: AppContext, request: RouteRequest) -> Reply:
             failure=follower.failure or None,
             counts=counts.document(),
         ),
-        store=shapes.StoreState(**facts) if facts else None,
+        store=follower.store_state,
         building=None if building is None else from_attributes(shapes.Building, building),
-        sources=tuple(shapes.SourceState(**source) for source in sources),
+        vectors=vectors,
+        sources=sources,
         sources_failure=fault or None,
-        requests=shapes.Requests(working=context.limiter.taken, waiting=context.limiter.waiting),
+        requests=shapes.Requests(working=context.limiter.running, waiting=context.limiter.waiting),
     )
     reply = json_reply(encode(document), 200 if able else 503)
     return reply if able else reply.with_headers(Retry_After="1")
 
 
-def _sources(context: AppContext) -> tuple[list[dict[str, Any]], str]:
-    """Return the state of each default source, or what keeps them from being there at all."""
+def _sources(context: AppContext) -> tuple[tuple[shapes.SourceState, ...], str]:
+    """Return the state of each default source, or the reason why there are none."""
     try:
         return context.source_health.states(context.searches.source_names()), ""
     except SkillyardError as error:
-        return [], getattr(error, "code", "") or type(error).__name__
+        return (), getattr(error, "code", "") or type(error).__name__
 
 
 async def metrics(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with the figures."""
+    """Return the metrics."""
     stats = await context.in_thread(context.searches.cache_stats)
     figures = [*context.metrics.figures(), *_figures(context, stats)]
     return Reply(render_metrics(figures).encode("utf-8"), MEDIA)
@@ -100,7 +103,7 @@ def _figures(context: AppContext, stats: CacheStats) -> Iterator[Figure]:
     counts = NO_SKILLS if snapshot is None else snapshot.whole.counts
     generation = 0 if snapshot is None else snapshot.generation
     gauges = (
-        ("http_working", "Requests that are worked on.", context.limiter.taken),
+        ("http_working", "Requests that are worked on.", context.limiter.running),
         ("http_waiting", "Requests that wait for a place.", context.limiter.waiting),
         ("catalog_skills", "Skills of the catalog.", counts.skills),
         (
@@ -137,13 +140,13 @@ def _figures(context: AppContext, stats: CacheStats) -> Iterator[Figure]:
 
 
 async def openapi(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with the description of this service."""
+    """Return the OpenAPI document."""
     if "openapi" not in context.fixed_bodies:
         context.fixed_bodies["openapi"] = json_bytes(description(context))
     return Reply(context.fixed_bodies["openapi"], tagged=True)
 
 
 def description(context: AppContext) -> dict[str, Any]:
-    """Return the OpenAPI document of this service, with the scorers and sources that it has."""
+    """Return the OpenAPI document with the scorers and sources of this service."""
     choices = {"scorer": scorer_names(), "source": context.searches.known_names}
     return document(context.routes, secured=bool(context.options.token), choices=choices)

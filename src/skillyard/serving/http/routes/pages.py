@@ -1,9 +1,9 @@
-"""The pages for people: ``/``, ``/docs``, ``/page/…``, what they load, and refusals as pages.
+"""The pages for people: ``/``, ``/docs``, ``/page/…``, their assets, and refusals as pages.
 
-Where a bearer token is set, a browser cannot send it, and the pages answer 401 with a page that
-says what to do: a reverse proxy that adds the header, or loopback without a token. The token is
-never taken from an address or a cookie, for addresses are kept in histories and logs, and cookies
-are sent along with the requests that other sites make.
+With a bearer token set, a browser cannot send it, and the pages return 401 with a page that names
+the alternatives: a reverse proxy that adds the header, or loopback without a token. The token is
+never read from an address or a cookie, because addresses are stored in histories and logs, and
+browsers send cookies with requests that other sites make.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import os
 from skillyard.catalog.snapshot import all_roots, parse_roots
 from skillyard.errors import SkillError, SkillyardError, UnknownName
 from skillyard.index.progress import Progress
-from skillyard.ranking.match import rank
+from skillyard.ranking.match import Match, rank
 from skillyard.ranking.query import Query
-from skillyard.ranking.registry import DEFAULT_SCORER, scorer_names
+from skillyard.ranking.registry import DEFAULT_SCORER, default_scorer, scorer_names
 from skillyard.remote.search import FoundSkill, SearchResult, SearchService, SourceStatus
 from skillyard.resources import Resource, list_resources
 from skillyard.serving.http.routes import operations
@@ -27,7 +27,7 @@ from skillyard.serving.runtime.errors import BUILDING, Refused, failed, refusal_
 from skillyard.serving.runtime.local import LOCAL, hit_of
 from skillyard.serving.runtime.options import ServiceOptions, is_loopback
 from skillyard.serving.runtime.skill_lookup import skill_by_source
-from skillyard.serving.runtime.snapshot import Snapshot
+from skillyard.serving.runtime.snapshot import Ranking, Snapshot
 from skillyard.serving.web.addresses import EVALUATE, HOME, evaluate_address, fits, search_address
 from skillyard.serving.web.assets import asset
 from skillyard.serving.web.browse_page import browse_page
@@ -46,18 +46,20 @@ from skillyard.serving.web.search_page import (
 )
 from skillyard.serving.web.skill_page import SkillView, skill_page
 from skillyard.shapes.encoder import encode
-from skillyard.usecases import Selected, evaluate_skills, select_skills, why_skill
+from skillyard.usecases.recommendations import evaluate_skills
+from skillyard.usecases.skill_explanation import Why, why_skill
+from skillyard.usecases.skill_selection import Selected, select_skills
 
 __all__ = ["browse", "docs", "evaluate", "evaluate_by_form", "home", "home_by_form",
            "refusal_reply", "skill", "static"]  # fmt: skip
 
 LIMIT = 10
 FOLDERS = 20
-"""Folders that an empty library names."""
+"""Number of folders that the page of an empty library names."""
 _HEADERS = {
     "Content-Security-Policy": POLICY,
-    # Our own forms say that they are ours: under `no-referrer` a browser sends "Origin: null" with
-    # them (Fetch, "append a request Origin header"). Other sites are told nothing all the same.
+    # Forms of our pages must send their origin: under `no-referrer` a browser sends "Origin:
+    # null" (Fetch, "append a request Origin header"). Other sites still receive nothing.
     "Referrer-Policy": "same-origin",
 }
 FOR_GOOD = "max-age=31536000, immutable"
@@ -65,22 +67,22 @@ FILES = 200
 
 
 async def home(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer browsers with the search page, and programs with names and links.
+    """Return the search page to browsers, and names and links to programs.
 
-    Raises Refused (502) when every source that was asked failed.
+    Raises Refused (502) when every queried source failed.
     """
     question = _question(context, request)
     if not prefers_html(request.accept):
         return (await operations.root(context, request)).with_headers(Vary="Accept")
-    async with context.limiter.slot():  # the route itself is free, for programs that ask who we are
+    async with context.limiter.slot():  # programs get `root` without a slot
         body = await _search(context, question)
     return _page(body).with_headers(Vary="Accept")
 
 
 async def home_by_form(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer what the form of the page sends: with the page's address where there is one.
+    """Redirect the submitted form to the address of its result, if that is short enough.
 
-    An address can be kept and handed on, and going back to it sends nothing again.
+    An address can be stored and shared, and going back to it submits nothing again.
     """
     question = _question(context, request)
     address = search_address(
@@ -95,9 +97,9 @@ async def home_by_form(context: AppContext, request: RouteRequest) -> Reply:
 
 
 def _question(context: AppContext, request: RouteRequest) -> Question:
-    """Return what is asked. Raises UnknownName."""
+    """Return the parsed question. Raises UnknownName."""
     values = request.values
-    scorer = scorer_of(values)
+    scorer = None if values["scorer"] == default_scorer() else scorer_of(values)
     known = context.searches.known_names
     for name in values["source"]:
         if name and name not in known:
@@ -105,7 +107,7 @@ def _question(context: AppContext, request: RouteRequest) -> Question:
     return Question(
         _typed(values["q"] or ""),
         tuple(name for name in values["source"] if name),
-        "" if scorer in (None, DEFAULT_SCORER) else str(scorer),
+        scorer or "",
         0 if values["limit"] == LIMIT else values["limit"],
         values["live"],
     )
@@ -118,11 +120,13 @@ def _typed(text: str) -> str:
 
 async def _search(context: AppContext, question: Question) -> bytes:
     snapshot = await context.snapshot()
-    offer = Offer(context.searches.default_names, scorer_names(), DEFAULT_SCORER, LIMIT)
+    default = default_scorer()
+    scorers = tuple(sorted({*scorer_names(), default}))
+    offer = Offer(context.searches.default_names, scorers, default, LIMIT)
     if not question.text:
         return await context.in_thread(_home, context, offer, snapshot, question)
     names = question.sources or offer.sources
-    # Remotes are asked when a person has said what they want, not with every letter on the way.
+    # Remotes are only queried for a submitted request, not while a person types.
     question = question._replace(live=question.live and any(name != LOCAL for name in names))
     here = set(names) == {LOCAL}
     if here and not snapshot.whole.counts.skills:
@@ -131,8 +135,9 @@ async def _search(context: AppContext, question: Question) -> bytes:
         return await context.in_thread(_here, offer, snapshot, question)
     sources = await context.in_thread(context.searches.observed_sources, names, snapshot)
     selected = None
+    scorer = question.scorer or DEFAULT_SCORER
     if LOCAL in names:
-        selected = await context.in_thread(_selected, snapshot, question)
+        selected = await context.in_thread(_selected, snapshot, question.text, scorer)
 
     async def run(searcher: SearchService) -> bytes:
         result = await searcher.search(question.text, question.limit or LIMIT)
@@ -140,7 +145,7 @@ async def _search(context: AppContext, question: Question) -> bytes:
             raise failed([status.to_dict() for status in result.sources])
         return results_page(offer, question, result, selected)
 
-    return await context.searches.run(run, sources, question.scorer or DEFAULT_SCORER)
+    return await context.searches.run(run, sources, scorer)
 
 
 def _home(context: AppContext, offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
@@ -152,7 +157,7 @@ def _home(context: AppContext, offer: Offer, snapshot: Snapshot, question: Quest
 
 
 def _looked(options: ServiceOptions) -> tuple[str, ...]:
-    """Return the folders that are served, to those alone who are on this machine anyway."""
+    """Return the served folders, for clients on this machine only."""
     if options.store or options.token or options.allowed_hosts or not is_loopback(options.host):
         return ()
     paths, scopes = parse_roots(options.roots, options.scopes)
@@ -161,27 +166,36 @@ def _looked(options: ServiceOptions) -> tuple[str, ...]:
 
 
 def _here(offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
-    """Return the page of what the catalog alone answers: its ranking as ``/rank`` gives it."""
-    scorer = question.scorer or DEFAULT_SCORER
-    limit = question.limit or LIMIT
-    matches = rank(snapshot.ranked_by(scorer), question.text, scorer=scorer, limit=limit)
-    selected = _selected(snapshot, question)
+    """Return the page for the catalog alone, with the ranking of ``/rank``."""
+    text, limit = question.text, question.limit or LIMIT
+
+    def work(ranking: Ranking) -> tuple[list[Match], Selected]:
+        matches = rank(ranking.catalog, text, scorer=ranking.scorer, limit=limit)
+        selected = select_skills(ranking.catalog, Query(text), scorer=ranking.scorer)
+        return matches, selected._replace(note=ranking.note)
+
+    matches, selected = snapshot.answer(question.scorer or default_scorer(), work)
     skills = tuple(
         FoundSkill(match.skill, hit_of(snapshot, match.skill), (LOCAL,), match) for match in matches
     )
     status = SourceStatus(LOCAL, "ok", len(skills))
-    considered = selected.selection.considered
-    result = SearchResult(question.text, skills, (status,), scorer, considered, selected.min_score)
+    result = SearchResult(
+        question.text,
+        skills,
+        (status,),
+        selected.selection.scorer,
+        selected.selection.considered,
+        selected.min_score,
+    )
     return results_page(offer, question, result, selected)
 
 
-def _selected(snapshot: Snapshot, question: Question) -> Selected:
-    scorer = question.scorer or DEFAULT_SCORER
-    return select_skills(snapshot.ranked_by(scorer), Query(question.text), scorer=scorer)
+def _selected(snapshot: Snapshot, text: str, scorer: str) -> Selected:
+    return select_skills(snapshot.ranked_by(scorer).catalog, Query(text), scorer=scorer)
 
 
 async def browse(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with one page of the list of all skills, or of those with one tag."""
+    """Return one page of the list of all skills, or of those with one tag."""
     values = request.values
     snapshot = await context.snapshot()
 
@@ -193,9 +207,9 @@ async def browse(context: AppContext, request: RouteRequest) -> Reply:
 
 
 async def skill(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with the page of one skill. Raises Refused: 404, 409, 422, 502, 503."""
+    """Return the page of one skill. Raises Refused: 404, 409, 422, 502, 503."""
     values = request.values
-    scorer = scorer_of(values)
+    scorer = None if values["scorer"] == default_scorer() else scorer_of(values)
     snapshot = await context.snapshot()
     found_skill = await skill_by_source(
         context, snapshot, values["source"], values["id"], references=True, raw=True
@@ -203,7 +217,7 @@ async def skill(context: AppContext, request: RouteRequest) -> Reply:
     view = SkillView(
         found_skill,
         query=_typed(values["q"]),
-        scorer="" if scorer in (None, DEFAULT_SCORER) else str(scorer),
+        scorer=scorer or "",
         source=values["view"] == "source",
         file=values["file"],
     )
@@ -221,17 +235,21 @@ def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
     view = view._replace(resources=listed)
     if not view.query:
         return skill_page(view)
-    scorer = view.scorer or DEFAULT_SCORER
+    name, query = view.found_skill.skill.id, Query(view.query)
+
+    def work(ranking: Ranking) -> Why:
+        why = why_skill(ranking.catalog, name, query, scorer=ranking.scorer)
+        return why._replace(note=ranking.note)
+
     try:
-        catalog = snapshot.ranked_by(scorer)
-        why = why_skill(catalog, view.found_skill.skill.id, Query(view.query), scorer=scorer)
+        why = snapshot.answer(view.scorer or default_scorer(), work)
     except SkillyardError as error:
         raise refusal_of(error) from None
     return skill_page(view._replace(why=why))
 
 
 async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with the page on which a request is tried out."""
+    """Return the page for trying out a request."""
     trial = Trial(_typed(request.values["text"] or ""), _typed(request.values["files"]))
     files = [line.strip() for line in trial.files.splitlines() if line.strip()][:FILES]
     text = trial.text
@@ -239,16 +257,20 @@ async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
         return _page(await context.in_thread(evaluate_page, trial))
     snapshot = await context.snapshot()
 
+    def choose(ranking: Ranking) -> Selected:
+        selected = select_skills(ranking.catalog, Query(text, files), scorer=ranking.scorer)
+        return selected._replace(note=ranking.note)
+
     def work() -> bytes:
-        evaluated = evaluate_skills(snapshot.ranked_by("confidence"), text, files)
-        selected = select_skills(snapshot.ranked_by(DEFAULT_SCORER), Query(text, files))
+        evaluated = evaluate_skills(snapshot.ranked_by("confidence").catalog, text, files)
+        selected = snapshot.answer(default_scorer(), choose)
         return evaluate_page(trial._replace(evaluated=evaluated, selected=selected))
 
     return _page(await context.in_thread(work))
 
 
 async def evaluate_by_form(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer what the form of that page sends: with the page's address where there is one."""
+    """Redirect the submitted form to the address of its result, if that is short enough."""
     text, files = _typed(request.values["text"] or ""), _typed(request.values["files"])
     address = evaluate_address(text, files)
     if fits(address):
@@ -257,7 +279,7 @@ async def evaluate_by_form(context: AppContext, request: RouteRequest) -> Reply:
 
 
 async def docs(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with the description of the service as a page."""
+    """Return the API documentation as a page."""
     if "docs" not in context.fixed_bodies:
         described = operations.description(context)
         context.fixed_bodies["docs"] = await context.in_thread(docs_page, described)
@@ -265,7 +287,7 @@ async def docs(context: AppContext, request: RouteRequest) -> Reply:
 
 
 async def static(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with a file that pages load; for good where it is asked for by its hash."""
+    """Return an asset of the pages; cacheable without limit when its address contains the hash."""
     file = asset(request.values["name"])
     if file is None:
         raise Refused(404, "no_file", "the pages load no file of this name", hint="see /")
@@ -279,10 +301,10 @@ async def static(context: AppContext, request: RouteRequest) -> Reply:
 def refusal_reply(
     refused: Refused, accept: str, *, page: bool = False, bare: bool = False
 ) -> Reply:
-    """Return a refusal as the client reads it: a page to browsers, else the documented JSON.
+    """Return a refusal as HTML to browsers, else as the documented JSON.
 
-    ``page`` where the route answers with pages anyway, ``bare`` where the client may not even load
-    the style sheet.
+    ``page`` is set for routes that return pages, ``bare`` when the client may not load the style
+    sheet.
     """
     headers = {**refused.headers, "Vary": "Accept"}
     if not prefers_html(accept, at_least=page):
@@ -296,7 +318,7 @@ def refusal_reply(
 
 
 def _see(address: str) -> Reply:
-    """Return the answer that leads a browser on to an address, which it asks for with GET."""
+    """Return a redirect to an address, which the browser requests with GET."""
     return Reply(b"", "", 303, {"Location": address})
 
 

@@ -6,64 +6,64 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput, SkillError
 from skillyard.ranking.query import Query
-from skillyard.ranking.registry import DEFAULT_SCORER
+from skillyard.ranking.registry import default_scorer
 from skillyard.selection import SelectionPolicy, bounds
 from skillyard.serving.http.fields import refuse_field
 from skillyard.serving.http.routes.search import scorer_of
 from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, json_bytes
 from skillyard.serving.runtime.errors import refusal_of
+from skillyard.serving.runtime.snapshot import Ranking
 from skillyard.shapes.encoder import encode
-from skillyard.usecases import (
-    Ranked,
-    Selected,
-    evaluate_skills,
-    rank_skills,
-    select_skills,
-    why_skill,
-)
+from skillyard.usecases.recommendations import evaluate_skills
+from skillyard.usecases.skill_explanation import why_skill
+from skillyard.usecases.skill_selection import Ranked, Selected, rank_skills, select_skills
 
 __all__ = ["evaluate", "rank", "select", "why"]
 
+CONFIDENCE = "confidence"
 MANY_FILES = 20
-"""More than a host names that asks for the work at hand."""
+"""Maximum number of files: more than a host sends."""
 
 
 async def rank(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with a ranking as it is: no floor, no abstention."""
+    """Return a ranking, without a floor or abstention."""
     values = request.values
     query = _query(values, values["q"])
     scorer = _scorer(values, "query")
 
-    def work(catalog: Catalog) -> dict[str, Any]:
-        ranking = rank_skills(
-            catalog, query, scorer=scorer, limit=values["limit"], explain=values["explain"]
+    def work(ranking: Ranking) -> dict[str, Any]:
+        ranked = rank_skills(
+            ranking.catalog,
+            query,
+            scorer=ranking.scorer,
+            limit=values["limit"],
+            explain=values["explain"],
         )
-        return _served(ranking, values)
+        return _served(ranked._replace(note=ranking.note), values)
 
     return await _answered(context, scorer, query.files, work)
 
 
 async def select(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with a choice, or an abstention: both are 200."""
+    """Return a selection or an abstention; both have status 200."""
     values = request.values
     query = _query(values, values["text"])
     scorer = _scorer(values, "body")
     policy = _policy(values, scorer)
 
-    def work(catalog: Catalog) -> dict[str, Any]:
+    def work(ranking: Ranking) -> dict[str, Any]:
         selected = select_skills(
-            catalog,
+            ranking.catalog,
             query,
             policy,
-            scorer=scorer,
+            scorer=ranking.scorer,
             limit=values["limit"],
             explain=values["explain"],
         )
-        return _served(selected, values)
+        return _served(selected._replace(note=ranking.note), values)
 
     return await _answered(context, scorer, query.files, work)
 
@@ -83,42 +83,51 @@ def _policy(values: Mapping[str, Any], scorer: str) -> SelectionPolicy:
 
 
 async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer as the documented ``skill_evaluate``."""
+    """Return the documented ``skill_evaluate`` answer."""
     values = request.values
     if values["text"] is None and not values["files"] and not values["recent_activity"]:
         raise refuse_field("text", "text or files is required", place="body")
 
     snapshot = await context.snapshot()
 
-    def work(catalog: Catalog) -> dict[str, Any]:
-        return evaluate_skills(
-            catalog,
+    def work(ranking: Ranking) -> dict[str, Any]:
+        evaluated = evaluate_skills(
+            snapshot.ranked_by(CONFIDENCE).catalog,
             values["text"],
             values["files"],
             values["recent_activity"],
             threshold=values["threshold"],
             limit=values["limit"],
             show_details=values["show_details"],
-            chooser=snapshot.ranked_by(DEFAULT_SCORER),
-        ).to_dict()
+            chooser=ranking.catalog,
+            scorer=ranking.scorer,
+        )
+        shape: dict[str, Any] = encode(evaluated)
+        return shape
 
-    return await _answered(context, "confidence", values["files"] or (), work)
+    return await _answered(context, default_scorer(), values["files"] or (), work)
 
 
 async def why(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with everything about one skill and one query."""
+    """Return everything about one skill and one query."""
     values = request.values
     query = _query(values, values["q"])
     scorer = _scorer(values, "query")
 
-    def work(catalog: Catalog) -> dict[str, Any]:
+    def work(ranking: Ranking) -> dict[str, Any]:
         try:
             explanation = why_skill(
-                catalog, values["name"], query, scorer=scorer, limit=values["limit"]
+                ranking.catalog,
+                values["name"],
+                query,
+                scorer=ranking.scorer,
+                limit=values["limit"],
             )
         except SkillError as error:
             raise refusal_of(error) from None
-        return explanation.to_dict(explain=values["explain"])
+        explanation = explanation._replace(note=ranking.note)
+        shape: dict[str, Any] = encode(explanation.document(explain=values["explain"]))
+        return shape
 
     return await _answered(context, scorer, query.files, work)
 
@@ -127,16 +136,16 @@ async def _answered(
     context: AppContext,
     scorer: str,
     files: Sequence[str],
-    work: Callable[[Catalog], dict[str, Any]],
+    work: Callable[[Ranking], dict[str, Any]],
 ) -> Reply:
-    """Return what ``work`` makes of the catalog, made and written out in a thread.
+    """Return the response of ``work`` for a ranking, computed and encoded in a thread.
 
-    Comparing many files may take a tenth of a second: that is done aside.
+    Comparing many files may take a tenth of a second; that runs in the thread for slow work.
     """
     snapshot = await context.snapshot()
 
     def run() -> bytes:
-        return json_bytes(work(snapshot.ranked_by(scorer)))
+        return json_bytes(snapshot.answer(scorer, work))
 
     body = await (
         context.in_slow_thread(run) if len(files) > MANY_FILES else context.in_thread(run)
@@ -156,13 +165,13 @@ def _query(values: Mapping[str, Any], text: str) -> Query:
 
 
 def _scorer(values: Mapping[str, Any], place: str) -> str:
-    return scorer_of(values, place) or DEFAULT_SCORER
+    return scorer_of(values, place) or default_scorer()
 
 
 def _served(answer: Ranked | Selected, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Say how many remarks there are on the library's files; list them only when asked.
+    """Return the answer with the number of diagnostics; they are listed only on request.
 
-    A library with a thousand bad files would send them with every answer.
+    A library with a thousand invalid files would otherwise send them with every response.
     """
     diagnostics = answer.diagnostics
     document = answer.document(diagnostics if values["diagnostics"] else None)

@@ -1,13 +1,13 @@
-"""One route: what it is called, what it takes, who answers, how the answer looks."""
+"""One route: its name, parameters, handler and response."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
-from skillyard.serving.http.fields import Field
 from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import JSON, Reply
+from skillyard.serving.runtime.fields import Field
 
 __all__ = ["Handler", "Route"]
 
@@ -18,32 +18,35 @@ class Route(NamedTuple):
     """One path and method."""
 
     method: str
-    """``GET`` (which answers HEAD too) or ``POST``."""
-    path: str
-    """As it is described: ``/skills/{source}/{id}``."""
+    """``GET`` (which includes HEAD) or ``POST``."""
     pattern: str
-    """As it is matched: ``/skills/{source:path}/{id}``."""
+    """The path for matching: ``/skills/{source:path}/{id}``."""
     name: str
-    """Its operation id."""
+    """The operation id."""
     about: str
     handler: Handler
     answer: str | dict[str, Any]
-    """Name of the answer's schema, or the schema."""
+    """The name of the response's schema, or the schema."""
     fields: tuple[Field, ...] = ()
-    """Of the query of a GET, of the JSON body of a POST."""
+    """The fields of the query of a GET, or of the JSON body of a POST."""
     path_fields: tuple[Field, ...] = ()
     either: tuple[str, ...] = ()
-    """Fields of a body of which one must be given: a text, or a list with something in it."""
+    """Fields of the body of which at least one must be non-empty."""
     refusals: tuple[int, ...] = ()
-    """Statuses beside those that every route has."""
+    """Statuses in addition to those of every route."""
     strict: bool = True
-    """Refuse fields that are not known. Skyll's clients may send more than it reads."""
+    """Refuse unknown fields. Skyll's clients may send more than skillyard reads."""
     free: bool = False
-    """True for what is answered however busy the service is: it takes no place in the queue."""
+    """True for routes that are served however busy the service is, without waiting for a slot."""
     media: str = JSON
     tagged: bool = False
-    """True where the answer may carry an entity tag."""
+    """True when the response may have an entity tag."""
     form: bool = False
-    """True where the body is what the form of a page sends, instead of JSON."""
+    """True when the body is a submitted form instead of JSON."""
     group: str = ""
-    """Under which heading of the description it stands."""
+    """The tag of the route in the OpenAPI document."""
+
+    @property
+    def path(self) -> str:
+        """The documented path: ``/skills/{source}/{id}``."""
+        return self.pattern.replace(":path}", "}")

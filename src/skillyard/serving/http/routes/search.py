@@ -17,33 +17,34 @@ from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, compress, json_bytes, matches, tag_of
 from skillyard.serving.runtime.errors import failed
 from skillyard.serving.runtime.local import LOCAL
+from skillyard.serving.runtime.search_runner import ranked_result
 from skillyard.serving.runtime.snapshot import Snapshot
 
 __all__ = ["scorer_of", "search", "skill_shape"]
 
 _OPTIONS = ("limit", "include_content", "explain", "cards")
-"""What changes the answer beside the query, the sources and the scorer."""
+"""Fields that change the response, besides query, sources and scorer."""
 
 
 async def search(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer a search. Raises Refused (502) when every source that was asked failed."""
+    """Return a search. Raises Refused (502) when every queried source failed."""
     values = request.values
     query = values["q"] if "q" in values else values["query"]
-    scorer = scorer_of(values)
     snapshot = await context.snapshot()
     names = values["source"] or context.searches.default_names
-    # Only what is here can be told to be the same without asking anybody.
+    scorer = context.searches.scorer_for(scorer_of(values), names)
+    # Only searches of the catalog alone can be compared without querying anybody.
     local = set(names) == {LOCAL}
-    basis = _basis(context.searches.settings, snapshot, query, values) if local else b""
+    basis = _basis(context.searches.settings, snapshot, query, scorer, values) if local else b""
     headers = {"Skillyard-Catalog": snapshot.digest[:16]}
     if basis and request.known and matches(tag_of(basis), request.known):
         return Reply(b"", tagged=True, basis=basis, headers=headers)
     raw, watched = values["include_raw"], context.searches.observed_sources
-    # Remotes are made from settings and files when they are first named.
+    # Remotes read settings and files when they are first used.
     sources = (
-        watched(names, snapshot, raw)
+        watched(names, snapshot, raw, scorer)
         if local
-        else await context.in_thread(watched, names, snapshot, raw)
+        else await context.in_thread(watched, names, snapshot, raw, scorer)
     )
     whole = True
 
@@ -54,24 +55,26 @@ async def search(context: AppContext, request: RouteRequest) -> Reply:
         )
         if result.failed:
             raise failed([status.to_dict() for status in result.sources])
+        result = ranked_result(result, scorer, sources)
         whole = all(each.failure is None for each in result.skills)
         texts = LongTexts()
         body = texts.json_bytes(_shape(result, values, texts))
-        # Remotes share one thread, which is not kept busy with that.
+        # Remotes share one thread, which must not be blocked by this.
         return body, compress(body) if local and request.gzip else b""
 
     body, packed = await context.searches.run(run, sources, scorer)
-    # An answer that lacks what could not be read at the moment is not the one that the basis names.
+    # A result with unreadable files differs from the one that the basis names.
     named = basis if whole else b""
     return Reply(body, tagged=local, basis=named, packed=packed, headers=headers)
 
 
-def _basis(settings: Settings, snapshot: Snapshot, query: str, values: Mapping[str, Any]) -> bytes:
-    """Return what a search of the catalog alone follows from; empty where that cannot be told.
+def _basis(
+    settings: Settings, snapshot: Snapshot, query: str, scorer: str, values: Mapping[str, Any]
+) -> bytes:
+    """Return what determines a search of the catalog alone; empty when that is unknown.
 
-    Files are not in it: what is read from them for this answer has to be read to be compared.
+    It does not cover files, which would have to be read for the comparison.
     """
-    scorer = values["scorer"] or settings.ranker
     if values["include_raw"] or values["include_references"] or not is_built_in(scorer):
         return b""
     options = {name: values[name] for name in _OPTIONS}
@@ -81,9 +84,9 @@ def _basis(settings: Settings, snapshot: Snapshot, query: str, values: Mapping[s
 
 
 def scorer_of(values: Mapping[str, Any], place: str = "query") -> str | None:
-    """Return the scorer that was named. Raises Refused for one with an embedder, UnknownName.
+    """Return the requested scorer. Raises UnknownName, and Refused for one with an embedder.
 
-    Which embedder may be asked, and paid for, is not for a client to say.
+    Embedders may cost money, so clients cannot choose them.
     """
     name: str | None = values["scorer"]
     if name is not None and "+" in name:
@@ -97,7 +100,7 @@ def scorer_of(values: Mapping[str, Any], place: str = "query") -> str | None:
 
 def _shape(result: SearchResult, values: Mapping[str, Any], texts: LongTexts) -> dict[str, Any]:
     shape = result.to_dict(
-        include_content=False,  # put in below
+        include_content=False,  # added below
         include_raw=values["include_raw"],
         explain=values["explain"],
     )
@@ -127,7 +130,7 @@ def _tokens(found_skill: FoundSkill) -> int:
 
 
 def _budgeted(item: dict[str, Any], left: int) -> int:
-    """Return what is left of the budget; a skill that does not fit loses its texts."""
+    """Return the remaining budget. A skill that exceeds it loses its texts."""
     if item["tokens"] <= left:
         return left - int(item["tokens"])
     item["content"] = item["raw_content"] = None

@@ -1,4 +1,4 @@
-"""``/skill/{name}`` and ``/skills/{source}/{id}``: one skill, or an honest 404."""
+"""``/skill/{name}`` and ``/skills/{source}/{id}``: one skill, or 404."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = ["by_name", "by_source"]
 
 
 async def by_name(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with the skill that is called so: here, else, by exact name or id, elsewhere.
+    """Return the skill with a name: from the catalog, or else by exact name or id from a remote.
 
-    Three or more segments are owner/repo and an id. Raises Refused: 400 for a blank name, 404
-    with near names, 409 for a name that several skills of the catalog share, 502.
+    Three or more segments are owner/repo and an id. Raises Refused: 400 for a blank name, 404 with
+    similar names, 409 for a name of several skills of the catalog, 502.
     """
     name = request.values["name"].strip().strip("/")
     if not name:
@@ -61,13 +61,13 @@ async def by_name(context: AppContext, request: RouteRequest) -> Reply:
         raise not_found(name, (*near, *error.near)) from None
     except SourceFailed as error:
         raise all_sources_failed(sources, error) from None
-    if found_skill.failure is not None:  # it is known, and could not be had
+    if found_skill.failure is not None:  # the skill exists but could not be fetched
         raise all_sources_failed(sources, found_skill.failure)
     return _shown(request, found_skill)
 
 
 async def by_source(context: AppContext, request: RouteRequest) -> Reply:
-    """Answer with the skill of that source and id. Raises Refused: 404, 409, 422, 502."""
+    """Return the skill of a source and id. Raises Refused: 404, 409, 422, 502."""
     values = request.values
     snapshot = await context.snapshot()
     found_skill = await skill_by_source(

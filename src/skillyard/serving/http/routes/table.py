@@ -4,18 +4,48 @@ from __future__ import annotations
 
 from skillyard.serving.http import parameters
 from skillyard.serving.http.routes import discovery, operations, pages, ranking, search, skills
-from skillyard.serving.http.routes.route import Route
+from skillyard.serving.http.routes.route import Handler, Route
 from skillyard.serving.http.well_known import ARCHIVE_PATH, INDEX_PATH, SKILL_PATH
+from skillyard.serving.runtime.fields import Field
 from skillyard.serving.runtime.metrics import MEDIA as METRICS
 
 __all__ = ["ROUTES"]
 
 _TEXT = {"type": "string"}
 
+
+def _page(
+    method: str,
+    pattern: str,
+    name: str,
+    about: str,
+    handler: Handler,
+    fields: tuple[Field, ...],
+    path_fields: tuple[Field, ...] = (),
+    refusals: tuple[int, ...] = (),
+) -> Route:
+    """Return the route of a page; one of POST answers what the form of the page sends."""
+    return Route(
+        method,
+        pattern,
+        name,
+        about,
+        handler,
+        _TEXT,
+        fields,
+        path_fields,
+        refusals=refusals,
+        strict=False,
+        media="text/html",
+        tagged=method == "GET",
+        form=method == "POST",
+        group="Pages",
+    )
+
+
 ROUTES = (
     Route(
         "GET",
-        "/search",
         "/search",
         "search",
         "Search the catalog and the remotes; best first, each with its content.",
@@ -30,7 +60,6 @@ ROUTES = (
     Route(
         "POST",
         "/search",
-        "/search",
         "searchByBody",
         "The same search, asked in JSON.",
         search.search,
@@ -42,7 +71,6 @@ ROUTES = (
     ),
     Route(
         "GET",
-        "/skill/{name}",
         "/skill/{name:path}",
         "skillByName",
         "One skill by its exact name, id or slug, or by owner/repo/id.",
@@ -57,7 +85,6 @@ ROUTES = (
     ),
     Route(
         "GET",
-        "/skills/{source}/{id}",
         "/skills/{source:path}/{id}",
         "skillBySource",
         "One skill by its source, owner/repo or a domain, and its id there.",
@@ -73,7 +100,6 @@ ROUTES = (
     Route(
         "GET",
         "/rank",
-        "/rank",
         "rank",
         "Rank the catalog for a request: no floor, no abstention.",
         ranking.rank,
@@ -83,7 +109,6 @@ ROUTES = (
     ),
     Route(
         "POST",
-        "/evaluate",
         "/evaluate",
         "evaluate",
         "The documented skill_evaluate over the catalog.",
@@ -96,7 +121,6 @@ ROUTES = (
     Route(
         "POST",
         "/select",
-        "/select",
         "select",
         "Choose skills of the catalog for a request, or abstain.",
         ranking.select,
@@ -106,7 +130,6 @@ ROUTES = (
     ),
     Route(
         "GET",
-        "/why",
         "/why",
         "why",
         "Why one skill stands where it stands, and what beats it.",
@@ -119,7 +142,6 @@ ROUTES = (
     Route(
         "GET",
         "/health",
-        "/health",
         "health",
         "The true state of the service.",
         operations.health,
@@ -131,7 +153,6 @@ ROUTES = (
     Route(
         "GET",
         "/metrics",
-        "/metrics",
         "metrics",
         "Figures in the text format of Prometheus.",
         operations.metrics,
@@ -142,7 +163,6 @@ ROUTES = (
     ),
     Route(
         "GET",
-        INDEX_PATH,
         INDEX_PATH,
         "wellKnownIndex",
         "The skills that may be fetched, with their digests.",
@@ -156,14 +176,13 @@ ROUTES = (
     Route(
         "GET",
         SKILL_PATH,
-        SKILL_PATH,
         "wellKnownSkill",
         "The SKILL.md of one of them, byte for byte.",
         discovery.skill_file,
         _TEXT,
         path_fields=(parameters.NAME._replace(about="A name of the index."),),
         refusals=(404, 503),
-        # `npx skills` fetches every listed skill at once, and takes what is refused for absent.
+        # `npx skills` fetches all listed skills at once, and treats refused ones as absent.
         free=True,
         media="text/markdown",
         tagged=True,
@@ -171,7 +190,6 @@ ROUTES = (
     ),
     Route(
         "GET",
-        ARCHIVE_PATH,
         ARCHIVE_PATH,
         "wellKnownArchive",
         "All files of one of them that has more than its SKILL.md, as a zip archive.",
@@ -187,7 +205,6 @@ ROUTES = (
     Route(
         "GET",
         "/openapi.json",
-        "/openapi.json",
         "openapi",
         "This description.",
         operations.openapi,
@@ -198,7 +215,6 @@ ROUTES = (
     ),
     Route(
         "GET",
-        "/docs",
         "/docs",
         "docs",
         "This description as a page.",
@@ -212,7 +228,6 @@ ROUTES = (
     Route(
         "GET",
         "/",
-        "/",
         "root",
         "Names and links; to browsers the page, which searches for q.",
         pages.home,
@@ -224,82 +239,51 @@ ROUTES = (
         tagged=True,
         group="Pages",
     ),
-    Route(
+    _page(
         "POST",
-        "/",
         "/",
         "rootByForm",
         "The same page for what its form sends: a request that is too long for an address.",
         pages.home_by_form,
-        _TEXT,
         parameters.PAGE_SEARCH,
         refusals=(502,),
-        strict=False,
-        media="text/html",
-        form=True,
-        group="Pages",
     ),
-    Route(
+    _page(
         "GET",
-        "/page/skills",
         "/page/skills",
         "browsePage",
         "All skills of the catalog by name, some at a time, or those with one tag.",
         pages.browse,
-        _TEXT,
         parameters.PAGE_BROWSE,
-        strict=False,
-        media="text/html",
-        tagged=True,
-        group="Pages",
     ),
-    Route(
+    _page(
         "GET",
-        "/page/skills/{source}/{id}",
         "/page/skills/{source:path}/{id}",
         "skillPage",
         "One skill as a page: what /skills/{source}/{id} answers, rendered.",
         pages.skill,
-        _TEXT,
         parameters.PAGE_SKILL,
         (parameters.SOURCE, parameters.ID),
         refusals=(404, 409, 502),
-        strict=False,
-        media="text/html",
-        tagged=True,
-        group="Pages",
     ),
-    Route(
+    _page(
         "GET",
-        "/page/evaluate",
         "/page/evaluate",
         "evaluatePage",
         "A request and its files, tried out on a page.",
         pages.evaluate,
-        _TEXT,
         parameters.PAGE_EVALUATE,
-        strict=False,
-        media="text/html",
-        tagged=True,
-        group="Pages",
     ),
-    Route(
+    _page(
         "POST",
-        "/page/evaluate",
         "/page/evaluate",
         "evaluateByForm",
         "The same page for what its form sends.",
         pages.evaluate_by_form,
-        _TEXT,
         parameters.PAGE_EVALUATE,
-        strict=False,
-        media="text/html",
-        form=True,
-        group="Pages",
     ),
     Route(
         "GET",
-        "/static/{name}",
         "/static/{name}",
         "staticFile",
         "What the pages load: a style sheet, a script, an icon.",

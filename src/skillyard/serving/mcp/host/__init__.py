@@ -1,10 +1,10 @@
-"""The host side of the Skills extension: other servers' skills, verified and approved.
+"""The host side of the Skills extension: skills of other servers, verified and approved.
 
-A :class:`SkillHost` stands beside a client session of the official SDK, one for each server, under
-a label that the host gives it. Entries are data until a person approves one; an approval holds for
-exactly the files that were seen; every byte is checked against the entry before it is used; what
-is kept on disk lies where no agent looks for skills. Nothing here runs anything, and nothing that
-a skill says of tools or permissions is given effect.
+There is one :class:`SkillHost` for each server, next to a client session of the official SDK, under
+a label that the host chooses. Entries are data until a person approves one. An approval is valid
+for exactly the files that were shown. Every byte is verified against the entry before it is used.
+Cached files are stored where no agent looks for skills. Nothing here runs anything, and what a
+skill declares about tools or permissions has no effect.
 """
 
 from __future__ import annotations

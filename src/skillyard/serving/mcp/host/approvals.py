@@ -1,4 +1,4 @@
-"""What a person has approved: a skill of one server, with exactly the files that were seen."""
+"""Approvals: a person has approved a skill of a server with exactly these files."""
 
 from __future__ import annotations
 
@@ -18,47 +18,47 @@ BYTES = 16 * 1024 * 1024
 
 
 class Approvals:
-    """Approvals by (server, skill), in memory or in a JSON file. Safe for several threads.
+    """Approvals by (server, skill), in memory or in a JSON file. Thread-safe.
 
-    An approval holds for one set of URIs and digests. Seeing the skill with another set revokes
-    it, for good: the old files coming back do not bring the approval back.
+    An approval is valid for one set of URIs and digests. Listing the skill with another set revokes
+    it permanently: restoring the old files does not restore the approval.
     """
 
     def __init__(self, path: str | None = None) -> None:
-        """``path`` is a file that only the user may write. Raises InvalidInput for a broken one."""
+        """``path`` is a file that only the user may write. Raises InvalidInput if invalid."""
         self._path = path
         self._lock = Lock()
-        self._given: dict[tuple[str, str], str] = {} if path is None else _read(path)
+        self._digests: dict[tuple[str, str], str] = {} if path is None else _read(path)
 
     def approve(self, skill: ServedSkill) -> None:
-        """Note that a person approved the skill as its entry stands. Raises NotApproved.
+        """Record that a person approved the skill with the files of its entry. Raises NotApproved.
 
-        Dynamic content cannot be approved for later: nobody knows what it will be.
+        Dynamic content cannot be approved in advance, because it is unknown.
         """
         if skill.files is None:
             raise NotApproved(skill.label, skill.uri, "its content is generated on each read")
         with self._lock:
-            self._given[skill.label, skill.uri] = skill.files_digest
+            self._digests[skill.label, skill.uri] = skill.files_digest
             self._write()
 
     def covers(self, skill: ServedSkill) -> bool:
-        """True where this very set of files is approved. Revokes an approval of another set."""
+        """Return True when exactly these files are approved. Revokes an approval of other files."""
         key = (skill.label, skill.uri)
         with self._lock:
-            given = self._given.get(key)
-            if given is None:
+            approved = self._digests.get(key)
+            if approved is None:
                 return False
-            if skill.files is not None and given == skill.files_digest:
+            if skill.files is not None and approved == skill.files_digest:
                 return True
-            del self._given[key]
+            del self._digests[key]
             self._write()
             return False
 
     def revoke(self, label: str, uri: str | None = None) -> None:
-        """Forget the approval of one skill, or of all skills of a server."""
+        """Delete the approval of one skill, or of all skills of a server."""
         with self._lock:
-            for key in [k for k in self._given if k[0] == label and uri in (None, k[1])]:
-                del self._given[key]
+            for key in [k for k in self._digests if k[0] == label and uri in (None, k[1])]:
+                del self._digests[key]
             self._write()
 
     def _write(self) -> None:
@@ -66,7 +66,7 @@ class Approvals:
             return
         listed = [
             {"server": label, "uri": uri, "files": digest}
-            for (label, uri), digest in sorted(self._given.items())
+            for (label, uri), digest in sorted(self._digests.items())
         ]
         text = json.dumps({"version": FORMAT, "approvals": listed}, indent=1) + "\n"
         atomic_write(self._path, text.encode("utf-8"), mode=0o600)

@@ -1,8 +1,8 @@
-"""Verified files of served skills on disk: by server and skill, where no agent looks for skills.
+"""A disk cache of verified files of served skills, where no agent looks for skills.
 
-A file is stored under its digest, never as ``SKILL.md``, and hashed again each time it is read. It
-is at home in the folder of its server and skill, so that its origin can be told for ever, and is
-MCP content wherever it is read from.
+A file is stored under its digest, never as ``SKILL.md``, and verified again at each read. Each
+skill of each server has its own folder, so the origin of a file stays known, and it remains
+untrusted MCP content.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class SkillCache:
             )
 
     def get(self, skill: ServedSkill, file: ServedFile) -> bytes | None:
-        """Return a file's bytes, None where they are not kept or are not what the digest names."""
+        """Return a file's bytes; None when they are not cached, or do not match the digest."""
         try:
             data = read_file(self._path(skill, file), file.size).data
         except SkillIoError:
@@ -48,7 +48,7 @@ class SkillCache:
         return data if _is(file, data) else None
 
     def put(self, skill: ServedSkill, file: ServedFile, data: bytes) -> None:
-        """Keep verified bytes. Raises InvalidInput for others, OSError where it cannot write."""
+        """Store verified bytes. Raises InvalidInput for other bytes, and OSError."""
         if not _is(file, data):
             raise InvalidInput("only verified bytes are kept")
         path = self._path(skill, file)
@@ -58,7 +58,7 @@ class SkillCache:
         atomic_write(path, data, mode=0o600, durable=False)
 
     def forget(self, label: str) -> None:
-        """Remove everything of one server."""
+        """Remove all files of one server."""
         shutil.rmtree(os.path.join(self.folder, _segment(label)), ignore_errors=True)
 
     def _path(self, skill: ServedSkill, file: ServedFile) -> str:
@@ -66,7 +66,7 @@ class SkillCache:
         return os.path.join(home, file.digest.removeprefix("sha256:"))
 
     def _sign(self, skill: ServedSkill, folder: str) -> None:
-        """Write down whose files these are, once."""
+        """Record the origin of the files once."""
         path = os.path.join(folder, "origin.json")
         if not os.path.lexists(path):
             record = {"server": skill.label, "uri": skill.uri, "arrived": "mcp"}
@@ -79,7 +79,7 @@ def _is(file: ServedFile, data: bytes) -> bool:
 
 
 def _segment(text: str) -> str:
-    """Return a label or URI as one folder name: another text never gives the same one."""
+    """Return a unique folder name for a label or URI."""
     escaped = quote(text, safe="")
     if len(escaped) <= NAME_BYTES and escaped.strip("."):
         return f"={escaped}"
@@ -87,7 +87,7 @@ def _segment(text: str) -> str:
 
 
 def _discovered(folder: str) -> str:
-    """Return the part of a path by which skills would be found there, empty for none."""
+    """Return the part of a path by which agents would find skills; empty without one."""
     parts = os.path.realpath(folder).replace("\\", "/").split("/")
     if RUNTIME_FOLDER in parts:
         return RUNTIME_FOLDER

@@ -1,4 +1,4 @@
-"""A server's skill entries as values: every rule of the extension is checked while reading one."""
+"""A server's skill entries as values. Parsing checks every rule of the extension."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Listed", "ServedFile", "ServedSkill", "entry_of", "named"]
 
 FILES = 512
 BYTES = 16_777_216
-"""The limits that every host must take; this one takes no more."""
+"""The limits that every host must accept; this one accepts no more."""
 FRONTMATTER_NODES = 2_000
 FRONTMATTER_DEPTH = 16
 URI_CHARS = 4_096
@@ -25,7 +25,7 @@ _ODD = re.compile(r"[\x00-\x20\x7f\\?#]|%(?:2[ef]|5c|00|25)|//|/\.{1,2}(?:/|\Z)"
 
 
 class ServedFile(NamedTuple):
-    """One file that the server lists for a skill."""
+    """One file in a server's entry."""
 
     uri: str
     digest: str
@@ -34,17 +34,17 @@ class ServedFile(NamedTuple):
 
 
 class ServedSkill(NamedTuple):
-    """One entry. Its identity is the pair of ``label`` and ``uri``; the name is only a name."""
+    """One entry. It is identified by ``label`` and ``uri``; names are not unique."""
 
     label: str
-    """What this host calls the server."""
+    """The host's name for the server."""
     uri: str
     name: str
     description: str
     frontmatter: Mapping[str, Any]
-    """As the server gives it. ``allowed-tools`` and kin in it grant nothing."""
+    """As sent by the server. ``allowed-tools`` and similar fields have no effect."""
     files: tuple[ServedFile, ...] | None
-    """Every file of the skill; None where the server generates its content (``dynamic``)."""
+    """Every file of the skill; None when the server generates its content (``dynamic``)."""
 
     @property
     def root(self) -> str:
@@ -53,42 +53,42 @@ class ServedSkill(NamedTuple):
 
     @property
     def origin(self) -> str:
-        """Where it comes from, in words."""
+        """The origin as text."""
         return f"MCP server {self.label}: {self.uri}"
 
     @property
     def files_digest(self) -> str:
-        """SHA-256 over every URI and digest: what an approval is bound to. Empty for dynamic."""
+        """SHA-256 over all URIs and digests, for approvals. Empty for dynamic content."""
         if self.files is None:
             return ""
         lines = sorted(f"{file.uri}\t{file.digest}\n" for file in self.files)
         return str(sha256("".join(lines).encode()).hex())
 
     def file(self, uri: str) -> ServedFile | None:
-        """Return the listed file of that URI, None where there is none."""
+        """Return the listed file with that URI; None when there is none."""
         return next((file for file in self.files or () if file.uri == uri), None)
 
 
 class Listed(NamedTuple):
-    """What a server lists: the entries that can be used, and why others cannot."""
+    """The usable entries of a server, and the errors of the others."""
 
     skills: tuple[ServedSkill, ...]
     invalid: tuple[EntryInvalid, ...]
     complete: bool
-    """False where the listing was cut by a limit of ours. No listing proves that it is whole."""
+    """False when one of our limits cut the listing. True does not prove that it is complete."""
 
 
-def entry_of(label: str, given: object) -> ServedSkill:
-    """Return an entry of a server's answer. Raises EntryInvalid, naming the rule it breaks."""
-    uri = given.get("uri") if isinstance(given, dict) else None
+def entry_of(label: str, entry: object) -> ServedSkill:
+    """Return the parsed entry. Raises EntryInvalid, naming the violated rule."""
+    uri = entry.get("uri") if isinstance(entry, dict) else None
     shown = uri if isinstance(uri, str) else "an entry without a URI"
 
     def wrong(what: str) -> EntryInvalid:
         return EntryInvalid(label, shown, what)
 
-    if not isinstance(given, dict) or not isinstance(uri, str) or not _is_skill_uri(uri):
+    if not isinstance(entry, dict) or not isinstance(uri, str) or not _is_skill_uri(uri):
         raise wrong("uri must be the URI of a SKILL.md")
-    frontmatter = given.get("frontmatter")
+    frontmatter = entry.get("frontmatter")
     if not isinstance(frontmatter, dict) or not _small(frontmatter):
         raise wrong("frontmatter must be an object of moderate size")
     name, description = frontmatter.get("name"), frontmatter.get("description")
@@ -99,7 +99,7 @@ def entry_of(label: str, given: object) -> ServedSkill:
     root = uri.removesuffix("/SKILL.md")
     if root.rpartition("/")[2] != name:
         raise wrong("the last folder of the URI is not the skill's name")
-    resources = given.get("resources")
+    resources = entry.get("resources")
     if resources == "dynamic":
         return ServedSkill(label, uri, name, description, frontmatter, None)
     if not isinstance(resources, list):
@@ -120,12 +120,12 @@ def _is_skill_uri(uri: str) -> bool:
 
 
 def _files(root: str, uri: str, resources: list[Any]) -> tuple[ServedFile, ...]:
-    """Return the files. Raises ValueError with the rule that is broken."""
+    """Return the files. Raises ValueError with the violated rule."""
     if len(resources) > FILES:
         raise ValueError(f"it has {len(resources):,} files; {FILES} are the limit")
     files: dict[str, ServedFile] = {}
-    for given in resources:
-        file = _file(root, given)
+    for resource in resources:
+        file = _file(root, resource)
         if file.uri in files:
             raise ValueError(f"{file.uri[:200]} is listed twice")
         files[file.uri] = file
@@ -137,10 +137,10 @@ def _files(root: str, uri: str, resources: list[Any]) -> tuple[ServedFile, ...]:
     return tuple(files.values())
 
 
-def _file(root: str, given: Any) -> ServedFile:
-    if not isinstance(given, dict):
+def _file(root: str, resource: Any) -> ServedFile:
+    if not isinstance(resource, dict):
         raise ValueError("a file must be an object")
-    uri, digest, size = given.get("uri"), given.get("digest"), given.get("size")
+    uri, digest, size = resource.get("uri"), resource.get("digest"), resource.get("size")
     if not isinstance(uri, str) or len(uri) > URI_CHARS or not uri.isprintable():
         raise ValueError("a file's uri must be text")
     rest = uri[len(root) :] if uri.startswith(root + "/") else ""
@@ -154,7 +154,7 @@ def _file(root: str, given: Any) -> ServedFile:
 
 
 def _small(value: Any) -> bool:
-    """True for JSON that is neither large nor deep; looked at without recursion."""
+    """True for JSON that is neither large nor deep. Does not recurse."""
     pending, seen = [(value, 0)], 0
     while pending:
         item, depth = pending.pop()
@@ -169,10 +169,10 @@ def _small(value: Any) -> bool:
 
 
 def named(name: str, skills: Iterable[ServedSkill]) -> ServedSkill:
-    """Return the one skill of that name among those of any servers.
+    """Return the skill with that name among those of all servers.
 
-    Raises SkillNotFound, and AmbiguousName (with ``label: uri`` of each) where several share the
-    name: none goes before another.
+    Raises SkillNotFound, and AmbiguousName (with ``label: uri`` of each) when several share the
+    name: no server has precedence.
     """
     matches = [skill for skill in skills if skill.name == name]
     if not matches:

@@ -1,4 +1,4 @@
-"""Loading the skills of one server: list, approve, load, read; nothing unverified passes."""
+"""Loads the skills of one server: list, approve, load, read. Everything is verified."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ __all__ = ["LoadedSkill", "Session", "SkillHost"]
 EXTENSION = "io.modelcontextprotocol/skills"
 PAGES = 1_000
 SKILLS = 100_000
-"""Pages and skills of one listing that are taken; a server that never ends is left."""
+"""Maximum pages and skills of one listing, so that an endless one is cut."""
 MAX_DYNAMIC_BYTES = 1_048_576
-"""Bytes of a generated SKILL.md, which no entry announces."""
+"""Maximum bytes of a generated SKILL.md, whose size no entry gives."""
 GRANTING = ("allowed-tools", "allowed_tools", "hooks", "permissions", "shell", "model", "agent")
-"""Fields by which a skill would widen what a model may do: told to a person, never obeyed."""
+"""Fields by which a skill asks for permissions. They are shown to a person and have no effect."""
 
 
 class _Uri(RequestParams):
@@ -53,13 +53,13 @@ class _Get(Request[_Uri, Literal["skills/get"]]):
 
 
 class _Answer(Result):
-    """A result whose members are read by hand, each checked."""
+    """A result whose members are checked one by one."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class Session(Protocol):
-    """What is used of the SDK's ``ClientSession``."""
+    """The used part of the SDK's ``ClientSession``."""
 
     async def send_request(self, request: Any, result_type: type[Any]) -> Any:
         """Send a request and return its typed result."""
@@ -69,17 +69,17 @@ class Session(Protocol):
 
 
 class LoadedSkill(NamedTuple):
-    """A skill that a model acts on. It holds the entry it was loaded from until it is let go."""
+    """A loaded skill with the entry that it was loaded from."""
 
     skill: ServedSkill
     text: str
-    """The instructions in their frame, with their origin: what may be put before a model."""
+    """The framed instructions with their origin, as input for a model."""
     ignored: tuple[str, ...]
-    """Fields of the frontmatter that ask for permissions. None of them was given effect."""
+    """Fields of the frontmatter that ask for permissions. They have no effect."""
 
 
 class SkillHost:
-    """The skills of one server. ``label`` is the host's own name for it, never the server's."""
+    """The skills of one server. ``label`` is the host's name for it, never the server's."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class SkillHost:
         approvals: Approvals,
         cache: SkillCache | None = None,
     ) -> None:
-        """Raises InvalidInput for a label that is empty or not one plain line."""
+        """Raises InvalidInput for a label that is empty or not a single plain line."""
         if not label.strip() or clean_line(label) != label or len(label) > 100:
             raise InvalidInput("label must be a short line that names the server")
         self.label = label
@@ -97,10 +97,10 @@ class SkillHost:
         self._cache = cache
 
     async def listing(self) -> Listed:
-        """Return what the server lists. Fetches no file.
+        """Return the server's listing. Fetches no file.
 
-        Entries that break the extension are left out and told. Raises HostRefused where the
-        answer is no listing, and what the session raises.
+        Entries that violate the extension are left out and reported. Raises HostRefused when the
+        response is not a listing, and the errors of the session.
         """
         skills: dict[str, ServedSkill] = {}
         invalid: list[EntryInvalid] = []
@@ -111,9 +111,9 @@ class SkillHost:
             page, cursor = self._page(
                 await self._session.send_request(_List(params=params), _Answer)
             )
-            for given in page:
+            for entry in page:
                 try:
-                    skill = entry_of(self.label, given)
+                    skill = entry_of(self.label, entry)
                     if skill.uri in skills:
                         raise EntryInvalid(self.label, skill.uri, "it is listed twice")
                     skills[skill.uri] = skill
@@ -134,9 +134,9 @@ class SkillHost:
         return skills, cursor
 
     async def get(self, uri: str) -> ServedSkill:
-        """Return the entry of one skill, listed or not, as it is now.
+        """Return the current entry of one skill, listed or not.
 
-        Raises EntryInvalid, and what the session raises for a URI that is no skill's.
+        Raises EntryInvalid, and the errors of the session for an unknown URI.
         """
         answer = await self._session.send_request(_Get(params=_Uri(uri=uri)), _Answer)
         skill = entry_of(self.label, (answer.model_extra or {}).get("skill"))
@@ -145,20 +145,20 @@ class SkillHost:
         return skill
 
     def approve(self, skill: ServedSkill) -> None:
-        """Note that a person approved the skill with these very files. Raises NotApproved."""
+        """Record that a person approved the skill with exactly these files. Raises NotApproved."""
         self._check_own(skill)
         self._approvals.approve(skill)
 
     def approved(self, skill: ServedSkill) -> bool:
-        """True where these very files are approved; an approval of others is revoked."""
+        """Return True when exactly these files are approved; an approval of others is revoked."""
         self._check_own(skill)
         return self._approvals.covers(skill)
 
     async def load(self, skill: ServedSkill, *, dynamic: bool = False) -> LoadedSkill:
-        """Return an approved skill's instructions, verified, framed with their origin.
+        """Return an approved skill's verified instructions, framed with their origin.
 
-        ``dynamic`` says that a person has just agreed to load generated content, this once. Raises
-        NotApproved, Unverified, and what the session raises.
+        ``dynamic`` confirms that a person has just agreed to load generated content once. Raises
+        NotApproved, Unverified, and the errors of the session.
         """
         self._check_own(skill)
         if skill.files is None:
@@ -187,8 +187,8 @@ class SkillHost:
     async def read(self, loaded: LoadedSkill, path: str) -> bytes:
         """Return a file of a loaded skill, by its path in the skill's folder or its URI.
 
-        Only files that the held entry lists are read, and only from this server. Raises
-        Unverified, and what the session raises.
+        Only files of the entry are read, and only from this server. Raises Unverified, and the
+        errors of the session.
         """
         skill = loaded.skill
         self._check_own(skill)
@@ -196,7 +196,7 @@ class SkillHost:
         return await self._verified(skill, skill.file(uri), uri)
 
     async def read_text(self, loaded: LoadedSkill, path: str) -> str:
-        """Return a text file of a loaded skill in its frame. Raises Unverified for no text."""
+        """Return a framed text file of a loaded skill. Raises Unverified for binary content."""
         data = await self.read(loaded, path)
         try:
             text = data.decode("utf-8")
@@ -211,13 +211,13 @@ class SkillHost:
         ).text
 
     async def refresh(self, loaded: LoadedSkill) -> ServedSkill:
-        """Return the entry as it is now; a changed set of files revokes the approval."""
+        """Return the current entry. A changed set of files revokes the approval."""
         skill = await self.get(loaded.skill.uri)
         self._approvals.covers(skill)
         return skill
 
     def forget(self) -> None:
-        """Forget everything of this server: approvals, and what is cached."""
+        """Delete all approvals and cached files of this server."""
         self._approvals.revoke(self.label)
         if self._cache is not None:
             self._cache.forget(self.label)

@@ -1,4 +1,4 @@
-"""Why a served skill is not used. All are :class:`~skillyard.errors.SkillyardError`."""
+"""The errors of served skills. All are :class:`~skillyard.errors.SkillyardError`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class HostRefused(SkillyardError):
 
 
 class EntryInvalid(HostRefused):
-    """What the server says of the skill breaks the extension, or its limits: it is not loaded."""
+    """The server's entry violates the extension or its limits, and is not loaded."""
 
 
 class Unverified(HostRefused):
-    """Content is not what the entry describes: changed, damaged or never listed. Refresh it."""
+    """Content does not match the entry: changed, damaged or not listed. Refresh the entry."""
 
 
 class NotApproved(HostRefused):
-    """Nobody has approved the skill, or its files are not those that were approved."""
+    """The skill is not approved, or its files differ from the approved ones."""

@@ -1,4 +1,4 @@
-"""Checking what was read against what the entry says: size, digest, frontmatter."""
+"""Verifies content against its entry: size, digest, frontmatter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO = frozenset(["n", "no", "off", "false"])
 
 
 def verify_bytes(skill: ServedSkill, file: ServedFile, data: bytes) -> None:
-    """Check a file's bytes. Raises Unverified; a match says they agree, not that they are good."""
+    """Verify a file's bytes. Raises Unverified. A match proves integrity, not that it is safe."""
     if len(data) != file.size:
         what = f"has {len(data):,} bytes, listed with {file.size:,}"
     elif f"sha256:{sha256(data).hex()}" != file.digest:
@@ -31,9 +31,9 @@ def verify_bytes(skill: ServedSkill, file: ServedFile, data: bytes) -> None:
 
 
 def instructions_of(skill: ServedSkill, data: bytes) -> str:
-    """Return the body of a SKILL.md whose frontmatter is field by field that of the entry.
+    """Return the body of a SKILL.md after comparing each field of its frontmatter with the entry.
 
-    Raises Unverified for any difference, and for a file that cannot be read.
+    Raises Unverified for any difference, and for an invalid file.
     """
     try:
         fenced = split(unify_lines(decode(data, skill.uri)), skill.uri)
@@ -49,7 +49,7 @@ def instructions_of(skill: ServedSkill, data: bytes) -> str:
 
 
 def _difference(parsed: Mapping[str, Node], declared: Mapping[str, Any]) -> str | None:
-    """Return the first field that differs, None where all are the same."""
+    """Return the first field that differs; None when all are equal."""
     for key in sorted({*parsed, *declared}):
         if key not in parsed or key not in declared or not _same(parsed[key], declared[key]):
             return key
@@ -57,10 +57,10 @@ def _difference(parsed: Mapping[str, Node], declared: Mapping[str, Any]) -> str 
 
 
 def _same(node: Node, declared: Any) -> bool:
-    """True where the JSON is what some reader of YAML makes of this very source text.
+    """True when the JSON is a valid YAML interpretation of this source text.
 
-    The extension says "verbatim as a JSON object" and leaves open which schema of YAML types plain
-    scalars: the core schema of 1.2, the wider one of 1.1, or none at all.
+    The extension says "verbatim as a JSON object" and does not specify the schema for plain
+    scalars: the core schema of YAML 1.2, the schema of 1.1, or none are all accepted.
     """
     if isinstance(node, Scalar):
         return _same_scalar(node, declared)
@@ -85,5 +85,5 @@ def _same_scalar(node: Scalar, declared: Any) -> bool:
     if isinstance(declared, bool):
         return node.text.lower() in (_YES if declared else _NO)
     value = plain_value(node)
-    # 1 and 1.0 are one number in JSON; a number is never a truth value.
+    # 1 and 1.0 are equal in JSON; a number never equals a boolean.
     return value == declared and not isinstance(value, bool)

@@ -1,0 +1,95 @@
+"""The encoder: word pieces, one ONNX model, and a unit vector for each text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+__all__ = ["Encoder"]
+
+MODEL = "model.onnx"
+TOKENIZER = "tokenizer.json"
+MAX_PIECES = 128
+"""Word pieces of a text; the rest is not read. Longer requests lose nothing by it
+(spec/encoder.md)."""
+
+MAX_CHARS = 10_000
+"""Characters of a text that are cut into pieces, so that a huge text costs little."""
+
+
+class Encoder:
+    """Turns texts into vectors of 384 numbers. Thread-safe. The first text loads the model.
+
+    Each text is encoded by itself. Numbers inside the model are rounded by the largest of a batch,
+    so a vector would otherwise depend on its neighbours.
+    """
+
+    weights = (0.40, 0.20, 0.20)
+    """The weight of its cosine in ``hybrid``: for English requests, for those of more than 60
+    words, and for other languages, which it hardly understands (spec/encoder.md)."""
+
+    calibration = (-1.8127, 0.5753, 6.2032, 5.0830)
+    """What its cosine says about the probability: bias, log-odds of the built-in evidence, cosine
+    of the best skill, and its lead over the next (``python -m training.calibrate_encoder``)."""
+
+    def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
+        """``folder`` contains another model and its tokenizer. Raises OSError without them."""
+        self.folder = Path(__file__).parent / "data" if folder is None else Path(folder)
+        digest = sha256()
+        for name in (MODEL, TOKENIZER):
+            digest.update((self.folder / name).read_bytes())
+        self.id = f"skillyard-encoder-{digest.hexdigest()[:16]}"
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+        """Return a unit vector for each text. Requests and skills are encoded alike."""
+        if len(texts) < 2:
+            return [self._vector(text) for text in texts]
+        self._session, self._tokenizer  # noqa: B018  # loaded once, before the threads
+        with ThreadPoolExecutor(_cores()) as pool:
+            return list(pool.map(self._vector, texts))
+
+    def _vector(self, text: str) -> list[float]:
+        import numpy as np
+
+        readable = text[:MAX_CHARS].encode("utf-8", "replace").decode("utf-8")  # no surrogates
+        pieces = np.array([self._tokenizer.encode(readable).ids], dtype=np.int64)
+        (vectors,) = self._session.run(None, {"pieces": pieces, "held": np.ones_like(pieces)})
+        vector: list[float] = vectors[0].tolist()
+        return vector
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self.folder / TOKENIZER))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(MAX_PIECES)
+        return tokenizer
+
+    @cached_property
+    def _session(self) -> Any:
+        from onnxruntime import InferenceSession, SessionOptions
+
+        options = SessionOptions()
+        options.intra_op_num_threads = 1  # many texts go through it side by side
+        options.inter_op_num_threads = 1
+        options.enable_cpu_mem_arena = False  # it would keep what the longest text needed
+        options.log_severity_level = 3
+        return InferenceSession(
+            str(self.folder / MODEL), options, providers=["CPUExecutionProvider"]
+        )
+
+
+def _cores() -> int:
+    """Return the number of processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

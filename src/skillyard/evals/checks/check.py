@@ -1,0 +1,135 @@
+"""A check of an answer, as a case file describes it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from skillyard.errors import InvalidInput
+from skillyard.evals.cases.input_files import InputFile
+from skillyard.evals.cases.records import Record, plain
+from skillyard.evals.fields import SomeText
+from skillyard.text import clean_line, shorten
+
+__all__ = ["KINDS", "Check", "compile_pattern", "find_fault", "read_checks"]
+
+KINDS = ("contains", "not_contains", "regex", "not_regex", "json_schema", "script")
+"""``contains`` and ``not_contains`` respect case; ``regex`` is searched for, with RE2's syntax."""
+_LABEL_CHARS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One statement about an answer that a program can decide."""
+
+    kind: str
+    """One of :data:`KINDS`."""
+    value: str
+    """The text, the pattern, the schema as JSON, or the command."""
+    files: tuple[InputFile, ...] = ()
+    """For a script: the files that its command names."""
+
+    @property
+    def label(self) -> str:
+        """The check on one line, for results and reports."""
+        value = self.value if self.kind in ("json_schema", "script") else json.dumps(self.value)
+        return f"{self.kind}: {clean_line(shorten(value, _LABEL_CHARS))}"
+
+
+def read_checks(record: Record) -> tuple[Check, ...]:
+    """Return the ``checks`` of a prompt, each a mapping with one field, one of :data:`KINDS`."""
+    checks = []
+    for entry in record.records("checks"):
+        before = entry.notes.errors
+        entry.only(KINDS)
+        if entry.notes.errors > before:
+            continue
+        if len(entry.fields) != 1:
+            entry.notes.error(
+                "case_bad_check",
+                entry.line,
+                f"{entry.what} must have exactly one field",
+                f"write one check an entry: {', '.join(KINDS)}",
+            )
+            continue
+        (kind,) = entry.fields
+        value = _schema(entry) if kind == "json_schema" else entry.value(kind, SomeText)
+        fault = find_fault(kind, value) if value else ""
+        if fault:
+            entry.wrong(kind, fault, "correct it", value)
+        if entry.notes.errors == before:
+            checks.append(Check(kind, value))
+    return tuple(checks)
+
+
+def _schema(entry: Record) -> str:
+    """Return the schema as JSON; a text is taken as JSON already."""
+    value: Any = plain(entry.raw("json_schema"))
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = None
+    if isinstance(value, dict | bool):
+        return json.dumps(value, ensure_ascii=False, sort_keys=True)
+    entry.wrong("json_schema", "is not a schema", "write a mapping, such as {type: object}")
+    return ""
+
+
+def find_fault(kind: str, value: str) -> str:
+    """Return what is wrong with the pattern, schema or command of a check; empty if nothing is.
+
+    Nothing is found where a library is not installed: a run names the extra that is missing.
+    """
+    try:
+        if kind.endswith("regex"):
+            compile_pattern(value)
+        elif kind == "json_schema":
+            _check_schema(json.loads(value))
+        elif kind == "script":
+            _check_command(value)
+    except InvalidInput as error:
+        return str(error)
+    except ImportError:
+        return ""
+    return ""
+
+
+def _check_schema(schema: Any) -> None:
+    from jsonschema import Draft202012Validator, SchemaError
+
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        raise InvalidInput(f"is not a JSON schema: {error.message}") from None
+
+
+def _check_command(command: str) -> None:
+    try:
+        arguments = shlex.split(command)
+    except ValueError as error:
+        raise InvalidInput(f"cannot be split into arguments: {error}") from None
+    if not arguments:
+        raise InvalidInput("is empty")
+
+
+@lru_cache(256)
+def compile_pattern(pattern: str) -> Any:
+    """Return the pattern compiled by RE2, which takes time linear in the answer.
+
+    Python's own engine can take exponential time, and a pattern may come with a downloaded skill.
+    Raises InvalidInput, and ImportError without the library.
+    """
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        reason = error.args[0] if error.args else ""
+        text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        raise InvalidInput(f"is not a pattern of RE2: {text}") from None

@@ -1,0 +1,183 @@
+"""Runs the checks of a prompt on an answer; each has evidence, whether it passes or fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from skillyard.context.scripts import own_environment, run_command
+from skillyard.errors import InvalidInput, ScriptRefused
+from skillyard.evals.cases.input_files import InputFile
+from skillyard.evals.checks.check import Check, compile_pattern
+from skillyard.evals.judgement.replies import extract_value
+from skillyard.extras import install_command
+from skillyard.text import clean_line, shorten
+
+__all__ = ["ANSWER_FILE", "CheckOutcome", "require_libraries", "run_checks"]
+
+ANSWER_FILE = "answer.txt"
+"""The answer, in the folder in which a script runs. It is its standard input too."""
+SCRIPT_SECONDS = 30.0
+SCRIPT_OUTPUT_BYTES = 10_000
+_AROUND = 40
+_EXCERPT_CHARS = 160
+_PYTHON = ("python", "python3")
+
+
+class CheckOutcome(NamedTuple):
+    """Whether one check passed on one answer, and what shows it."""
+
+    check: Check
+    passed: bool | None
+    """None: a script that was not run, because scripts are not allowed."""
+    evidence: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as skill-creator's ``grading.json`` has it, with its kind."""
+        return {
+            "kind": self.check.kind,
+            "text": self.check.label,
+            "passed": self.passed,
+            "evidence": self.evidence,
+        }
+
+
+def run_checks(
+    checks: Sequence[Check],
+    answer: str,
+    files: Sequence[InputFile] = (),
+    *,
+    allow_scripts: bool = False,
+) -> tuple[CheckOutcome, ...]:
+    """Return the outcome of each check. Raises InvalidInput where the extra ``eval`` is missing."""
+    outcomes = []
+    for check in checks:
+        if check.kind == "json_schema":
+            outcome = _schema_outcome(check, answer)
+        elif check.kind != "script":
+            outcome = _text_outcome(check, answer)
+        elif allow_scripts:
+            outcome = _script_outcome(check, answer, files)
+        else:
+            outcome = CheckOutcome(check, None, "not run: give --allow-scripts")
+        outcomes.append(outcome)
+    return tuple(outcomes)
+
+
+def require_libraries(checks: Sequence[Check]) -> None:
+    """Raise InvalidInput where a check needs a library that is not installed."""
+    for check in checks:
+        module = _LIBRARIES.get(check.kind)
+        if module is not None and find_spec(module) is None:
+            command = install_command("eval")
+            raise InvalidInput(f"the check {check.kind} needs {module}: {command}")
+
+
+_LIBRARIES = {"regex": "re2", "not_regex": "re2", "json_schema": "jsonschema"}
+
+
+def _text_outcome(check: Check, answer: str) -> CheckOutcome:
+    """Search for a text or a pattern, which must be in the answer or must not."""
+    if check.kind.endswith("regex"):
+        match = compile_pattern(check.value).search(answer)
+        place, absent = match.span() if match else None, "no match in the answer"
+    else:
+        at = answer.find(check.value)
+        place, absent = (at, at + len(check.value)) if at >= 0 else None, "not in the answer"
+    evidence = _excerpt(answer, *place) if place else f"{absent}: {_beginning(answer)}"
+    return CheckOutcome(check, (place is None) == check.kind.startswith("not_"), evidence)
+
+
+def _schema_outcome(check: Check, answer: str) -> CheckOutcome:
+    """Return whether the first JSON value of the answer is valid.
+
+    No schema is fetched from anywhere, and patterns in a schema are matched in linear time.
+    """
+    found = extract_value(answer)
+    if found is None:
+        return CheckOutcome(check, False, f"no JSON in the answer: {_beginning(answer)}")
+    from referencing.exceptions import Unresolvable
+
+    try:
+        error = next(iter(_validator(json.loads(check.value)).iter_errors(found[0])), None)
+    except (Unresolvable, InvalidInput, RecursionError) as fault:
+        return CheckOutcome(check, False, _beginning(f"the schema cannot be used: {fault}"))
+    if error is None:
+        return CheckOutcome(check, True, _beginning(json.dumps(found[0], ensure_ascii=False)))
+    place = "/".join(map(str, error.absolute_path)) or "the document"
+    evidence = clean_line(shorten(f"{place}: {error.message}", _EXCERPT_CHARS))
+    return CheckOutcome(check, False, evidence)
+
+
+def _validator(schema: Any) -> Any:
+    from jsonschema import Draft202012Validator, validators
+    from referencing import Registry
+
+    linear = validators.extend(
+        Draft202012Validator,
+        {"pattern": _pattern, "patternProperties": _pattern_properties},
+    )
+    return linear(schema, registry=Registry())
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Any:
+    from jsonschema import ValidationError
+
+    if isinstance(instance, str) and compile_pattern(pattern).search(instance) is None:
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: Any) -> Any:
+    if isinstance(instance, dict):
+        for pattern, below in patterns.items():
+            for name, value in instance.items():
+                if compile_pattern(pattern).search(name) is not None:
+                    yield from validator.descend(value, below, path=name, schema_path=pattern)
+
+
+def _script_outcome(check: Check, answer: str, files: Sequence[InputFile]) -> CheckOutcome:
+    """Run a command in a temporary folder with the files of the case: exit code 0 passes.
+
+    The command is split without a shell. ``python`` is the interpreter that runs this program.
+    """
+    command = shlex.split(check.value)
+    if command[0] in _PYTHON:
+        command[0] = sys.executable
+    with tempfile.TemporaryDirectory(prefix="skillyard-") as folder:
+        answer_file = InputFile(ANSWER_FILE, answer.encode("utf-8", "replace"))
+        for file in (*files, *check.files, answer_file):
+            path = os.path.join(folder, *file.name.split("/"))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as output:
+                output.write(file.data)
+        with tempfile.TemporaryDirectory(prefix="skillyard-") as home:
+            environment = own_environment(home)
+            try:
+                result = run_command(
+                    command, folder, environment, answer, SCRIPT_SECONDS, SCRIPT_OUTPUT_BYTES
+                )
+            except (InvalidInput, ScriptRefused) as error:
+                return CheckOutcome(check, False, str(error))
+    if result.timed_out:
+        return CheckOutcome(check, False, f"ended after {SCRIPT_SECONDS:g} s")
+    printed = _beginning(f"{result.stdout}\n{result.stderr}".strip())
+    return CheckOutcome(
+        check, result.exit_code == 0, f"exit code {result.exit_code}: {printed}".rstrip(": ")
+    )
+
+
+def _excerpt(answer: str, start: int, end: int) -> str:
+    """Return the place in the answer, with the text around it."""
+    low, high = max(0, start - _AROUND), min(len(answer), end + _AROUND)
+    before, after = "…" if low else "", "…" if high < len(answer) else ""
+    return f"{before}{_beginning(answer[low:high])}{after}"
+
+
+def _beginning(text: str) -> str:
+    return clean_line(shorten(" ".join(text.split()), _EXCERPT_CHARS))

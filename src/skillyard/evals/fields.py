@@ -1,0 +1,116 @@
+"""What a field may hold, by its type hint: one judge for case files, configuration and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+__all__ = ["Fault", "Kind", "Range", "SomeText", "fault_of", "hints_of", "kind_of"]
+
+MAX_NUMBER = 1_000_000_000
+"""Maximum of a number that has no natural one, because stored settings are not trusted."""
+_NOT_BLANK = "not blank"
+SomeText = Annotated[str, _NOT_BLANK]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The numbers that a field may hold."""
+
+    low: float
+    high: float = MAX_NUMBER
+    above: bool = False
+    """``low`` itself is left out."""
+
+    def __contains__(self, value: float) -> bool:
+        return (self.low < value if self.above else self.low <= value) and value <= self.high
+
+    def __str__(self) -> str:
+        low = f"{'above' if self.above else 'at least'} {self.low:,.12g}"
+        return low if self.high == MAX_NUMBER else f"{low} and at most {self.high:,.12g}"
+
+
+class Fault(NamedTuple):
+    """What is wrong with a value."""
+
+    message: str
+    """Begins with a verb: the name of the field stands before it."""
+    hint: str
+
+
+class Kind(NamedTuple):
+    """A type hint in its parts."""
+
+    type: Any
+    """``str``, ``bool``, ``int``, ``float``, a dataclass, or a generic such as a Literal."""
+    optional: bool
+    """None is allowed too."""
+    allowed: Range | None
+    not_blank: bool
+
+    @property
+    def is_number(self) -> bool:
+        """True for ``int`` and ``float``."""
+        return self.type in (int, float)
+
+
+def hints_of(kind: type) -> dict[str, Any]:
+    """Return the type hints of a dataclass, with what is annotated."""
+    return _hints_of(kind)
+
+
+@cache
+def _hints_of(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+@cache
+def kind_of(hint: Any) -> Kind:
+    """Return the parts of a type hint."""
+    notes = getattr(hint, "__metadata__", ())
+    base = get_args(hint)[0] if notes else hint
+    options = get_args(base) if get_origin(base) in (Union, UnionType) else (base,)
+    allowed = next((each for each in notes if isinstance(each, Range)), None)
+    (single,) = (each for each in options if each is not NoneType)
+    return Kind(single, NoneType in options, allowed, _NOT_BLANK in notes)
+
+
+def fault_of(value: Any, hint: Any) -> Fault | None:
+    """Return what is wrong with a value; None if the type hint allows it.
+
+    ``true`` is no number, and neither are NaN and infinities. Whether a text is blank is left to
+    the reader of a file.
+    """
+    kind = kind_of(hint)
+    if kind.type is Any or (value is None and kind.optional):
+        return None
+    if kind.is_number:
+        return _number_fault(value, kind)
+    origin, inner = get_origin(kind.type), get_args(kind.type)
+    if origin is Literal:
+        return None if value in inner else Fault("is not known", f"write {' or '.join(inner)}")
+    if origin is tuple:
+        good = isinstance(value, tuple) and not any(fault_of(each, inner[0]) for each in value)
+        return None if good else Fault("is not a list of texts", "write a list of texts")
+    if origin is Mapping:
+        good = isinstance(value, Mapping)
+        good = good and not any(fault_of(each, inner[1]) for each in value.values())
+        return None if good else Fault("is not a mapping", "write `field: value` lines")
+    if isinstance(value, kind.type):
+        return None
+    if kind.type is bool:
+        return Fault("is neither true nor false", "write true or false")
+    is_number = isinstance(value, int | float)
+    return Fault("is not text", "put it in quotes" if is_number else "write some text")
+
+
+def _number_fault(value: Any, kind: Kind) -> Fault | None:
+    name = "a whole number" if kind.type is int else "a number"
+    if isinstance(value, bool) or not isinstance(value, int if kind.type is int else int | float):
+        return Fault(f"is not {name}", f"write {name} without quotes")
+    if kind.allowed is not None and value not in kind.allowed:
+        return Fault(f"must be {kind.allowed}", f"write {name} in that range")
+    return None

@@ -1,0 +1,379 @@
+"""The run of L5 and L6: answers under two conditions, judged against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skillyard.evals.checks.outcome import CheckOutcome
+from skillyard.evals.conditions.prompts import Arms
+from skillyard.evals.judgement.assignment import Assignment, assignment, both_orders
+from skillyard.evals.judgement.remap import OneOrder, breakdown, merge, one_order
+from skillyard.evals.judgement.verdicts import BadVerdict, Verdict, verdict
+from skillyard.evals.layers.protocol import CaseResult, OnCase
+from skillyard.evals.layers.scheduler import Job
+from skillyard.evals.layers.session import Answer, Judgement, Session
+from skillyard.evals.models.protocol import Request
+from skillyard.evals.settings import RunSettings
+from skillyard.evals.storage.entries import SHARED
+
+if TYPE_CHECKING:
+    from skillyard.evals.cases.answer_cases import AnswerPrompt
+
+__all__ = ["BASELINE", "PairRun", "PairUnit", "folder_of", "request_of"]
+
+BASELINE = "baseline"
+
+
+@dataclass(frozen=True, slots=True)
+class PairUnit:
+    """One prompt for one skill, with the conditions that are compared."""
+
+    skill: str
+    prompt_index: int
+    case: AnswerPrompt
+    """The prompt. Without criteria, its checks alone decide, and no judge is called."""
+    arms: Arms
+    comparisons: tuple[tuple[str, str], ...]
+
+    @property
+    def prompt(self) -> str:
+        """The text of the prompt."""
+        return self.case.prompt
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The conditions that some comparison needs, in the order of the arms."""
+        needed = {condition for pair in self.comparisons for condition in pair}
+        return tuple(condition for condition in self.arms.arms if condition in needed)
+
+
+def request_of(unit: PairUnit, condition: str, settings: RunSettings) -> Request:
+    """Return the request to the model under one condition."""
+    return Request(
+        model=settings.model,
+        system=unit.arms.arms[condition].system,
+        user=unit.prompt,
+        max_tokens=settings.max_tokens,
+        temperature=settings.temperature,
+        attachments=unit.case.attachments,
+    )
+
+
+def folder_of(unit: PairUnit, condition: str) -> str:
+    """Return the folder of an answer. Answers without a skill are shared by all skills."""
+    return SHARED if condition == BASELINE else unit.skill
+
+
+@dataclass(slots=True)
+class _UnitRun:
+    """One unit in one run. Each answer, with its checks, is written by one job."""
+
+    unit: PairUnit
+    run: int
+    answers: dict[str, Answer] = field(default_factory=dict)
+    checks: dict[str, tuple[CheckOutcome, ...]] = field(default_factory=dict)
+    pairs: tuple[_Pair, ...] = ()
+
+
+class PairRun:
+    """The jobs of a run, and its cases once the jobs have ended.
+
+    Runs go outermost, then units: a run that is stopped has looked at every skill about equally
+    often. ``on_case`` gets each case when it is complete, on the thread that completed it.
+    """
+
+    def __init__(
+        self,
+        units: Sequence[PairUnit],
+        settings: RunSettings,
+        session: Session,
+        on_case: OnCase = lambda case: None,
+    ) -> None:
+        self._settings = settings
+        self._session = session
+        self._on_case = on_case
+        self._units = [_UnitRun(unit, run) for run in range(settings.runs) for unit in units]
+        for each in self._units:
+            each.pairs = tuple(_Pair(each, pair, settings) for pair in each.unit.comparisons)
+
+    def jobs(self) -> list[Job]:
+        """Return the work, in the order in which it should begin.
+
+        An answer that several units share waits for the first of them, so that it is always the
+        same case that paid for it.
+        """
+        jobs: list[Job] = []
+        shared: dict[tuple[int, str, str], int] = {}
+        for each in self._units:
+            unit = each.unit
+            job_of = {}
+            for condition in unit.conditions:
+                job_of[condition] = here = len(jobs)
+                system = unit.arms.arms[condition].system
+                first = shared.setdefault((each.run, system, unit.prompt), here)
+                after = () if first == here else (first,)
+                jobs.append(Job(partial(self._generate, each, condition), after))
+            for pair in each.pairs:
+                answers = tuple(job_of[condition] for condition in pair.conditions)
+                judging = [
+                    Job(partial(pair.judge, self._session, model, order), answers)
+                    for model, order in pair.calls
+                ]
+                last = tuple(range(len(jobs), len(jobs) + len(judging))) or answers
+                jobs += [*judging, Job(partial(self._close, pair), last)]
+        return jobs
+
+    def cases(self, skipped: str) -> list[CaseResult]:
+        """Return every case. Cases that were not completed have the reason in ``skipped``."""
+        return [
+            pair.case or {**pair.head(), "skipped": skipped}
+            for each in self._units
+            for pair in each.pairs
+        ]
+
+    def _generate(self, each: _UnitRun, condition: str) -> None:
+        unit = each.unit
+        request = request_of(unit, condition, self._settings)
+        answer = self._session.generate(folder_of(unit, condition), request, each.run)
+        if not answer.error and not answer.truncated:
+            each.checks[condition] = self._session.check(
+                unit.case.checks, answer.text, unit.case.files
+            )
+        each.answers[condition] = answer
+
+    def _close(self, pair: _Pair) -> None:
+        pair.case = pair.complete()
+        self._on_case(pair.case)
+
+
+@dataclass(slots=True)
+class _Pair:
+    """Two conditions of a unit in one run, and the case that comes of comparing them."""
+
+    of: _UnitRun
+    conditions: tuple[str, str]
+    settings: RunSettings
+    judgements: dict[tuple[str, str], Judgement] = field(default_factory=dict)
+    """By judge model and the condition that stood in slot A."""
+    case: CaseResult | None = None
+
+    @property
+    def orders(self) -> tuple[Assignment, ...]:
+        """The slots of the one or two calls to a judge."""
+        unit = self.of.unit
+        cell = (
+            self.settings.seed,
+            unit.skill,
+            unit.prompt_index,
+            *self.conditions,
+            self.of.run,
+        )
+        return both_orders(*cell) if self.settings.orders == "both" else (assignment(*cell),)
+
+    @property
+    def calls(self) -> list[tuple[str, Assignment]]:
+        """The calls to judges: the model and the slots of each."""
+        models = self.settings.judge_models if self.of.unit.case.criteria else ()
+        return [(model, order) for model in models for order in self.orders]
+
+    @property
+    def answers(self) -> dict[str, Answer]:
+        """The two answers."""
+        return {condition: self.of.answers[condition] for condition in self.conditions}
+
+    @property
+    def unjudgeable_reason(self) -> str | None:
+        """Why the answers are not judged: ``generation_error``, ``truncated``; else None."""
+        if any(answer.error for answer in self.answers.values()):
+            return "generation_error"
+        if any(answer.truncated for answer in self.answers.values()):
+            return "truncated"
+        return None
+
+    def judge(self, session: Session, model: str, order: Assignment) -> None:
+        """Let one judge compare the answers in one order."""
+        if self.unjudgeable_reason is not None:
+            return
+        unit = self.of.unit
+        texts = [self.answers[order.slots[slot]].text for slot in ("A", "B")]
+        self.judgements[model, order.slots["A"]] = session.judge(
+            unit.skill, unit.prompt, texts, unit.case.criteria, model, self.of.run
+        )
+
+    def head(self) -> CaseResult:
+        """Return the case without results. It has the fields of every case."""
+        unit, settings = self.of.unit, self.settings
+        first, second = self.conditions
+        order = self.orders[0]
+        return {
+            "id": f"{unit.skill}/{unit.prompt_index}/{self.of.run}/{first}/{second}",
+            "skill_name": unit.skill,
+            "prompt_index": unit.prompt_index,
+            "prompt": unit.prompt,
+            "run_index": self.of.run,
+            "comparison": f"{first}/{second}",
+            "condition_a": first,
+            "condition_b": second,
+            "size_tier": unit.arms.tier,
+            "body_bytes": unit.arms.body_bytes,
+            "condition_sizes": {name: unit.arms.arms[name].sizes() for name in self.conditions},
+            "scores": None,
+            "improvement": None,
+            "winner": None,
+            "judge_winner": None,
+            "judge_agrees": None,
+            "position_consistent": None,
+            "per_criterion_breakdown": [],
+            "judged": bool(unit.case.criteria),
+            "checks": {},
+            "ab_assignment": dict(order.slots),
+            "case_seed": order.case_seed,
+            "orders": [],
+            "more_judges": {},
+            "generations": {},
+            "judgements": [],
+            "lengths": {},
+            "truncated": [],
+            "model": settings.model,
+            "judge_model": settings.judge_models[0],
+            "seed": settings.seed,
+            "cost": 0.0,
+            "judge_attempts": 0,
+            "errors": [],
+            "skipped": None,
+        }
+
+    def complete(self) -> CaseResult:
+        """Return the case with its answers and judgements, or with the error that prevents them.
+
+        A pair with a refused, empty or missing answer is an error. A pair with a truncated answer
+        is skipped. A pair with an invalid reply in either order is an error. A unit without
+        criteria has no other result than its checks.
+        """
+        answers = self.answers
+        # Threads end in any order; what is written down has one order.
+        calls = [(model, order.slots["A"]) for model, order in self.calls]
+        judgements = [self.judgements[call] for call in calls if call in self.judgements]
+        case = self.head() | {
+            "generations": {name: answer.path for name, answer in answers.items()},
+            "lengths": {name: len(answer.text) for name, answer in answers.items()},
+            "truncated": [name for name, answer in answers.items() if answer.truncated],
+            "judgements": [each.path for each in judgements],
+            "judge_attempts": sum(each.attempts for each in judgements),
+            "cost": self._cost(judgements),
+            "checks": {
+                name: [each.to_dict() for each in outcomes]
+                for name in self.conditions
+                if (outcomes := self.of.checks.get(name))
+            },
+        }
+        reason = self.unjudgeable_reason
+        if reason == "truncated":
+            return case | {"skipped": reason}
+        if reason is not None:
+            errors = [
+                _error("missing" if answer.missing else reason, f"{name}: {answer.error}")
+                for name, answer in answers.items()
+                if answer.error
+            ]
+            return case | {"errors": errors}
+        return case | self._scores() if self.of.unit.case.criteria else case
+
+    def _cost(self, judgements: Sequence[Judgement]) -> float:
+        """Return what this run paid; an answer's cost falls on the first pair that needs it."""
+        comparisons = self.of.unit.comparisons
+        costs = [
+            answer.cost
+            for name, answer in self.answers.items()
+            if self.conditions == next(pair for pair in comparisons if name in pair)
+        ]
+        return round(sum(costs) + sum(each.cost for each in judgements), 9)
+
+    def _scores(self) -> dict[str, Any]:
+        """Return the fields that follow from the judgements."""
+        first, *more = self.settings.judge_models
+        readings = self._readings(first)
+        fields: dict[str, Any] = {
+            "orders": [each.to_dict() for each in readings],
+            "errors": [each.failure() for each in readings if each.error],
+            "more_judges": {model: _other_judge(self._readings(model)) for model in more},
+        }
+        if fields["errors"]:
+            return fields
+        verdicts = [
+            (each.verdict, each.order.slots) for each in readings if each.verdict is not None
+        ]
+        criteria = self.of.unit.case.criteria
+        return {
+            **fields,
+            **_merged(readings),
+            "per_criterion_breakdown": breakdown(verdicts, criteria),
+        }
+
+    def _readings(self, model: str) -> list[_Reading]:
+        return [self._reading(order, model) for order in self.orders]
+
+    def _reading(self, order: Assignment, model: str) -> _Reading:
+        """Return what a judge said. It is checked again: a cached file may have been changed."""
+        judgement = self.judgements[model, order.slots["A"]]
+        if judgement.parsed is None:
+            return _Reading(order, judgement, error=judgement.error)
+        criteria = self.of.unit.case.criteria
+        try:
+            parsed = verdict(judgement.parsed, criteria)
+        except BadVerdict as bad:
+            return _Reading(order, judgement, error=f"{bad.kind}: {bad}")
+        band = self.settings.tie_band
+        result = one_order(parsed, criteria, order.slots, self.conditions, band)
+        return _Reading(order, judgement, parsed, result)
+
+
+class _Reading(NamedTuple):
+    """One judgement, read as scores of the two conditions."""
+
+    order: Assignment
+    judgement: Judgement
+    verdict: Verdict | None = None
+    result: OneOrder | None = None
+    error: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "ab_assignment": dict(self.order.slots),
+            "scores": self.result and self.result.scores,
+            "winner": self.result and self.result.winner,
+            "judge_winner": self.result and self.result.judge_winner,
+            "attempts": self.judgement.attempts,
+            "error": self.error or None,
+        }
+
+    def failure(self) -> dict[str, Any]:
+        kind = "missing" if self.judgement.missing else "judge_error"
+        return _error(kind, self.error, self.judgement.raw)
+
+
+def _merged(readings: Sequence[_Reading]) -> dict[str, Any]:
+    """Return the result of one or both orders, none of which is an error."""
+    results = [each.result for each in readings if each.result is not None]
+    if len(results) == 1:
+        return asdict(results[0])
+    fields = asdict(merge(results[0], results[1]))
+    del fields["order_winners"]  # each order of a case has its own winner
+    return fields
+
+
+def _other_judge(readings: Sequence[_Reading]) -> dict[str, Any]:
+    """Return what a further judge makes of the pair."""
+    errors = [each.error for each in readings if each.error]
+    if errors:
+        return {"error": errors[0]}
+    merged = _merged(readings)
+    return {name: merged[name] for name in ("scores", "improvement", "winner")}
+
+
+def _error(kind: str, message: str, raw: str = "") -> dict[str, Any]:
+    error = {"kind": kind, "message": message}
+    return {**error, "raw": raw} if raw else error

@@ -1,0 +1,197 @@
+"""Rank and select the skills of a catalog."""
+
+from collections.abc import Iterable
+from time import time_ns
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillyard.catalog import Catalog
+from skillyard.catalog.counts import SkillCounts
+from skillyard.decisions import is_enabled
+from skillyard.diagnostics import LazyDiagnostics
+from skillyard.errors import Diagnostic, InvalidInput
+from skillyard.ranking.match import Match, eligible, in_order, score_query
+from skillyard.ranking.query import Query
+from skillyard.ranking.registry import DEFAULT_SCORER
+from skillyard.ranking.scorer import level_of
+from skillyard.selection import Selection, SelectionPolicy, bounds, menu_text, select
+from skillyard.shapes.matches import Match as MatchShape
+from skillyard.shapes.matches import Policy
+from skillyard.skill import Origin
+
+if TYPE_CHECKING:
+    from skillyard.ranking.protocol import Scorer
+    from skillyard.shapes import details, rankings, selections
+
+__all__ = [
+    "Ranked",
+    "Selected",
+    "rank_skills",
+    "select_skills",
+]
+
+
+class Ranked(NamedTuple):
+    """A ranking as it is: no floor, no abstention."""
+
+    query: Query
+    scorer: str
+    matches: tuple[Match, ...]
+    """Best first, up to the limit."""
+    total: int
+    """How many skills have a score at all."""
+    considered: int
+    """How many skills the catalog offers for choice."""
+    reported: LazyDiagnostics
+    """What was noticed while the skills were read, as objects and as JSON."""
+    counts: SkillCounts
+    """Of the whole catalog."""
+    conventions: int = 0
+    """How many of ``total`` are convention documents, which some scorers rank."""
+    explain: bool = False
+    note: str = ""
+    """Why the default scorer of a service did not rank; empty where it did."""
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What was noticed while the skills were read."""
+        return self.reported.listed
+
+    def document(self, diagnostics: Iterable[Diagnostic] | None = None) -> "rankings.Ranked":
+        """Return ``skillyard.rank/1``, with the diagnostics where they are given."""
+        from skillyard.shapes import rankings
+
+        return rankings.Ranked(
+            query=self.query.document(),
+            scorer=self.scorer,
+            matches=_documents(self.matches, self.explain),
+            total=self.total,
+            note=self.note or None,
+            diagnostics=_listed(diagnostics),
+        )
+
+
+def rank_skills(
+    catalog: Catalog,
+    query: Query,
+    *,
+    scorer: "str | Scorer" = DEFAULT_SCORER,
+    limit: int | None = 10,
+    explain: bool = False,
+) -> Ranked:
+    """Rank the catalog's skills for a query.
+
+    ``explain`` puts the explanation trees into the JSON. Raises UnknownName for an unknown
+    scorer, InvalidInput for a limit below zero.
+    """
+    if limit is not None and (type(limit) is not int or limit < 0):
+        raise InvalidInput("limit must be None or an integer of at least 0")
+    resolved, scored = score_query(catalog, query, scorer)
+    pairs = eligible(catalog, query, zeros=False, scored=scored)
+    matches = tuple(
+        Match(skill, score, level_of(resolved.levels, score), scored)
+        for skill, score in in_order(pairs, scored, limit)
+    )
+    considered = scored.considered
+    if considered is None:
+        considered = len(catalog.candidates)
+    documents = 0
+    if not scored.is_preordered:  # a scorer that orders by itself leaves them out
+        documents = sum(skill.origin == Origin.CONVENTION for skill, _ in pairs)
+    return Ranked(
+        query,
+        resolved.name,
+        matches,
+        len(pairs),
+        considered,
+        catalog.reported,
+        catalog.counts,
+        documents,
+        explain,
+    )
+
+
+class Selected(NamedTuple):
+    """A choice, or an abstention."""
+
+    query: Query
+    selection: Selection
+    min_score: float
+    """The floor that was applied."""
+    top_k: int
+    reported: LazyDiagnostics
+    """What was noticed while the skills were read, as objects and as JSON."""
+    counts: SkillCounts
+    """Of the whole catalog."""
+    explain: bool = False
+    note: str = ""
+    """Why the default scorer of a service did not select; empty where it did."""
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What was noticed while the skills were read."""
+        return self.reported.listed
+
+    @property
+    def question(self) -> str:
+        """The question for the user when skills are too close to choose between, else empty."""
+        return menu_text(self.selection)
+
+    def document(self, diagnostics: Iterable[Diagnostic] | None = None) -> "selections.Selected":
+        """Return ``skillyard.select/1``, with the diagnostics where they are given."""
+        from skillyard.shapes import selections
+
+        chosen = self.selection
+        return selections.Selected(
+            query=self.query.document(),
+            scorer=chosen.scorer,
+            policy=Policy(min_score=self.min_score, top_k=self.top_k),
+            selected=_documents(chosen.selected, self.explain),
+            maybe=_documents(chosen.maybe, self.explain),
+            rejected=_documents(chosen.rejected, self.explain),
+            considered=chosen.considered,
+            abstained=chosen.abstained,
+            fallback=chosen.fallback,
+            menu=tuple(match.skill.id for match in chosen.menu),
+            question=self.question,
+            note=self.note or None,
+            diagnostics=_listed(diagnostics),
+        )
+
+
+def _documents(matches: Iterable[Match], explain: bool) -> tuple[MatchShape, ...]:
+    return tuple(match.document(explain=explain) for match in matches)
+
+
+def _listed(diagnostics: Iterable[Diagnostic] | None) -> "tuple[details.Diagnostic, ...] | None":
+    return None if diagnostics is None else tuple(each.document() for each in diagnostics)
+
+
+def select_skills(
+    catalog: Catalog,
+    query: Query,
+    policy: SelectionPolicy | None = None,
+    *,
+    scorer: "str | Scorer" = DEFAULT_SCORER,
+    limit: int | None = None,
+    explain: bool = False,
+) -> Selected:
+    """Choose skills for a query, or abstain.
+
+    ``limit`` bounds how many of the skills that were not chosen are named (the selection itself
+    names ten). The choice is logged where that is wanted (:mod:`skillyard.decisions`). Raises
+    UnknownName, InvalidInput.
+    """
+    if limit is not None and (type(limit) is not int or limit < 0):
+        raise InvalidInput("limit must be None or an integer of at least 0")
+    policy = policy or SelectionPolicy()
+    started_ns = time_ns()
+    selection = select(catalog, query, policy, scorer=scorer)
+    min_score, top_k = bounds(policy, scorer)
+    if is_enabled():
+        from skillyard.decisions.recorder import record
+
+        applied = (min_score, top_k)
+        record("select", catalog, query, policy, applied, selection, started_ns=started_ns)
+    if limit is not None:
+        selection = selection._replace(rejected=selection.rejected[:limit])
+    return Selected(query, selection, min_score, top_k, catalog.reported, catalog.counts, explain)

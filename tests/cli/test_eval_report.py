@@ -1,0 +1,122 @@
+"""``eval report``: what it prints, which results it takes, and two runs side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.evals.storage.entries import Entries
+from tests.cli.conftest import Answer, Run
+from tests.evals.end_to_end.making import Project, project
+from tests.evals.report import making
+from tests.evals.report.making_head import SKILLS
+
+Report = Callable[..., Answer]
+
+
+@pytest.fixture
+def kitchen(tmp_path: Path) -> Project:
+    return project(tmp_path)
+
+
+@pytest.fixture
+def report(kitchen: Project, run: Run) -> Report:
+    """``report(…)`` with the folders of the project."""
+
+    def call(*given: str) -> Answer:
+        folders = ("--evals-dir", "evals", "--results-dir", str(kitchen.results))
+        return run("eval", "report", *folders, *given)
+
+    return call
+
+
+def store(kitchen: Project, envelope: dict[str, Any], **meta: Any) -> str:
+    """Write results as a run does, and return their path."""
+    envelope = {**envelope, "meta": {**envelope["meta"], **meta}}
+    kitchen.results.mkdir(parents=True, exist_ok=True)
+    name = f"{envelope['meta']['eval_type']}_{envelope['meta']['run_id']}.json"
+    (kitchen.results / name).write_text(json.dumps(envelope), "utf-8")
+    return str(kitchen.results / name)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_report_prints_a_line_a_skill_and_writes_two_pages(
+    kitchen: Project, report: Report
+) -> None:
+    store(kitchen, making.effectiveness(prompts=1))
+    answer = report("--out", "page.html")
+    assert answer.code == 0
+    lines = answer.out.splitlines()
+    assert lines[-1] == "page.html  written"
+    assert [line.split()[0] for line in lines[1:9]] == sorted(SKILLS)
+    assert 'href="page.cases.html#case-' in Path("page.html").read_text("utf-8")
+    assert 'href="page.html"' in Path("page.cases.html").read_text("utf-8")
+
+
+def test_the_text_of_answers_stands_on_the_page_of_cases(kitchen: Project, report: Report) -> None:
+    envelope = making.effectiveness(prompts=1)
+    store(kitchen, envelope)
+    path = envelope["cases"][0]["generations"]["enhanced"]
+    Entries(str(kitchen.results)).write(
+        path, {"key": Path(path).stem, "text": "An answer of its own"}
+    )
+    assert report("--out", "page.html").code == 0
+    assert "An answer of its own" not in Path("page.html").read_text("utf-8")
+    assert "An answer of its own" in Path("page.cases.html").read_text("utf-8")
+
+
+def test_a_stand_in_replaces_no_real_result(kitchen: Project, report: Report) -> None:
+    real = store(kitchen, making.activation(), timestamp="2026-01-01T00:00:00Z")
+    fake = store(
+        kitchen, making.activation(), run_id="b", backend="fake", timestamp="2026-02-02T00:00:00Z"
+    )
+    assert "stand-in" not in report("--format", "text").out
+    named = report("--format", "text", fake).out
+    assert named.startswith("Made by a stand-in server: says nothing about any skill.")
+    rows = [line for line in named.splitlines() if line.startswith(tuple(SKILLS))]
+    assert len(rows) == len(SKILLS)
+    assert all("(stand-in)" in row for row in rows)
+    Path(real).unlink()
+    assert report("--format", "text").out == named
+
+
+def test_two_runs_are_shown_side_by_side(kitchen: Project, report: Report) -> None:
+    first = store(kitchen, making.effectiveness(prompts=10))
+    second = store(kitchen, making.effectiveness(prompts=10), run_id="b")
+    answer = report(first, second, "--compare", "--format", "text")
+    assert answer.code == 0
+    row = next(line for line in answer.out.splitlines() if line.startswith("csv-cleaning"))
+    assert row.split()[-2:] == ["=", "unchanged"]
+    assert row.count(" to ") == 3
+    for format, ending in (("html", "html"), ("md", "md"), ("junit", "xml")):
+        out = f"both.{ending}"
+        assert report(first, second, "--compare", "--format", format, "--out", out).code == 0
+        assert Path(out).stat().st_size > 1_000
+    assert "A: with the skill" in Path("both.cases.html").read_text("utf-8")
+
+
+def test_only_two_results_of_one_type_can_be_compared(kitchen: Project, run: Run) -> None:
+    first = store(kitchen, making.effectiveness(prompts=1))
+    other = store(kitchen, making.activation())
+    for paths in ((first,), (first, other), (first, first, first)):
+        answer = run("eval", "report", "--evals-dir", "evals", *paths, "--compare")
+        assert answer.code == 2
+        assert "--compare takes two results files of the same type" in answer.err
+
+
+def test_json_names_the_files(kitchen: Project, report: Report) -> None:
+    store(kitchen, making.activation())
+    assert report("--json", "--out", "page.html").json == {
+        "schema": "skillyard.eval-report/1",
+        "out": "page.html",
+        "cases": "page.cases.html",
+    }
+    assert report("--json", "--format", "md", "--out", "page.md").json["cases"] is None

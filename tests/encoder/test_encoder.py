@@ -1,0 +1,103 @@
+"""The sentence encoder: its vectors depend on the text alone, whatever the text is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from math import isfinite, sqrt
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.encoder.installed import load
+from tests.tables import for_each
+
+ENCODER = load()
+Encoder = type(ENCODER)
+TEXTS = [
+    "my build is red after the merge",
+    "csv-cleaner. Repairs CSV files: quoting, encodings, columns that do not line up.",
+    "Was ist heute in der Kantine?",
+    "quarterly numbers " * 60,
+]
+LIMIT_BYTES = 20_000_000
+
+
+def norm(vector: list[float]) -> float:
+    return sqrt(sum(value * value for value in vector))
+
+
+def test_a_vector_is_a_unit_vector_of_384_numbers() -> None:
+    for vector in ENCODER.embed(TEXTS):
+        assert len(vector) == 384
+        assert norm(vector) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_vector_does_not_depend_on_the_texts_beside_it() -> None:
+    together = ENCODER.embed(TEXTS)
+    assert ENCODER.embed(TEXTS[::-1]) == together[::-1]
+    assert [ENCODER.embed([text], query=True)[0] for text in TEXTS] == together
+
+
+def test_another_process_gives_the_same_bytes() -> None:
+    program = "import sys, skillyard_encoder as e; print(e.Encoder().embed(sys.argv[1:]))"
+    lines = [
+        subprocess.run(
+            [sys.executable, "-c", program, *TEXTS], capture_output=True, text=True, check=True
+        ).stdout
+        for _ in range(2)
+    ]
+    assert lines[0] == lines[1] == f"{ENCODER.embed(TEXTS)}\n"
+
+
+@for_each(
+    "text",
+    [
+        "",
+        " ",
+        "\0\x1b[2J",
+        "\ud800",
+        "\u202e" * 500,
+        "a" * 1_000_000,
+        "{" * 100_000,
+        "漢字" * 50_000,
+    ],
+    ids=["empty", "blank", "controls", "surrogate", "directions", "word", "braces", "ideographs"],
+)
+def test_every_text_has_a_vector(text: str) -> None:
+    (vector,) = ENCODER.embed([text], query=True)
+    assert all(map(isfinite, vector))
+    assert norm(vector) == pytest.approx(1.0, abs=1e-5)
+
+
+@settings(max_examples=50)
+@given(st.text(st.characters(), max_size=300))
+def test_no_text_raises(text: str) -> None:
+    assert len(ENCODER.embed([text])[0]) == 384
+
+
+def test_the_files_stay_small() -> None:
+    assert sum(path.stat().st_size for path in ENCODER.folder.iterdir()) < LIMIT_BYTES
+
+
+def test_the_id_names_the_model_and_the_tokenizer(tmp_path: Path) -> None:
+    """Vectors are stored under it, so another model must have another one."""
+    for name in ("model.onnx", "tokenizer.json"):
+        (tmp_path / name).write_bytes((ENCODER.folder / name).read_bytes())
+    assert Encoder(tmp_path).id == ENCODER.id
+    (tmp_path / "tokenizer.json").write_bytes(b"{}")
+    assert Encoder(tmp_path).id != ENCODER.id
+    with pytest.raises(FileNotFoundError):
+        Encoder(tmp_path / "nothing")
+
+
+def test_nothing_is_loaded_before_the_first_text() -> None:
+    program = (
+        "import sys, skillyard_encoder as e; e.Encoder();"
+        " print(sorted({'numpy', 'onnxruntime', 'tokenizers', 'skillyard'} & {*sys.modules}))"
+    )
+    line = [sys.executable, "-c", program]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,65 @@
+"""``hybrid+encoder``, from the package that is installed to an answer."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import skillyard as sy
+from skillyard.embedding.protocol import embedder_names, weights_of
+from skillyard.ranking.hybrid import Hybrid
+from skillyard.ranking.registry import resolve
+from tests.encoder.installed import load
+from tests.shared_data import REPOSITORY
+
+ENCODER = load()
+EXAMPLES = REPOSITORY / "examples" / "skills"
+VAGUE = "my numbers file has commas everywhere and excel goes mad"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+
+
+def test_the_entry_point_finds_it_and_the_default_stays() -> None:
+    assert "encoder" in embedder_names()
+    scorer = resolve("hybrid+encoder")
+    assert isinstance(scorer, Hybrid)
+    assert scorer.embedder is not None
+    assert scorer.embedder.id == ENCODER.id
+    default = resolve("hybrid")
+    assert isinstance(default, Hybrid)
+    assert default.embedder is None
+
+
+def test_it_weighs_less_where_it_understands_less() -> None:
+    weights = weights_of(ENCODER, 0.25)
+    assert 1 > weights.english > weights.long >= weights.foreign > 0
+
+
+def test_it_chooses_where_the_built_in_evidence_is_not_enough() -> None:
+    catalog = sy.load_catalog(EXAMPLES)
+    assert sy.select(catalog, VAGUE).selected == ()
+    (best, *_) = sy.select(catalog, VAGUE, scorer="hybrid+encoder").selected
+    assert best.skill.name == "csv-cleaning"
+    assert "embedder" in best.signals
+
+
+def test_small_talk_still_finds_nothing() -> None:
+    catalog = sy.load_catalog(EXAMPLES)
+    for text in ("thanks, that was great", "what is the capital of Peru?", "tell me a joke"):
+        assert sy.select(catalog, text, scorer="hybrid+encoder").selected == ()
+
+
+def test_the_command_line_ranks_with_it() -> None:
+    line = [sys.executable, "-m", "skillyard", "rank", VAGUE, "--root", str(EXAMPLES)]
+    line += ["--scorer", "hybrid+encoder", "--json"]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    document = json.loads(done.stdout)
+    assert document["scorer"] == "hybrid+encoder"
+    assert document["matches"][0]["name"] == "csv-cleaning"

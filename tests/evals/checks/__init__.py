@@ -1,0 +1,1 @@
+"""The four layers: what they ask, in which order, and what they make of the answers."""

@@ -1,0 +1,166 @@
+"""Checks of answers: what passes, what fails, and the evidence for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from skillyard.evals.cases.input_files import InputFile
+from skillyard.evals.checks.check import Check
+from skillyard.evals.checks.outcome import CheckOutcome, run_checks
+from tests.tables import for_each
+
+pytest.importorskip("re2")
+pytest.importorskip("jsonschema")
+
+ANSWER = 'The form is filled.\n\n```json\n{"rows": 3, "name": "Ada"}\n```\n'
+SCHEMA = {"type": "object", "required": ["rows"], "properties": {"rows": {"minimum": 4}}}
+
+
+def outcome(check: Check, answer: str = ANSWER, *, allow_scripts: bool = False) -> CheckOutcome:
+    (only,) = run_checks([check], answer, allow_scripts=allow_scripts)
+    return only
+
+
+@for_each(
+    ("kind", "value", "passed", "evidence"),
+    [
+        ("contains", "form is", True, "The form is filled."),
+        ("contains", "Form", False, "not in the answer: The form is filled."),
+        ("not_contains", "password", True, "not in the answer"),
+        ("not_contains", "Ada", False, '"name": "Ada"'),
+        ("regex", r'"rows":\s*\d', True, '"rows": 3'),
+        ("regex", "^rows", False, "no match in the answer"),
+        ("not_regex", "(?i)FORM", False, "The form is filled."),
+        ("json_schema", json.dumps({"type": "object"}), True, '{"rows": 3, "name": "Ada"}'),
+        ("json_schema", json.dumps(SCHEMA), False, "rows: 3 is less than the minimum of 4"),
+        ("json_schema", json.dumps({"type": "array"}), False, "the document: "),
+        (
+            "json_schema",
+            json.dumps({"properties": {"name": {"pattern": "^B"}}}),
+            False,
+            "name: 'Ada' does not match '^B'",
+        ),
+        (
+            "json_schema",
+            json.dumps({"patternProperties": {"^na": {"type": "number"}}}),
+            False,
+            "name: 'Ada' is not of type 'number'",
+        ),
+    ],
+)
+def test_a_check_says_what_it_saw(kind: str, value: str, passed: bool, evidence: str) -> None:
+    found = outcome(Check(kind, value))
+    assert (found.passed, evidence in found.evidence) == (passed, True), found.evidence
+
+
+@for_each(
+    ("answer", "passed"),
+    [("[1, 2]", True), ("```\n[1]\n```", True), ("none", False), ("null", False), ("{", False)],
+)
+def test_json_of_any_kind_is_found_alone_or_in_a_fence(answer: str, passed: bool) -> None:
+    assert outcome(Check("json_schema", '{"type": "array"}'), answer).passed is passed
+
+
+def test_a_schema_is_never_fetched() -> None:
+    schema = json.dumps({"$ref": "http://127.0.0.1:9/schema.json"})
+    found = outcome(Check("json_schema", schema))
+    assert found.passed is False
+    assert "the schema cannot be used" in found.evidence
+
+
+def test_evidence_is_short_and_safe_to_show() -> None:
+    found = outcome(Check("contains", "needle"), "x" * 5_000 + "\x1b[31m needle " + "y" * 5_000)
+    assert found.passed
+    assert "needle" in found.evidence
+    assert len(found.evidence) < 200
+    assert "\x1b" not in found.evidence
+
+
+def test_a_pattern_takes_time_linear_in_the_answer() -> None:
+    """Python's own engine needs years for this one."""
+    assert outcome(Check("regex", "(a+)+$"), "a" * 100_000 + "b").passed is False
+    schema = json.dumps({"properties": {"name": {"pattern": "^(a+)+$"}}})
+    assert outcome(
+        Check("json_schema", schema), json.dumps({"name": "a" * 5_000 + "b"})
+    ).passed is (False)
+
+
+def script(text: str, *files: InputFile) -> Check:
+    return Check("script", "python check.py", (InputFile("check.py", text.encode()), *files))
+
+
+def test_a_script_runs_only_when_allowed() -> None:
+    check = script("import sys; sys.exit(0)")
+    assert outcome(check) == CheckOutcome(check, None, "not run: give --allow-scripts")
+    assert outcome(check, allow_scripts=True).passed
+
+
+def test_a_script_has_the_answer_and_the_files_and_nothing_of_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    check = script(
+        "import os, sys\n"
+        "assert sys.stdin.read() == open('answer.txt').read() == 'the answer'\n"
+        "assert open('evals/x.bin', 'rb').read() == b'\\x00\\xff'\n"
+        "assert 'ANTHROPIC_API_KEY' not in os.environ\n"
+        "print('all', 'fine')\n"
+    )
+    files = [InputFile("evals/x.bin", b"\x00\xff")]
+    (found,) = run_checks([check], "the answer", files, allow_scripts=True)
+    assert (found.passed, found.evidence) == (True, "exit code 0: all fine")
+
+
+def test_a_failed_script_shows_what_it_printed() -> None:
+    found = outcome(script("import sys; sys.exit('two rows are missing')"), allow_scripts=True)
+    assert (found.passed, found.evidence) == (False, "exit code 1: two rows are missing")
+
+
+def test_a_script_is_split_without_a_shell(tmp_path: Path) -> None:
+    target = tmp_path / "made"
+    command = f"python -c 'print(1)' ; touch {target}"
+    outcome(Check("script", command), allow_scripts=True)
+    assert not target.exists()
+
+
+@for_each(
+    ("command", "says"),
+    [
+        ("no-such-program-here", "cannot start no-such-program-here"),
+        ("python gone.py", "exit code"),
+    ],
+)
+def test_a_script_that_cannot_run_fails(command: str, says: str) -> None:
+    found = outcome(Check("script", command), allow_scripts=True)
+    assert found.passed is False
+    assert says in found.evidence
+
+
+def test_a_script_without_end_is_ended_with_its_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skillyard.evals.checks.outcome.SCRIPT_SECONDS", 1.0)
+    text = (
+        "import subprocess, sys, time\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "time.sleep(60)\n"
+    )
+    started = time.monotonic()
+    found = outcome(script(text), allow_scripts=True)
+    assert (found.passed, found.evidence) == (False, "ended after 1 s")
+    assert time.monotonic() - started < 30
+
+
+def test_a_script_that_prints_without_end_is_ended() -> None:
+    found = outcome(script("while True: print('x' * 1000)"), allow_scripts=True)
+    assert found.passed is False
+    assert len(found.evidence) < 250
+
+
+def test_no_folder_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    outcome(script("open('left.txt', 'w').write('x')"), allow_scripts=True)
+    assert os.listdir(tmp_path) == []

@@ -1,0 +1,177 @@
+"""Checks in a run: no judge where none is needed, results by condition, scripts only if allowed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.cli import main
+from skillyard_testkit.fake_llm import FakeLlm
+from tests.cli.making import write
+from tests.evals.end_to_end.conftest import Run
+from tests.evals.end_to_end.making import Project
+
+CASES = """\
+skill: tea-brewing
+prompts:
+  - prompt: My green leaves taste bitter. Which temperature and how long?
+    files: [evals/files/pot.png]
+    checks:
+      - regex: "[a-z]"
+      - contains: "no answer has these words"
+      - script: "python check.py"
+  - prompt: How many leaves for a litre of the black one?
+    should_fire: true
+    checks: [{not_contains: "no answer has these words"}]
+  - prompt: What is the capital of Peru?
+    should_fire: false
+"""
+
+
+@pytest.fixture
+def checked(made: Project) -> Project:
+    """The project with one case file alone."""
+    for name in ("rubrics", "datasets"):
+        shutil.rmtree(made.folder / "evals" / name)
+    write(
+        made.folder,
+        {
+            "evals/tea-brewing.yaml": CASES,
+            "evals/check.py": "import os; assert os.path.exists('evals/files/pot.png')\n",
+        },
+    )
+    (made.folder / "evals/files").mkdir()
+    (made.folder / "evals/files/pot.png").write_bytes(b"\x89PNG picture")
+    return made
+
+
+def checks_of(case: dict[str, Any], condition: str) -> list[tuple[str, bool | None]]:
+    return [(each["kind"], each["passed"]) for each in case["checks"][condition]]
+
+
+def test_prompts_with_checks_alone_call_no_judge(checked: Project, fake: FakeLlm, run: Run) -> None:
+    planned = run("effectiveness", "--dry-run", "--json").json
+    assert (planned["generations"]["to_make"], planned["judgements"]["planned"]) == (4, 0)
+    done = run("effectiveness", "--allow-scripts", "--format", "md", "--format", "html")
+    assert done.code == 0, done.err
+    assert len(fake.log.calls) == 4
+    envelope = checked.envelope()
+    first, second = envelope["cases"]
+    assert (first["judged"], first["scores"], first["errors"]) == (False, None, [])
+    for condition in ("enhanced", "baseline"):
+        assert checks_of(first, condition) == [
+            ("regex", True),
+            ("contains", False),
+            ("script", True),
+        ]
+        assert checks_of(second, condition) == [("not_contains", True)]
+    entry = envelope["summary"]["tea-brewing"]
+    assert (entry["errors"], entry["n"]) == (0, 0)
+    rate = entry["pass_rate"]["enhanced"]
+    assert (rate["passed"], rate["total"], rate["prompts"]) == (3, 4, 2)
+    assert 0 <= rate["low"] < rate["pass_rate"] < rate["high"] <= 1
+    assert "CHECKS PASSED" in done.out.upper()
+    assert "3 of 4" in done.out
+    assert re.search(r"tea-brewing +• checks only \(stand-in\) +0\.00 pass rate", done.out)
+    paths = [*(checked.folder / "evals/reports").iterdir()]
+    texts = [path.read_text("utf-8") for path in paths if not path.name.endswith(".cases.html")]
+    assert len(texts) == 2
+    for text in texts:
+        assert "3 of 4" in text
+        assert "in the pass rate of checks against no skill" in text
+    html = next(text for text in texts if "<html" in text)
+    assert "not in the answer" in html
+
+
+def test_scripts_that_are_not_allowed_are_named_and_do_not_count(
+    checked: Project, fake: FakeLlm, run: Run
+) -> None:
+    done = run("effectiveness")
+    assert "1 script of checks will not run; --allow-scripts runs them" in done.err
+    first, _ = checked.envelope()["cases"]
+    assert checks_of(first, "enhanced")[2] == ("script", None)
+    assert checked.envelope()["summary"]["_overall"]["pass_rate"]["enhanced"]["total"] == 3
+
+
+def test_a_picture_travels_to_both_arms(checked: Project, fake: FakeLlm, run: Run) -> None:
+    assert run("effectiveness").code == 0
+    bodies = [json.dumps(call.body) for call in fake.log.calls]
+    picture = base64.b64encode(b"\x89PNG picture").decode()
+    assert [picture in body for body in bodies].count(True) == 2
+    fake.log.clear()
+    (checked.folder / "evals/files/pot.png").write_bytes(b"\x89PNG another")
+    assert run("effectiveness").code == 0
+    assert len(fake.log.calls) == 2, "another picture is another question"
+
+
+def test_a_plan_names_what_is_left_out_and_counts_the_picture(
+    checked: Project, fake: FakeLlm, run: Run
+) -> None:
+    before = run("effectiveness", "--dry-run", "--json").json
+    (checked.folder / "evals/files/pot.png").unlink()
+    done = run("effectiveness", "--dry-run", "--json")
+    assert "the eval 1 is left out: there is no file 'evals/files/pot.png'" in done.err
+    assert done.json["cases"] == before["cases"] - 1
+    rubric = CASES.replace("    files: [evals/files/pot.png]\n", "")
+    write(checked.folder, {"evals/tea-brewing.yaml": rubric})
+    without = run("effectiveness", "--dry-run", "--json").json
+    # Two answers with 5,000 tokens each; the sentence about the file alone has about ten.
+    assert before["cost_low"] - without["cost_low"] > 0.0005
+
+
+def test_one_file_serves_every_layer(checked: Project, fake: FakeLlm, run: Run) -> None:
+    assert run("activation").code == 0
+    assert run("size-impact").code == 0
+    activation, size_impact = sorted(
+        checked.envelopes(), key=lambda each: str(each["meta"]["eval_type"])
+    )
+    assert [case["should_activate"] for case in activation["cases"]] == [True, True, False]
+    assert {case["prompt_index"] for case in size_impact["cases"]} == {0, 1}
+
+
+def test_results_are_exported_as_logs_of_inspect_ai(
+    checked: Project, fake: FakeLlm, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`inspect_ai.log.read_eval_log` reads these files; here their shape is tested."""
+    assert run("activation").code == 0
+    assert run("effectiveness", "--runs", "2").code == 0
+    evals, results = str(checked.folder / "evals"), str(checked.results)
+    capsys.readouterr()
+    assert main(["eval", "export", "--evals-dir", evals, "--results-dir", results, "--json"]) == 0
+    exported = json.loads(capsys.readouterr().out)
+    assert (exported["schema"], exported["format"]) == ("skillyard.eval-export/1", "inspect")
+    logs = [json.loads(Path(path).read_text("utf-8")) for path in exported["written"]]
+    routed, enhanced, baseline = logs
+    assert [log["eval"]["task"] for log in logs] == [
+        "skillyard/activation",
+        "skillyard/effectiveness-enhanced",
+        "skillyard/effectiveness-baseline",
+    ]
+    assert {(log["version"], log["status"]) for log in logs} == {(2, "success")}
+    assert routed["eval"]["model"] == "skillyard/hybrid"
+    assert [sample["target"] for sample in routed["samples"]] == [
+        ["tea-brewing"],
+        ["tea-brewing"],
+        "",
+    ]
+    assert enhanced["eval"]["model"] == "anthropic/claude-haiku-5-5"
+    assert enhanced["eval"]["config"] == {"epochs": 2}
+    assert [(each["id"], each["epoch"]) for each in enhanced["samples"]] == [
+        ("tea-brewing/0", 1),
+        ("tea-brewing/1", 1),
+        ("tea-brewing/0", 2),
+        ("tea-brewing/1", 2),
+    ]
+    first = enhanced["samples"][0]
+    assert first["output"]["completion"] == first["messages"][1]["content"] != ""
+    assert first["scores"]["checks"]["value"] == 0.5
+    assert "failed: contains" in first["scores"]["checks"]["explanation"]
+    (scores,) = enhanced["results"]["scores"]
+    assert (scores["name"], scores["metrics"]["mean"]["value"]) == ("checks", 0.75)
+    assert baseline["samples"][0]["output"]["completion"] != first["output"]["completion"]

@@ -1,0 +1,196 @@
+"""Runs that decide: what cannot decide is not paid for, nor what is decided already."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from skillyard.evals.cases.scaffolding import PROMPTS_THAT_FIRE
+from skillyard.evals.statistics.power import least_units
+from skillyard_testkit.fake_llm import FakeLlm
+from tests.evals.end_to_end.conftest import Run
+from tests.evals.end_to_end.making import Project
+
+RUBRIC = """\
+skill_name: tea-brewing
+test_prompts: {prompts}
+criteria:
+  - {{name: right, weight: 1.0, description: The temperature and the time are right.}}
+"""
+
+
+def write_prompts(made: Project, count: int) -> None:
+    """Leave one skill under test, with so many prompts."""
+    folder = made.folder / "evals/rubrics"
+    for path in folder.glob("*.yaml"):
+        path.unlink()
+    prompts = [f"How hot and how long for cup {number} of green leaves?" for number in range(count)]
+    text = RUBRIC.format(prompts=json.dumps(prompts))
+    (folder / "tea-brewing.yaml").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def pay(run: Run, made: Project, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run without ``--anyway``."""
+    from skillyard.cli import main
+    from tests.evals.end_to_end.making import Done
+
+    def call(layer: str, *arguments: str) -> Done:
+        capsys.readouterr()
+        line = made.arguments(layer, *arguments)
+        line.remove("--anyway")
+        code = main(line)
+        left = capsys.readouterr()
+        return Done(code, left.out, left.err)
+
+    return call
+
+
+def test_a_run_that_can_decide_nothing_is_not_paid_for(
+    pay: Run, run: Run, fake: FakeLlm, made: Project
+) -> None:
+    write_prompts(made, 5)
+    plan = pay("effectiveness", "--dry-run")
+    assert plan.code == 0
+    assert "tea-brewing: 5 prompts: no outcome can count; 6 needed, about $" in plan.out
+    refused = pay("effectiveness")
+    assert refused.code == 2
+    assert "1 more prompt, about $" in refused.err
+    assert "--anyway" in refused.err
+    assert not fake.log.calls
+    assert run("effectiveness").code == 0
+    again = pay("effectiveness")
+    assert again.code == 0, "what is paid for already may be looked at"
+
+
+def test_a_refusal_for_many_skills_names_some_and_counts_the_others(
+    pay: Run, made: Project
+) -> None:
+    write_prompts(made, 2)
+    skill = (made.folder / "skills/tea-brewing/SKILL.md").read_text("utf-8")
+    rubric = (made.folder / "evals/rubrics/tea-brewing.yaml").read_text("utf-8")
+    for number in range(10, 30):
+        name = f"tea-{number}"
+        folder = made.folder / "skills" / name
+        folder.mkdir()
+        (folder / "SKILL.md").write_text(skill.replace("tea-brewing", name), "utf-8")
+        path = made.folder / f"evals/rubrics/{name}.yaml"
+        path.write_text(rubric.replace("tea-brewing", name), "utf-8")
+    refused = pay("effectiveness")
+    assert refused.code == 2
+    assert "could count for tea-10, tea-11," in refused.err
+    assert "tea-21 and 9 more; write" in refused.err
+
+
+def test_missing_prompts_cost_the_same_when_the_others_are_in_the_cache(
+    run: Run, fake: FakeLlm, made: Project
+) -> None:
+    """The stored answers are short, so the cost falls with their length; it is never null or 0."""
+
+    def cost_of_more() -> float:
+        plan = json.loads(run("effectiveness", "--dry-run", "--json").out)
+        return float(plan["verdicts"][0]["cost_of_more"])
+
+    write_prompts(made, 4)
+    assert run("effectiveness").code == 0
+    everything_cached = cost_of_more()
+    write_prompts(made, 5)
+    one_missing = cost_of_more()
+    assert one_missing > 0
+    assert one_missing == pytest.approx(everything_cached / 2, rel=0.1)
+
+
+def test_the_plan_says_what_the_prompts_can_show(pay: Run, fake: FakeLlm, made: Project) -> None:
+    write_prompts(made, 10)
+    (verdict,) = pay("effectiveness", "--dry-run", "--json").json["verdicts"]
+    assert verdict["can_decide"] is True
+    assert verdict["message"] == "10 prompts: finds a difference of 1.0 points 4 times in 5"
+    done = pay("effectiveness")
+    assert done.code == 0
+    assert "tea-brewing: 10 prompts: finds a difference" in done.err
+
+
+def test_a_run_until_decided_stops_at_the_look_that_decides(
+    pay: Run, fake: FakeLlm, made: Project
+) -> None:
+    write_prompts(made, 200)
+    fake.behaviour = "slot-b"  # in both orders, every difference is 0
+    done = pay("effectiveness", "--until-decided")
+    assert done.code == 0, done.err
+    envelope = made.envelope()
+    looks = envelope["meta"]["until_decided"]
+    entry = envelope["summary"]["tea-brewing"]
+    assert entry["word"] == "equivalent"
+    after = looks["decided_after"]["tea-brewing"]
+    assert after == 104, "the second of three looks"
+    assert looks["cases_saved"] == 200 - after
+    assert entry["comparisons"]["enhanced/baseline"]["units"] == after
+    assert [case["skipped"] for case in envelope["cases"]].count("decided") == 200 - after
+    assert "decided after" in done.out
+
+
+def test_from_nothing_to_a_verdict_are_two_commands_and_one_file(
+    pay: Run, fake: FakeLlm, made: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from skillyard.cli import main
+
+    evals = tmp_path / "new"
+    skills = ["--root", str(made.folder / "skills"), "--evals-dir", str(evals)]
+    assert main(["eval", "init", "tea-brewing", *skills]) == 0
+    (path,) = evals.iterdir()
+    line = ["eval", "effectiveness", *skills, "--model", "claude-haiku-5-5"]
+    assert main(line) == 2, "what a person must write is not there yet"
+    assert "tea-brewing.yaml:" in capsys.readouterr().err
+    requests = iter(f"How hot and how long for cup {number}?" for number in range(100))
+    text = re.sub(r'"TODO[^"]*"', lambda _: f'"{next(requests)}"', path.read_text("utf-8"))
+    path.write_text(text, "utf-8")
+    assert main([*line, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    entry = document["summary"]["tea-brewing"]
+    assert entry["comparisons"]["enhanced/baseline"]["units"] == PROMPTS_THAT_FIRE
+    assert entry["word"] in ("better", "worse", "equivalent", "not enough data")
+    assert least_units(1) <= PROMPTS_THAT_FIRE, "so that its verdict can count"
+
+
+def write_case_file(made: Project, checked: int, judged: int) -> None:
+    """Leave one skill under test, with prompts that have checks alone and prompts to judge."""
+    for name in ("rubrics", "datasets"):
+        shutil.rmtree(made.folder / "evals" / name)
+    prompts = [
+        {"prompt": f"How hot is cup {number}?", "checks": [{"regex": "."}]}
+        for number in range(checked)
+    ] + [
+        {"prompt": f"How long for pot {number}?", "expected": "Minutes."}
+        for number in range(judged)
+    ]
+    text = json.dumps({"skill": "tea-brewing", "prompts": prompts})
+    (made.folder / "evals/tea-brewing.yaml").write_text(text, encoding="utf-8")
+
+
+def test_only_judged_prompts_count_for_a_verdict(pay: Run, fake: FakeLlm, made: Project) -> None:
+    write_case_file(made, checked=5, judged=2)
+    planned = pay("effectiveness", "--dry-run", "--json").json
+    (verdict,) = planned["verdicts"]
+    assert (verdict["prompts"], verdict["can_decide"]) == (2, False)
+    assert planned["checks_only"] == {"tea-brewing": 5}
+    assert verdict["cost_of_more"] > 4 * planned["cost_low"] / 7, "a judged prompt costs more"
+    refused = pay("effectiveness")
+    assert refused.code == 2
+    assert "write 4 more prompts that are judged" in refused.err
+    assert not fake.log.calls
+
+
+def test_a_run_without_judged_prompts_is_not_held_back(
+    pay: Run, fake: FakeLlm, made: Project
+) -> None:
+    write_case_file(made, checked=2, judged=0)
+    says = "tea-brewing: 2 prompts with checks alone: a pass rate, and no verdict of a judge"
+    assert says in " ".join(pay("effectiveness", "--dry-run").out.split())
+    done = pay("effectiveness")
+    assert done.code == 0, done.err
+    assert says in done.err
+    assert len(fake.log.calls) == 4

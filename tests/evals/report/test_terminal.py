@@ -1,0 +1,120 @@
+"""A report on a terminal: one that was looked at, and nothing of it is lost at 80 columns."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from skillyard.cli.blocks import Block
+from skillyard.cli.fancy import Screen
+from skillyard.cli.plain import render, width_of
+from skillyard.cli.report_views import answer_blocks, report_blocks
+from skillyard.evals.report.layer_view import Row, Table
+from skillyard.evals.report.report import Report, build_report
+from skillyard.evals.report.words import visible_line
+from tests.evals.report import making
+from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, small
+from tests.evals.report.test_markdown import compare
+from tests.tables import for_each
+
+COLUMNS = 80
+
+
+def plain(blocks: Iterator[Block], width: int | None = None) -> str:
+    return "".join(f"{line}\n" for block in blocks for line in render(block, width))
+
+
+def drawn(blocks: Iterator[Block]) -> str:
+    stream = io.StringIO()
+    screen = Screen(stream, COLUMNS)
+    for block in blocks:
+        screen.print(block)
+    return re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
+
+
+def squeezed(text: str) -> str:
+    """A text without blanks and line ends, so that wrapping does not count."""
+    return "".join(text.split())
+
+
+def report_of(envelopes: Any = None) -> Report:
+    return build_report(every() if envelopes is None else envelopes, changes=CHANGES)
+
+
+def test_the_terminal_shows_what_was_looked_at() -> None:
+    compare("terminal.txt", plain(report_blocks(report_of()), COLUMNS))
+
+
+def test_piped_it_has_the_same_words_in_longer_lines() -> None:
+    piped = plain(report_blocks(report_of()))
+    assert "\x1b" not in piped
+    first = next(line for line in piped.splitlines() if line.startswith("csv-cleaning"))
+    assert re.sub(" {2,}", "  ", first) == (
+        "csv-cleaning  ▲ better  +0.91 (+0.52 to +1.30)  +0.83  80 % of 5, wrongly 33 % of 3  10 %"
+        "  $0.51"
+    )
+
+
+@for_each("render_blocks", [lambda blocks: plain(blocks, COLUMNS), drawn], ids=["plain", "rich"])
+def test_at_eighty_columns_every_cell_is_there_and_no_line_is_longer(render_blocks: Any) -> None:
+    names = [
+        "a-skill-with-a-name-that-is-longer-than-a-line-" + "x" * 60,
+        "short",
+        "日本語のスキル",
+    ]
+    cells = ("? not enough data: 12 more prompts", "+0.91 (+0.52 to +1.30)", "$0.51", "0 %")
+    table = Table("", ("Skill", *"abcd"), tuple(Row(name, cells) for name in names))
+    text = render_blocks(report_blocks(_with_first(table)))
+    assert max(map(width_of, text.split("\n"))) <= COLUMNS
+    assert "…" not in text
+    written = "".join(names) + "".join(cells) * 3
+    assert [char for char in set(written) - {" "} if text.count(char) < written.count(char)] == []
+
+
+def _with_first(table: Table) -> Report:
+    table = table._replace(columns=(*table.columns[:-1], "Verdict"))
+    return replace(build_report([]), skills=table, pooled=(), sections=())
+
+
+@for_each("text", HOSTILE)
+def test_hostile_texts_stay_texts(text: str) -> None:
+    written = plain(report_blocks(report_of([hostile(text, each) for each in small()])), COLUMNS)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e\u2066\u2028\u2029]", written)
+    assert squeezed(visible_line(text)[:60]) in squeezed(written)
+
+
+def test_what_needs_an_action_is_marked_once_for_all_skills_that_need_it() -> None:
+    text = plain(answer_blocks(report_of([making.size_impact()])))
+    marked = [line for line in text.splitlines() if line.startswith("→")]
+    assert marked == [
+        (
+            "→ csv-cleaning, git-bisect, incident-review, pdf-form-filling, sql-migrations, "
+            "unit-test-repair: the summary is enough: shorten it"
+        ),
+        "→ log-triage, release-notes: it makes answers worse: rewrite it",
+    ]
+
+
+def test_a_layer_without_verdicts_is_shown_by_its_own_table() -> None:
+    text = plain(report_blocks(build_report([making.activation()])))
+    assert "SKILL             FIRES WHERE NEEDED" in text
+    assert "SKILL             FIRES   " not in text
+
+
+def test_nothing_at_all_is_said_in_words() -> None:
+    assert "There is nothing to report on." in plain(report_blocks(build_report([])))
+    assert "There is nothing to report on." in plain(answer_blocks(build_report([])))
+
+
+def test_activation_says_what_all_requests_count_where_the_skills_fire_more_often() -> None:
+    """Two skills are required, one is picked: its line says 100 %, all together 0 %."""
+    fired = making.activation()
+    skill = {"tpr": 1.0, "positives": 4}
+    note = "All requests together count one only if it got every skill that it requires."
+    fired["summary"] = {"_overall": {"tpr": 0.0, "positives": 4}, "release-notes": skill}
+    assert note in plain(report_blocks(build_report([fired]))).replace("\n", " ")
+    fired["summary"]["_overall"]["tpr"] = 1.0
+    assert note not in plain(report_blocks(build_report([fired]))).replace("\n", " ")

@@ -1,0 +1,250 @@
+"""The contract of writers: publish, withdraw, roll back."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from skillyard.errors import (
+    InvalidInput,
+    SkillNotFound,
+    StoreConflict,
+    StoreRefused,
+)
+from skillyard.skill import Skill
+from skillyard.store.protocol import CatalogStore
+from skillyard.store.values import (
+    FileDigest,
+    Published,
+    Submission,
+)
+from tests.store.follower_contract import texts
+from tests.store.skills import key, skill, skills
+
+__all__ = ["Publishing"]
+
+
+ODD: list[tuple[Skill | Submission, str]] = [
+    (Skill("", "d", "b"), "empty"),
+    (Skill("a\0b", "d", "b"), "NUL"),
+    (Skill("\ud800", "d", "b"), "surrogate"),
+    (Skill("a" * 600, "d", "b"), "512 bytes"),
+    (Skill("a", "d", "b", source="é" * 300), "512 bytes"),
+    (Skill("a", "d", "b", metadata={"x": (1, 2)}), "metadata"),
+    (Skill("a", "d", "b", metadata={"x": {1: 2}}), "metadata"),
+    (Skill("a", "d", "b", metadata={"x": float("nan")}), "metadata"),
+    (Skill("a", "d", "b", install_count=2**63), "64 bits"),
+    (Skill("a", "d", "b", last_modified=10**5000), "number"),
+    (Skill("a", "d", "b" * 17_000_000), "bytes"),
+    (Submission(Skill("a", "d", "b"), url="\0"), "url"),
+    (Submission(Skill("a", "d", "b"), files=(FileDigest("x", "", 1),) * 2), "twice"),
+]
+WRONG: list[dict[str, object]] = [
+    {field: value}
+    for field, values in {
+        "tenant": ("Acme", "", "a\n", "a" * 64, "a/b", None),
+        "namespace": ("/", "a//b", "a/", "../x", "a" * 300, None),
+        "publisher": ("", " ", "\0", "a" * 201, None),
+        "expected": (-1, True, "1"),
+        "durability": ("eventual",),
+    }.items()
+    for value in values
+]
+
+
+class Publishing:
+    """What a publish does, and what it refuses."""
+
+    def test_it_is_a_catalog_store_and_empty_at_first(self, store: CatalogStore) -> None:
+        assert isinstance(store, CatalogStore)
+        assert (store.generation(), store.caller) == (0, None)
+        assert list(store.snapshot()) == []
+        changes = store.changes(0)
+        assert (changes.upserts, changes.withdrawals, changes.complete) == ((), (), True)
+
+    def test_what_was_published_comes_back_as_it_was(self, store: CatalogStore) -> None:
+        given = Submission(
+            skill("csv", tags=["a", "b"], source="owner/repo", metadata={"n": [1, None]}),
+            files=(FileDigest("scripts/x.py", "ab" * 32, 7),),
+            commit="c0ffee",
+            url="https://example.com/csv",
+        )
+        assert store.publish([given], tenant="acme", publisher="ci") == Published(1, added=1)
+        version = store.get(key("csv", source="owner/repo"))
+        assert version.skill == given.skill
+        assert version.skill.fields() == given.skill.fields()
+        assert (version.files, version.commit, version.url) == given[2:5]
+        assert (version.version, version.generation, version.publisher) == (1, 1, "ci")
+        assert store.get(given.skill.id) == version
+
+    def test_a_tag_that_no_index_can_hold_is_kept_with_its_skill(self, store: CatalogStore) -> None:
+        chance = random.Random(1)
+        long = "".join(chr(chance.randrange(0x4E00, 0x9000)) for _ in range(4_096))
+        given = skill("a", tags=["short", long])
+        assert store.publish([given], tenant="acme", publisher="ci").added == 1
+        assert store.get(key("a")).skill == given
+
+    def test_publishing_the_same_again_changes_nothing(self, store: CatalogStore) -> None:
+        store.publish(skills(3), tenant="acme", publisher="ci")
+        again = [s.replace(path=f"/elsewhere/{s.name}", last_modified=5) for s in skills(3)]
+        assert store.publish(again, tenant="acme", publisher="x") == Published(1, unchanged=3)
+        assert store.generation() == 1
+        assert store.get(key("s00000")).publisher == "ci"
+
+    def test_other_content_is_the_next_version_of_the_same_skill(self, store: CatalogStore) -> None:
+        store.publish(skills(2), tenant="acme", publisher="ci")
+        done = store.publish([skill("s00001", "two"), skill("new")], tenant="acme", publisher="ci")
+        assert done == Published(2, added=1, changed=1)
+        assert [v.version for v in store.history(key("s00001"))] == [1, 2]
+        assert store.get(key("s00001")).skill.description == "Says two."
+
+    def test_other_files_are_other_content(self, store: CatalogStore) -> None:
+        one = Submission(skill("a"), files=(FileDigest("x", "00", 1),))
+        store.publish([one], tenant="acme", publisher="ci")
+        two = one._replace(files=(FileDigest("x", "01", 1),))
+        assert store.publish([two], tenant="acme", publisher="ci").changed == 1
+        assert store.get(key("a")).version == 2
+
+    def test_an_install_count_brings_a_generation_and_no_version(self, store: CatalogStore) -> None:
+        store.publish([skill("a", install_count=1)], tenant="acme", publisher="ci")
+        done = store.publish([skill("a", install_count=9)], tenant="acme", publisher="ci")
+        assert done == Published(2, changed=1)
+        version = store.get(key("a"))
+        assert (version.version, version.skill.install_count) == (1, 9)
+        assert [v.generation for v in store.changes(1).upserts] == [2]
+
+    def test_a_skill_of_another_source_or_namespace_is_another_skill(
+        self, store: CatalogStore
+    ) -> None:
+        store.publish([skill("a", "mine")], tenant="acme", publisher="ci")
+        other = skill("a", "theirs", source="evil/repo")
+        assert store.publish([other], tenant="acme", publisher="ci").added == 1
+        nested = store.publish(
+            [skill("a", "deep")], tenant="acme", publisher="ci", namespace="team/eu"
+        )
+        assert nested.added == 1
+        assert store.get(key("a")).skill.description == "Says mine."
+
+    def test_two_different_skills_in_one_place_are_refused(self, store: CatalogStore) -> None:
+        with pytest.raises(StoreConflict) as caught:
+            store.publish([skill("a"), skill("a", "two")], tenant="acme", publisher="ci")
+        assert caught.value.key == key("a")
+        assert store.generation() == 0
+
+    def test_the_same_skill_twice_is_one(self, store: CatalogStore) -> None:
+        assert store.publish([skill("a")] * 3, tenant="acme", publisher="ci").added == 1
+
+    def test_places_tell_skills_of_one_slug_apart(self, store: CatalogStore) -> None:
+        both: list[Skill | Submission] = [
+            Submission(skill("setup", text), place=f"plugins/{text}/setup") for text in "ab"
+        ]
+        assert store.publish(both, tenant="acme", publisher="ci").added == 2
+        assert store.get(key("plugins/b/setup")).skill.slug == "setup"
+
+    def test_an_expected_version_that_is_not_there_is_a_conflict(self, store: CatalogStore) -> None:
+        store.publish([skill("a", "one")], tenant="acme", publisher="ci", expected=0)
+        store.publish([skill("a", "two")], tenant="acme", publisher="ci", expected=1)
+        with pytest.raises(StoreConflict) as caught:
+            store.publish(
+                [skill("a", "two"), skill("new")], tenant="acme", publisher="ci", expected=1
+            )
+        assert (caught.value.key, caught.value.expected, caught.value.found) == (key("new"), 1, 0)
+        given: list[Skill | Submission] = [
+            skill("new"),
+            Submission(skill("a", "three"), expected=1),
+        ]
+        with pytest.raises(StoreConflict) as caught:
+            store.publish(given, tenant="acme", publisher="ci")
+        assert (caught.value.key, caught.value.found) == (key("a"), 2)
+        assert store.generation() == 2
+        assert key("new") not in texts(store.snapshot())
+
+    def test_a_repeated_publish_meets_no_conflict_with_itself(self, store: CatalogStore) -> None:
+        store.publish([skill("a", "one")], tenant="acme", publisher="ci")
+        for _ in range(2):
+            done = store.publish([skill("a", "two")], tenant="acme", publisher="ci", expected=1)
+        assert done == Published(2, unchanged=1)
+
+    def test_an_upload_that_breaks_off_leaves_nothing(self, store: CatalogStore) -> None:
+        def broken() -> Iterator[Skill]:
+            yield from skills(1_500)
+            raise ConnectionError("the upload broke off")
+
+        with pytest.raises(ConnectionError):
+            store.publish(broken(), tenant="acme", publisher="ci")
+        assert (store.generation(), list(store.snapshot())) == (0, [])
+        assert store.publish(skills(2), tenant="acme", publisher="ci") == Published(1, added=2)
+
+    def test_a_publish_of_nothing_is_nothing(self, store: CatalogStore) -> None:
+        assert store.publish([], tenant="acme", publisher="ci") == Published(0)
+
+    def test_what_could_not_come_back_is_refused_and_nothing_beside_it_stands(
+        self, store: CatalogStore
+    ) -> None:
+        for odd, what in ODD:
+            with pytest.raises(StoreRefused, match=what):
+                store.publish([skill("fine"), odd], tenant="acme", publisher="ci")
+        assert store.generation() == 0
+
+    def test_wrong_words_are_invalid_input(self, store: CatalogStore) -> None:
+        for words in WRONG:
+            with pytest.raises(InvalidInput):
+                store.publish([], **{"tenant": "acme", "publisher": "ci", **words})  # type: ignore[arg-type]
+
+    def test_what_is_no_skill_is_invalid_input(self, store: CatalogStore) -> None:
+        with pytest.raises(InvalidInput):
+            store.publish(["a"], tenant="acme", publisher="ci")  # type: ignore[list-item]
+
+    def test_a_withdrawn_skill_is_gone_and_its_past_stays(self, store: CatalogStore) -> None:
+        store.publish(skills(2), tenant="acme", publisher="ci")
+        gone = [key("s00000"), key("s00000"), key("never")]
+        done = store.withdraw(gone, tenant="acme", publisher="ci")
+        assert done == Published(2, unchanged=1, withdrawn=1)
+        assert set(texts(store.snapshot())) == {key("s00001")}
+        assert set(texts(store.snapshot(1))) == {key("s00000"), key("s00001")}
+        with pytest.raises(SkillNotFound):
+            store.get(key("s00000"))
+        assert store.withdraw(gone, tenant="acme", publisher="ci") == Published(2, unchanged=2)
+
+    def test_what_comes_back_after_a_withdrawal_is_a_new_version(self, store: CatalogStore) -> None:
+        store.publish([skill("a")], tenant="acme", publisher="ci")
+        store.withdraw([key("a")], tenant="acme", publisher="ci")
+        done = store.publish([skill("a")], tenant="acme", publisher="ci", expected=0)
+        assert done == Published(3, added=1)
+        assert store.get(key("a")).version == 2
+
+    def test_a_key_of_another_tenant_is_not_withdrawn(self, store: CatalogStore) -> None:
+        store.publish([skill("a")], tenant="other", publisher="ci")
+        with pytest.raises(InvalidInput):
+            store.withdraw([key("a", "other")], tenant="acme", publisher="ci")
+        assert store.generation() == 1
+
+    def test_a_rollback_brings_back_the_state_of_a_generation(self, store: CatalogStore) -> None:
+        store.publish([skill("kept"), skill("a", "one"), skill("b")], tenant="acme", publisher="ci")
+        store.publish([skill("mine")], tenant="other", publisher="ci")
+        then = texts(store.snapshot())
+        store.publish([skill("a", "two"), skill("c")], tenant="acme", publisher="ci")
+        store.withdraw([key("b")], tenant="acme", publisher="ci")
+        store.publish([skill("mine", "later")], tenant="other", publisher="ci")
+        done = store.rollback(2, tenant="acme", publisher="ci")
+        assert done == Published(6, added=1, changed=1, unchanged=1, withdrawn=1)
+        assert texts(store.snapshot()) == {**then, key("mine", "other"): "Says later."}
+        again = store.rollback(2, tenant="acme", publisher="ci")
+        assert again == Published(6, unchanged=3)
+        assert store.rollback(0, tenant="acme", publisher="ci").withdrawn == 3
+
+    def test_a_rollback_leaves_install_counts_alone(self, store: CatalogStore) -> None:
+        for text, installs in (("one", 1), ("two", 50)):
+            given = [skill("a", text, install_count=installs)]
+            store.publish(given, tenant="acme", publisher="ci")
+        store.rollback(1, tenant="acme", publisher="ci")
+        version = store.get(key("a"))
+        assert (version.skill.description, version.skill.install_count) == ("Says one.", 50)
+        assert (version.version, version.generation) == (3, 3)
+
+    def test_a_rollback_to_what_never_was_is_invalid(self, store: CatalogStore) -> None:
+        for generation in (-1, 1, True, "0"):
+            with pytest.raises(InvalidInput):
+                store.rollback(generation, tenant="acme", publisher="ci")  # type: ignore[arg-type]

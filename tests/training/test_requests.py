@@ -1,0 +1,89 @@
+"""Nothing is fitted to skills that a judged set wants."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from skillyard.evals.retrieval.measures import read_queries
+from tests.shared_data import shared_folder
+from training.requests import (
+    CHOOSING_HANDS,
+    HERE,
+    UNSEEN_HANDS,
+    excluded_ids,
+    read_hands,
+    request_rows,
+)
+
+STYLES = {"vague", "symptom", "nonnative", "other"}
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    bench = tmp_path / "bench"
+    bench.mkdir()
+    (bench / "exclude_from_training.txt").write_text("a/judged\n")
+    (bench / "train_requests.tsv").write_text("a/judged\tvague\tone\na/free\tvague\ttwo\n")
+    return tmp_path
+
+
+def test_requests_for_excluded_skills_are_left_out(shared: Path) -> None:
+    assert excluded_ids(str(shared)) == {"a/judged"}
+    assert request_rows(str(shared)) == [("a/free", "vague", "two")]
+
+
+def test_without_the_list_nothing_is_read(shared: Path) -> None:
+    (shared / "bench" / "exclude_from_training.txt").unlink()
+    with pytest.raises(FileNotFoundError):
+        request_rows(str(shared))
+    with pytest.raises(FileNotFoundError):
+        read_hands(str(shared))
+
+
+def test_the_requests_by_other_hands_are_whole() -> None:
+    """Five columns, four styles, no request twice, another language where the style says so."""
+    path = Path(HERE) / "data" / "hands.tsv"
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    assert all(len(row) == 5 for row in rows)
+    assert {row[1] for row in rows} == STYLES
+    assert all((row[4] == "en") == (row[1] != "other") for row in rows)
+    texts = [row[2].casefold() for row in rows]
+    assert len(set(texts)) == len(texts)
+    assert all(text.strip() == text for text in texts)
+
+
+def rows_of(name: str) -> list[list[str]]:
+    text = (Path(HERE) / "data" / name).read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines()]
+
+
+def test_no_skill_of_the_hands_left_out_has_a_request_by_another() -> None:
+    left_out = {f"hand{number}" for number in (*CHOOSING_HANDS, *UNSEEN_HANDS)}
+    rows = rows_of("hands.tsv")
+    unseen = {row[0] for row in rows if row[3] in left_out}
+    assert unseen.isdisjoint(row[0] for row in rows if row[3] not in left_out)
+    data = Path(HERE) / "data"
+    for name in ("requests.tsv", "more_requests.tsv"):
+        seen = {line.partition("\t")[0] for line in (data / name).read_text("utf-8").splitlines()}
+        assert unseen.isdisjoint(seen), name
+
+
+def test_near_misses_are_asked_of_libraries_of_forty() -> None:
+    sizes = Counter(number for number, _ in rows_of("libraries.tsv"))
+    assert set(sizes.values()) == {40}
+    near = rows_of("near_misses.tsv")
+    assert {row[0] for row in near} == set(sizes)
+    assert all(len(row) == 5 for row in near)
+    assert len({row[1].casefold() for row in near}) == len(near)
+
+
+def test_later_judgements_change_none_of_the_shared_ones() -> None:
+    shared = shared_folder()
+    if shared is None:
+        pytest.skip("the shared queries are absent")
+    queries = read_queries(str(shared / "bench" / "dev_queries.jsonl"))
+    judged = {query.id: query.relevant for query in queries}
+    rows = rows_of("development_grades.tsv")
+    assert all(key not in judged[query] for query, key, _ in rows)
+    assert {grade for _, _, grade in rows} == {"1", "2", "3"}

@@ -1,0 +1,117 @@
+"""What the encoder learns from: skills as texts, requests for them, twins, and hard negatives."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from skillyard.evals.retrieval.measures import read_skills
+from skillyard.ranking.hybrid.scorer import HYBRID
+from skillyard.ranking.query import Query
+from skillyard.skill import Skill
+from training.folds import fold_of
+from training.pool import names_of
+from training.requests import excluded_ids, held_out, read_hands, request_rows
+from training.teacher import encode
+
+__all__ = ["Examples", "read_examples", "skill_views"]
+
+TWIN = 0.78
+"""Cosine of two descriptions by the untuned model from which their skills do the same."""
+NOT_HARD = 0.75
+"""Cosine from which a skill is too near to be a hard negative."""
+HARD = 20
+"""A hard negative is among so many best skills of ``hybrid`` for a request."""
+HEADINGS = 12
+BODY_CHARS = 700
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The examples of one run, by the place of a skill in the pool."""
+
+    requests: dict[int, list[str]]
+    views: list[tuple[str, str, str]]
+    names: Any
+    described: Any
+    """The untuned model's vectors of the descriptions."""
+    hard: dict[int, list[int]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """The number of requests."""
+        return sum(map(len, self.requests.values()))
+
+    def twins(self, these: Sequence[int], those: Sequence[int]) -> Any:
+        """Return these x those: True where two skills do the same, by name or by description."""
+        close = self.described[these] @ self.described[those].T > TWIN
+        return close | (self.names[these][:, None] == self.names[those][None, :])
+
+
+def skill_views(skill: Skill) -> tuple[str, str, str]:
+    """Return the skill as name and description, with headings, and as headings and body."""
+    body = skill.body or ""
+    headings = re.findall(r"^#{1,4}\s+(.+?)\s*#*$", body, re.MULTILINE)[:HEADINGS]
+    text = " ".join(re.sub(r"[#*`|>_-]+", " ", body).split())[:BODY_CHARS]
+    described = f"{skill.name}. {skill.description}"
+    listed = "; ".join(headings)
+    return described, f"{described} {listed}", f"{skill.name}. {listed} {text}"
+
+
+def read_examples(
+    shared: str,
+    *,
+    held_out_skills: bool = False,
+    without: int | None = None,
+    without_hands: Iterable[int] = (),
+) -> Examples:
+    """Read the pool and the requests, without what is to be left out.
+
+    Requests for skills of ``bench/exclude_from_training.txt`` are never among them, and neither are
+    these skills as hard negatives.
+    """
+    skills = read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz"))
+    places = {skill.id: place for place, skill in enumerate(skills)}
+    hands = {f"hand{number}" for number in without_hands}
+    rows = request_rows(shared, "requests.tsv", "more_requests.tsv")
+    rows += [row[:3] for row in read_hands(shared) if row[3] not in hands]
+    requests: dict[int, list[str]] = {}
+    for key, _, text in rows:
+        if key not in places or (held_out_skills and held_out(key)) or fold_of(key) == without:
+            continue
+        requests.setdefault(places[key], []).append(text)
+    described = encode([f"{skill.name}. {skill.description}" for skill in skills], 128)
+    examples = Examples(requests, [skill_views(s) for s in skills], names_of(skills), described)
+    examples.hard.update(_hard_negatives(examples, skills, _usable(skills, shared, without)))
+    return examples
+
+
+def _usable(skills: Sequence[Skill], shared: str, without: int | None) -> Any:
+    """Return by skill whether it may be shown: neither excluded nor of the fold left out."""
+    excluded = excluded_ids(shared)
+    return np.array([s.id not in excluded and fold_of(s.id) != without for s in skills])
+
+
+def _hard_negatives(
+    examples: Examples, skills: Sequence[Skill], usable: Any
+) -> dict[int, list[int]]:
+    """Return for each skill the others that ``hybrid`` ranks high for its first request."""
+    bound = HYBRID.bind(skills)
+    places = {skill.id: place for place, skill in enumerate(skills)}
+    hard = {}
+    for place in sorted(examples.requests):
+        ranked = bound.prepare(Query(examples.requests[place][0])).scores()[:HARD]
+        near = [places[skill.id] for skill, _ in ranked]
+        cosines = examples.described[near] @ examples.described[place]
+        same = examples.names[near] == examples.names[place]
+        hard[place] = [
+            other
+            for other, cosine, twin in zip(near, cosines, same, strict=True)
+            if usable[other] and not twin and cosine < NOT_HARD
+        ]
+    return hard

@@ -1,0 +1,147 @@
+"""``python -m training.export_encoder``: one small file of a tuned encoder, and its tokenizer.
+
+    python -m training.export_encoder --tuned encoder.safetensors --out FOLDER
+
+Blends the tuned weights with the untuned ones, drops word pieces that neither the pool nor the
+requests hold, and writes ``model.onnx`` (weights in signed bytes) and ``tokenizer.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from skillyard.evals.retrieval.measures import read_skills
+from training.encoder import Encoder, load_encoder, load_tokenizer, pad
+from training.encoder_examples import skill_views
+from training.requests import read_hands, request_rows
+
+BLEND = 0.6
+"""Share of the tuned weights; the rest is the untuned model's, which knows more of the world
+(spec/encoder.md)."""
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+COMMON = 6_000
+"""Word pieces that stay whether they occur or not: the first of the list, which is by frequency."""
+
+
+def blended(tuned: Path) -> Encoder:
+    """Return the encoder whose weights lie between the untuned and the tuned ones."""
+    from safetensors.torch import load_file
+
+    encoder = load_encoder()
+    own = encoder.state_dict()
+    theirs = load_file(str(tuned))
+    encoder.load_state_dict(
+        {name: BLEND * theirs[name] + (1 - BLEND) * value for name, value in own.items()}
+    )
+    return encoder.eval()
+
+
+def used_pieces(tokenizer: Any, texts: Iterable[str]) -> list[str]:
+    """Return the word pieces to keep, in the order of the vocabulary.
+
+    Single characters stay, so that every word of known characters has pieces.
+    """
+    listed = sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])
+    seen = {piece for text in texts for piece in tokenizer.encode(text).tokens}
+    seen.update(SPECIAL)
+    usual = [piece for piece, _ in listed if not piece.startswith("[unused")][:COMMON]
+    seen.update(usual)
+    return [piece for piece, _ in listed if piece in seen or len(piece.removeprefix("##")) == 1]
+
+
+def pruned_tokenizer(tokenizer: Any, kept: list[str]) -> str:
+    """Return the tokenizer's file with these word pieces alone, renumbered."""
+    document = json.loads(tokenizer.to_str())
+    places = {piece: number for number, piece in enumerate(kept)}
+    document["model"]["vocab"] = places
+    for token in document["added_tokens"]:
+        token["id"] = places[token["content"]]
+    processor = document["post_processor"]
+    for piece, entry in processor.get("special_tokens", {}).items():
+        entry["ids"] = [places[piece]]
+    for name in ("sep", "cls"):
+        if name in processor:
+            processor[name][1] = places[processor[name][0]]
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def pruned(encoder: Encoder, tokenizer: Any, kept: list[str]) -> Encoder:
+    """Return the encoder with the rows of these word pieces alone."""
+    vocabulary = tokenizer.get_vocab()
+    rows = encoder.words.weight.detach()[[vocabulary[piece] for piece in kept]]
+    smaller = Encoder(len(kept), layers=len(encoder.layers))
+    smaller.load_state_dict({**encoder.state_dict(), "words.weight": rows})
+    return smaller.eval()
+
+
+def write_onnx(encoder: Encoder, path: Path) -> None:
+    """Write the encoder with its weights as signed bytes, one scale a column.
+
+    The bytes use seven bits: with eight, processors without VNNI saturate sums of two products, and
+    vectors would differ between machines.
+    """
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    example = pad([[0, 1, 2, 3], [0, 1]])
+    texts, places = torch.export.Dim("texts", min=1), torch.export.Dim("places", min=2, max=512)
+    shape = {0: texts, 1: places}
+    program = torch.onnx.export(
+        encoder,
+        example,
+        dynamo=True,
+        input_names=["pieces", "held"],
+        output_names=["vectors"],
+        dynamic_shapes={"pieces": shape, "held": shape},
+        external_data=False,
+    )
+    assert program is not None
+    with tempfile.TemporaryDirectory() as folder:
+        whole = os.path.join(folder, "whole.onnx")
+        program.save(whole)
+        quantize_dynamic(
+            whole,
+            path,
+            weight_type=QuantType.QInt8,
+            per_channel=True,
+            reduce_range=True,
+            op_types_to_quantize=["MatMul", "Gemm", "Gather"],
+        )
+
+
+def _texts(shared: str) -> Iterable[str]:
+    for skill in read_skills(os.path.join(shared, "corpus", "skills.jsonl.gz")):
+        yield " ".join(skill_views(skill))
+    for row in request_rows(shared, "requests.tsv", "more_requests.tsv"):
+        yield row[2]
+    for row in read_hands(shared):
+        yield row[2]
+
+
+def main() -> None:
+    """Write the two files, and say how large they are."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--shared", default=os.environ.get("SKILLYARD_SHARED", "../shared"))
+    parser.add_argument("--tuned", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    options = parser.parse_args()
+    torch.set_num_threads(2)
+    tokenizer = load_tokenizer()
+    kept = used_pieces(tokenizer, _texts(options.shared))
+    options.out.mkdir(parents=True, exist_ok=True)
+    encoder = pruned(blended(options.tuned), tokenizer, kept)
+    write_onnx(encoder, options.out / "model.onnx")
+    (options.out / "tokenizer.json").write_text(pruned_tokenizer(tokenizer, kept), encoding="utf-8")
+    sizes = [(options.out / name).stat().st_size for name in ("model.onnx", "tokenizer.json")]
+    print(f"{len(kept):,} word pieces; {sizes[0]:,} and {sizes[1]:,} bytes")
+
+
+if __name__ == "__main__":
+    main()

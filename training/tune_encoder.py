@@ -1,0 +1,223 @@
+"""``python -m training.tune_encoder``: tune MiniLM so that requests lie near the skills they want.
+
+    python -m training.tune_encoder --out encoder.safetensors           # what ships
+    python -m training.tune_encoder --held-out --out left_out.safetensors
+    python -m training.tune_encoder --without 0 --out fold0.safetensors   # a fold of repositories
+    python -m training.tune_encoder --without-hands 1 2 --out hands.safetensors
+
+The requests of hands 7 to 10 are always left out.
+
+Requests against the skills of their batch and a hard negative for each (InfoNCE); skills that do
+the same are no negatives. The recipe is that of spec/encoder.md. The state is written every
+``--every`` steps beside ``--out``; a run that was interrupted goes on from it, with equal results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Sequence
+from math import cos, pi
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from training.encoder import Encoder, Tokens, load_encoder, load_tokenizer, pad
+from training.encoder_examples import Examples, read_examples
+from training.requests import CHOOSING_HANDS, UNSEEN_HANDS
+
+SEED = 7
+THREADS = 2
+SKILLS = 64
+"""Skills of a step."""
+REQUESTS = 3
+"""Requests for each of them."""
+EPOCHS = 2.5
+PIECES = 96
+"""Word pieces of a text; the rest is cut."""
+TEMPERATURE = 0.05
+RATE = 1e-4
+BETAS = (0.9, 0.98)
+DECAY = 0.01
+DROPOUT = 0.05
+WARM_UP = 0.1
+"""Share of the steps in which the rate rises."""
+CLIP = 1.0
+VIEWS = (0.4, 0.4, 0.2)
+"""How often a skill is shown as name and description, with its headings too, or by its headings
+and the start of its body."""
+CHUNK = 32
+"""Texts that go through the encoder together: those of similar length, so little is padding."""
+
+
+class Step(NamedTuple):
+    """The texts of one step, and which request wants which skill."""
+
+    requests: list[Tokens]
+    skills: list[Tokens]
+    right: torch.Tensor
+    """By request: its place among the skills."""
+    excluded: torch.Tensor
+    """requests x skills: True for skills that do the same as the right one."""
+
+
+class _Batches:
+    """Draws the steps. The same seed and the same examples give the same steps."""
+
+    def __init__(self, examples: Examples) -> None:
+        self.examples = examples
+        self.tokenizer = load_tokenizer()
+        self.cls = self.tokenizer.token_to_id("[CLS]")
+        self.sep = self.tokenizer.token_to_id("[SEP]")
+        self.places = sorted(examples.requests)
+
+    @property
+    def steps(self) -> int:
+        return int(EPOCHS * len(self.places) // SKILLS)
+
+    def step(self, number: int) -> Step:
+        """Return the texts of a step; it depends on its number alone."""
+        epoch, offset = divmod(number * SKILLS, len(self.places) // SKILLS * SKILLS)
+        order = np.random.default_rng((SEED, epoch)).permutation(len(self.places))
+        random = np.random.default_rng((SEED, epoch, number))
+        chosen = [self.places[place] for place in order[offset : offset + SKILLS]]
+        negatives = [self._negative(place, random) for place in chosen]
+        requests, right = [], []
+        for at, place in enumerate(chosen):
+            texts = self.examples.requests[place]
+            drawn = random.permutation(len(texts))[:REQUESTS]
+            for number_of_text in drawn:
+                requests.append(self._tokens(texts[number_of_text]))
+                right.append(at)
+        shown = [*chosen, *(each for each in negatives if each is not None)]
+        skills = [self._tokens(self._view(place, random)) for place in shown]
+        twins = self.examples.twins(chosen, shown)
+        twins[np.arange(len(chosen)), np.arange(len(chosen))] = False
+        return Step(requests, skills, torch.tensor(right), torch.tensor(twins[right]))
+
+    def _negative(self, place: int, random: np.random.Generator) -> int | None:
+        hard = self.examples.hard.get(place, ())
+        return int(hard[random.integers(len(hard))]) if len(hard) else None
+
+    def _view(self, place: int, random: np.random.Generator) -> str:
+        return self.examples.views[place][int(random.choice(len(VIEWS), p=VIEWS))]
+
+    def _tokens(self, text: str) -> Tokens:
+        pieces = self.tokenizer.encode(text, add_special_tokens=False).ids
+        return [self.cls, *pieces[: PIECES - 2], self.sep]
+
+
+def encode(encoder: Encoder, texts: Sequence[Tokens]) -> torch.Tensor:
+    """Return the vectors of the texts, in their order."""
+    order = sorted(range(len(texts)), key=lambda place: (len(texts[place]), place))
+    parts = [
+        encoder(*pad([texts[place] for place in order[start : start + CHUNK]]))
+        for start in range(0, len(order), CHUNK)
+    ]
+    back = torch.tensor(sorted(range(len(order)), key=order.__getitem__))
+    return torch.cat(parts)[back]
+
+
+def loss_of(encoder: Encoder, step: Step) -> torch.Tensor:
+    """Return the InfoNCE loss: the right skill against the others of the step."""
+    scores = encode(encoder, step.requests) @ encode(encoder, step.skills).T / TEMPERATURE
+    return torch.nn.functional.cross_entropy(scores.masked_fill(step.excluded, -1e4), step.right)
+
+
+def rate_at(step: int, steps: int) -> float:
+    """Return the share of the rate: a linear rise, then a cosine to zero."""
+    rising = max(1, round(steps * WARM_UP))
+    if step < rising:
+        return (step + 1) / rising
+    return 0.5 * (1 + cos(pi * (step - rising) / max(1, steps - rising)))
+
+
+def tune(examples: Examples, state: Path, every: int, limit: int | None = None) -> Encoder:
+    """Return the tuned encoder. ``state`` is the file of an interrupted run."""
+    torch.manual_seed(SEED)
+    torch.set_num_threads(THREADS)
+    encoder = load_encoder(DROPOUT).train()
+    for embedding in (encoder.words, encoder.positions):
+        embedding.weight.requires_grad_(False)
+    encoder.norm.requires_grad_(False)
+    tuned = [weight for weight in encoder.parameters() if weight.requires_grad]
+    optimizer = torch.optim.AdamW(tuned, lr=RATE, betas=BETAS, weight_decay=DECAY)
+    batches = _Batches(examples)
+    steps = batches.steps if limit is None else min(limit, batches.steps)
+    first, losses = _resume(state, encoder, optimizer)
+    started = time.monotonic()
+    for number in range(first, steps):
+        torch.manual_seed(SEED * 1_000_003 + number)  # dropout of a resumed run is the same
+        for group in optimizer.param_groups:
+            group["lr"] = RATE * rate_at(number, steps)
+        loss = loss_of(encoder, batches.step(number))
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(tuned, CLIP)
+        optimizer.step()
+        losses.append(float(loss))
+        if (number + 1) % every == 0 or number + 1 == steps:
+            _save(state, encoder, optimizer, number + 1, losses)
+            seconds = (time.monotonic() - started) / (number + 1 - first)
+            recent = sum(losses[-every:]) / len(losses[-every:])
+            print(f"{number + 1:4} of {steps}  loss {recent:.3f}  {seconds:.1f} s", flush=True)
+    return encoder.eval()
+
+
+def _resume(state: Path, encoder: Encoder, optimizer: Any) -> tuple[int, list[float]]:
+    if not state.exists():
+        return 0, []
+    stored = torch.load(state, weights_only=True)
+    encoder.load_state_dict(stored["encoder"])
+    optimizer.load_state_dict(stored["optimizer"])
+    return int(stored["step"]), list(stored["losses"])
+
+
+def _save(state: Path, encoder: Encoder, optimizer: Any, step: int, losses: list[float]) -> None:
+    beside = state.with_name(state.name + ".tmp")
+    torch.save(
+        {
+            "encoder": encoder.state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "step": step,
+            "losses": losses,
+        },
+        beside,
+    )
+    os.replace(beside, state)
+
+
+def main() -> None:
+    """Tune the encoder, saying how far it is."""
+    from safetensors.torch import save_file
+
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--shared", default=os.environ.get("SKILLYARD_SHARED", "../shared"))
+    left_out = parser.add_mutually_exclusive_group()
+    left_out.add_argument("--held-out", action="store_true", help="leave one skill in five out")
+    left_out.add_argument("--without", type=int, metavar="FOLD", help="leave a fold out")
+    left_out.add_argument("--without-hands", type=int, nargs="+", default=[], metavar="HAND")
+    parser.add_argument("--every", type=int, default=10, help="steps between two states")
+    parser.add_argument("--steps", type=int, help="fewer steps, to try it")
+    parser.add_argument("--out", required=True, type=Path)
+    options = parser.parse_args()
+    examples = read_examples(
+        options.shared,
+        held_out_skills=options.held_out,
+        without=options.without,
+        without_hands=[*CHOOSING_HANDS, *UNSEEN_HANDS, *options.without_hands],
+    )
+    print(f"{len(examples.requests):,} skills, {examples.size:,} requests", flush=True)
+    state = options.out.with_name(options.out.name + ".state")
+    encoder = tune(examples, state, options.every, options.steps)
+    beside = options.out.with_name(options.out.name + ".tmp")
+    save_file({name: value.contiguous() for name, value in encoder.state_dict().items()}, beside)
+    os.replace(beside, options.out)
+    state.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    main()
