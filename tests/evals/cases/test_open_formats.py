@@ -340,6 +340,56 @@ def test_a_bad_trigger_is_left_out_and_one_that_names_the_skill_is_a_remark(tmp_
     one(found.diagnostics, path, 3, "the prompt names the skill under test")
 
 
+@for_each(
+    "text",
+    [
+        (
+            '[{"query": "Write a letter", "should_trigger": true},\n'
+            ' {"query": "a poster", "should_trigger": false},\n'
+            ' {"query": " write  A letter ", "should_trigger": false}]'
+        ),
+        '{"should_trigger":\n["Write a letter"],\n"should_not_trigger": ["write a\\tletter"]}',
+    ],
+)
+def test_a_request_that_should_trigger_and_should_not_is_an_error_with_both_lines(
+    tmp_path: Path, text: str
+) -> None:
+    path = written(tmp_path, "triggers.json", text)
+    places = CasePlaces((str(path),), skill="letter")
+    found = read_activation_cases(places, library())
+    (error,) = (each for each in found.diagnostics if each.severity == "error")
+    first, second = (1, 3) if text[0] == "[" else (2, 3)
+    assert (error.code, error.path, error.line) == ("case_contradiction", str(path), second)
+    assert error.message == (
+        f"letter should not fire for this request, but at {path}:{first} letter should fire for it"
+    )
+    assert error.hint.startswith("remove the entry that is wrong")
+
+
+def test_files_contradict_each_other_only_about_one_skill(tmp_path: Path) -> None:
+    entry = {"query": "write it up", "should_trigger": True}
+    written(tmp_path, "a.json", json.dumps({"skill": "letter", "evals": [entry]}))
+    other = {"skill": "table-repair", "evals": [{**entry, "should_trigger": False}]}
+    written(tmp_path, "b.json", json.dumps(other))
+    places = CasePlaces((str(tmp_path),))
+    assert read_activation_cases(places, library()).diagnostics == ()
+    line = {"id": "n", "user_prompt": "Write it up", "should_activate": False}
+    path = written(tmp_path, "c.jsonl", json.dumps(line))
+    (error,) = read_activation_cases(places, library()).diagnostics
+    assert error.path == str(tmp_path / "a.json")
+    assert error.message == (
+        f"letter should fire for this request, but at {path}:1 no skill should fire for it"
+    )
+
+
+def test_a_trigger_that_a_file_has_twice_is_used_once_with_a_warning(tmp_path: Path) -> None:
+    entry = '{"query": "Write a letter", "should_trigger": true}'
+    path = written(tmp_path, "triggers.json", f"[{entry},\n{entry.lower()}]")
+    found = read_activation_cases(CasePlaces((str(path),), skill="letter"), library())
+    assert len(found.cases) == 1
+    one(found.diagnostics, path, 2, f"the prompt is also in {path}:1, and used once")
+
+
 def test_the_triggers_of_a_hidden_skill_are_left_out(tmp_path: Path) -> None:
     path = written(tmp_path, "t.json", TRIGGERS)
     found = read_activation_cases(CasePlaces((str(path),), skill="wipe-out"), library())

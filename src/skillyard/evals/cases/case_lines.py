@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from skillyard.evals.cases.dataset import SourceFile
 from skillyard.evals.cases.parser import json_lines
-from skillyard.evals.cases.records import Notes, Record
+from skillyard.evals.cases.records import Notes, Record, prompt_key
 from skillyard.text import find_hidden
 
 __all__ = ["Identities", "read_case_lines"]
@@ -36,8 +36,7 @@ class Identities:
             message = f"the id is taken (first at {first})"
             hint = "give each case an id of its own"
             record.notes.error("case_duplicate_id", record.line_of("id"), message, hint, key)
-        normalized = " ".join(prompt.casefold().split())
-        if prompt and (first := self._earlier_place(record, "prompt", normalized)):
+        if prompt and (first := self._earlier_place(record, "prompt", prompt_key(prompt))):
             record.notes.warning(
                 "case_duplicate_prompt",
                 record.line_of("user_prompt"),

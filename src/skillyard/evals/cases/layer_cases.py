@@ -26,7 +26,7 @@ from skillyard.evals.cases.case_files import (
 )
 from skillyard.evals.cases.confusion import ConfusionCase, read_confusion
 from skillyard.evals.cases.dataset import Dataset, SourceFile, build_dataset
-from skillyard.evals.cases.records import Notes
+from skillyard.evals.cases.records import Notes, prompt_key, quote
 from skillyard.evals.cases.skill_cases import SkillCases
 
 __all__ = ["CasePlaces", "read_activation_cases", "read_answer_cases", "read_confusion_cases"]
@@ -133,19 +133,21 @@ def confusion_cases(cases: SkillCases) -> list[ConfusionCase]:
     ]
 
 
-def _distinct(cases: Iterable[ActivationCase], notes: Notes) -> list[ActivationCase]:
+def _distinct(cases: Sequence[ActivationCase], notes: Notes) -> list[ActivationCase]:
     """Return the cases, each with an id of its own.
 
-    A request that two files have about one skill is used once, with a warning.
+    A request that a file about one skill has again is used once, with a warning. One that should
+    fire and should not is an error.
     """
+    _note_contradictions(cases, notes)
     first_of: dict[tuple[str, str], ActivationCase] = {}
     ids: set[str] = set()
     distinct: list[ActivationCase] = []
     for case in cases:
-        first = first_of.setdefault((case.about or "", case.user_prompt), case)
-        if case.about is not None and first.path != case.path:
-            what = f"the prompt is also in {first.path}, and used once"
-            hint = "keep each prompt in one file"
+        first = first_of.setdefault((case.about or "", prompt_key(case.user_prompt)), case)
+        if case.about is not None and first is not case:
+            what = f"the prompt is also in {_place(first)}, and used once"
+            hint = "keep each prompt in one place"
             own = notes.of_file(case.path)
             own.warning("case_duplicate_prompt", case.line, what, hint, case.user_prompt)
             continue
@@ -153,6 +155,39 @@ def _distinct(cases: Iterable[ActivationCase], notes: Notes) -> list[ActivationC
         distinct.append(replace(case, id=f"{case.id}/{stem}") if case.id in ids else case)
         ids.add(case.id)
     return distinct
+
+
+def _note_contradictions(cases: Iterable[ActivationCase], notes: Notes) -> None:
+    """Note each request that should fire a skill by one case, and by another should not."""
+    fires: dict[tuple[str, str | None], ActivationCase] = {}
+    silent: dict[tuple[str, str | None], ActivationCase] = {}
+    for case in cases:
+        own, others = (fires, silent) if case.should_activate else (silent, fires)
+        # None stands for every skill: a negative case that is about no skill in particular.
+        names = (*case.expected_skills, None) if case.should_activate else (case.about,)
+        keys = [(prompt_key(case.user_prompt), name) for name in names]
+        opposite = next((others[key] for key in keys if key in others), None)
+        if opposite is not None:
+            notes.of_file(case.path).error(
+                "case_contradiction",
+                case.line,
+                f"{_claim(case)} for this request, but at {_place(opposite)} "
+                f"{_claim(opposite)} for it",
+                "remove the entry that is wrong: with both, the request would count as each",
+                case.user_prompt,
+            )
+        for key in keys:
+            own.setdefault(key, case)
+
+
+def _claim(case: ActivationCase) -> str:
+    if case.should_activate:
+        return f"{quote(' or '.join(case.expected_skills))} should fire"
+    return f"{case.about} should not fire" if case.about else "no skill should fire"
+
+
+def _place(case: ActivationCase) -> str:
+    return f"{case.path}:{case.line}" if case.line else case.path
 
 
 def _find(places: CasePlaces, catalog: Catalog, notes: Notes) -> list[SourceFile]:

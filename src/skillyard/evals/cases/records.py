@@ -12,7 +12,7 @@ from skillyard.errors import Diagnostic
 from skillyard.evals.fields import Kind, fault_of, hints_of, kind_of
 from skillyard.text import clean_line, find_hidden, shorten
 
-__all__ = ["HALF_CHARACTER", "Located", "Notes", "Record", "plain", "quote"]
+__all__ = ["HALF_CHARACTER", "Located", "Notes", "Record", "plain", "prompt_key", "quote"]
 
 Values = TypeVar("Values")
 
@@ -49,6 +49,11 @@ def plain(value: Any) -> Any:
 def quote(name: str) -> str:
     """Return a name from a file as a message has it: short, and without hidden characters."""
     return clean_line(shorten(name, _MAX_QUOTED_CHARS))
+
+
+def prompt_key(prompt: str) -> str:
+    """Return what two requests have in common that are the same but for case and white space."""
+    return " ".join(prompt.casefold().split())
 
 
 class Notes:

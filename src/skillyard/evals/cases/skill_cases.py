@@ -14,7 +14,7 @@ from typing import Annotated, NamedTuple
 from skillyard.catalog import Catalog
 from skillyard.evals.cases.dataset import SourceFile
 from skillyard.evals.cases.parser import yaml_record
-from skillyard.evals.cases.records import Located, Notes, Record
+from skillyard.evals.cases.records import Located, Notes, Record, prompt_key
 from skillyard.evals.cases.skill_names import check_prompt, known_skill
 from skillyard.evals.checks.check import Check, read_checks
 from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES
@@ -241,7 +241,7 @@ def _check_unique(
 ) -> None:
     """Note an id or a prompt that occurred before."""
     for field, value in (("id", prompt.id), ("prompt", prompt.prompt)):
-        first = seen.setdefault((field, " ".join(value.casefold().split())), prompt)
+        first = seen.setdefault((field, prompt_key(value)), prompt)
         if value and first is not prompt:
             entry.notes.error(
                 f"case_duplicate_{field}",

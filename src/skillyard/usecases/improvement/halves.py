@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from skillyard.evals.cases.activation import ActivationCase
+from skillyard.evals.cases.records import prompt_key
 from skillyard.shapes.improvements import HalfCounts
 
 __all__ = ["Halves", "cases_of_skill", "count_cases", "should_fire", "split_cases"]
@@ -37,7 +38,7 @@ def cases_of_skill(cases: Iterable[ActivationCase], skill: str) -> tuple[Activat
         is_about_another = case.about not in (None, skill)
         if skill in case.acceptable_skills or (is_about_another and not case.expected_skills):
             continue
-        by_request.setdefault(_request_key(case), replace(case, about=_subject(case, skill)))
+        by_request.setdefault(prompt_key(case.user_prompt), replace(case, about=_subject(case, skill)))
     return tuple(by_request.values())
 
 
@@ -69,10 +70,6 @@ def count_cases(cases: Iterable[ActivationCase], skill: str) -> HalfCounts:
     return HalfCounts(should_fire=fires.count(True), should_not_fire=fires.count(False))
 
 
-def _request_key(case: ActivationCase) -> str:
-    return " ".join(case.user_prompt.casefold().split())
-
-
 def _draw(case: ActivationCase, seed: int) -> bytes:
-    text = f"{seed}|improve|{_request_key(case)}"
+    text = f"{seed}|improve|{prompt_key(case.user_prompt)}"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
