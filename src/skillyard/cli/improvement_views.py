@@ -64,7 +64,7 @@ def _row(title: str, passes: Passes, half: HalfCounts) -> list[Span | str]:
 
 
 def _change(held_out: HeldOut) -> str:
-    interval = "no interval"
+    interval = "no case changed, which does not show that others would not"
     if held_out.low is not None and held_out.high is not None:
         interval = f"96 % interval {held_out.low:+.2f} to {held_out.high:+.2f}"
     rates = f"{held_out.pass_rate_before:.2f} to {held_out.pass_rate_after:.2f}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, Tree, line
@@ -247,12 +247,23 @@ def bench_table(result: BenchScore) -> Iterator[Block]:
         [kind, *(_measure(values.get(name)) for name in names)] for kind, values in rows.items()
     ]
     for place, edge in enumerate(("low", "high")):
-        cells = [
-            f"{result.intervals[name][place]:.4f}" if name in result.intervals else ""
+        ends = [
+            _ends(*result.intervals[name]) if name in result.intervals else ("", "")
             for name in names
         ]
-        lines.insert(1 + place, [f"  95 % {edge}", *cells])
+        lines.insert(1 + place, [f"  95 % {edge}", *(each[place] for each in ends)])
     yield Table(columns, lines)
+    yield from _equal_note(result.intervals.values())
+
+
+def _ends(low: float, high: float, form: str = ".4f") -> tuple[str, str]:
+    """Return the ends of an interval; dashes for one without a width, which is no certainty."""
+    return (f"{low:{form}}", f"{high:{form}}") if low < high else ("–", "–")
+
+
+def _equal_note(intervals: Iterable[tuple[float, float]]) -> Iterator[Block]:
+    if any(low == high for low, high in intervals):
+        yield line("–: all queries are equal, so there is no interval; others may differ")
 
 
 def compare_table(result: BenchCompare) -> Iterator[Block]:
@@ -269,8 +280,7 @@ def compare_table(result: BenchCompare) -> Iterator[Block]:
             f"{one.first:.4f}",
             f"{one.second:.4f}",
             Span(f"{one.difference:+.4f}", "low" if one.regressed else ""),
-            f"{one.low:+.4f}",
-            f"{one.high:+.4f}",
+            *_ends(one.low, one.high, "+.4f"),
             f"{one.p_adjusted:.3f}",
             f"{one.better:,}",
             f"{one.worse:,}",
@@ -279,6 +289,7 @@ def compare_table(result: BenchCompare) -> Iterator[Block]:
         for one in result.measures
     ]
     yield Table(columns, rows)
+    yield from _equal_note((one.low, one.high) for one in result.measures)
     yield line(_compared(result))
 
 

@@ -229,3 +229,10 @@ def test_measures_survive_the_file() -> None:
         record = measures[0].to_dict() | {"cases": {"0": [bad]}}
         with pytest.raises(InvalidInput):
             measures_from([record])
+
+
+def test_a_measure_in_which_no_case_differs_has_no_interval_in_its_sentence() -> None:
+    same = measure([1.0, 0.0] * 10)
+    message = change(same, same).message
+    assert "(+0, no case differs, which does not show that others would not," in message
+    assert "interval" not in message

@@ -16,7 +16,7 @@ from skillyard.evals.report.layer_view import Row, Table
 from skillyard.evals.report.report import Report, build_report
 from skillyard.evals.report.words import visible_line
 from tests.evals.report import making
-from tests.evals.report.making import CHANGES, HOSTILE, every, hostile, small
+from tests.evals.report.making import CHANGES, HOSTILE, effectiveness, every, hostile, small
 from tests.evals.report.test_markdown import compare
 from tests.tables import for_each
 
@@ -118,3 +118,17 @@ def test_activation_says_what_all_requests_count_where_the_skills_fire_more_ofte
     assert note in plain(report_blocks(build_report([fired]))).replace("\n", " ")
     fired["summary"]["_overall"]["tpr"] = 1.0
     assert note not in plain(report_blocks(build_report([fired]))).replace("\n", " ")
+
+
+def test_failed_checks_are_numbered_from_one_as_cases_are() -> None:
+    run = effectiveness(prompts=2)
+    checks = [{"kind": "contains", "text": "a", "passed": False, "evidence": "missing"}]
+    one = next(each for each in run["cases"] if each["prompt_index"] == 1)
+    one["checks"] = {"enhanced": checks}
+    (fold,) = (
+        fold
+        for section in build_report([run]).sections
+        for fold in section.folds
+        if fold.title.startswith("Failed checks")
+    )
+    assert fold.tables[0].rows[0].name == f"{one['skill_name']}, prompt 2, run 1"

@@ -82,7 +82,9 @@ class Change:
         sentence = (
             f"{self.measure}: {self.before:.3g} before, {self.after:.3g} now ({self.change:+.3g}"
         )
-        if self.low is not None and self.high is not None:
+        if self.low is not None and self.low == self.high:
+            sentence += ", no case differs, which does not show that others would not"
+        elif self.low is not None and self.high is not None:
             sentence += f", interval {self.low:+.3g} to {self.high:+.3g}"
         if self.p_adjusted is not None:
             sentence += f", corrected p {self.p_adjusted:.3g}"
@@ -143,7 +145,7 @@ def _change(
         status,
         round(difference.before, 6),
         round(difference.after, 6),
-        round(difference.change, 6),
+        round(difference.change, 6) + 0.0,  # never -0.0
         threshold,
         round(max(difference.low, -measure.largest), 6),
         round(min(difference.high, measure.largest), 6),

@@ -14,6 +14,7 @@ from skillyard.evals.report.results import (
     errors_of,
     expected_skills,
     outcome,
+    place_in_run,
     states_of,
 )
 from skillyard.evals.report.values import Json
@@ -40,6 +41,7 @@ __all__ = [
     "case_groups",
     "in_order",
     "is_pair",
+    "pair_title",
 ]
 
 MAX_CASES = 3_000
@@ -211,7 +213,7 @@ def _case(case: Json, texts: Texts) -> Case:
     return Case(
         anchor_of(case),
         f"{case.text('id')}|{case.count('run_index')}",
-        _pair_title(case) if pair else case.text("user_prompt"),
+        pair_title(case) if pair else case.text("user_prompt"),
         _STATES.get(outcome(case).state) or (_winner_badge(case) if pair else _MEASURED),
         _note(case),
         _cut(case.text("prompt" if pair else "user_prompt")),
@@ -242,11 +244,11 @@ def _arms(case: Json) -> list[str]:
     return arms or sorted(case.entries("scores"))[:2]
 
 
-def _pair_title(case: Json) -> str:
+def pair_title(case: Json) -> str:
+    """Return what two answers a case compares, and for which prompt and run."""
     title = against(case.text("comparison") or "/".join(_arms(case)))
-    places = (("prompt", case.count("prompt_index")), ("run", case.count("run_index")))
-    numbers = [f"{name} {whole(place + 1)}" for name, place in places if place is not None]
-    return f"{', '.join(numbers)}: {title}" if numbers else title
+    place = place_in_run(case)
+    return f"{place}: {title}" if place else title
 
 
 def _winner_badge(case: Json) -> Badge:
@@ -314,7 +316,7 @@ def _pair_tables(case: Json) -> Iterator[Table]:
 def _pair_facts(case: Json) -> tuple[Fact, ...]:
     slots = sorted(case.entries("ab_assignment").items())
     return (
-        Fact("Case", case.text("id")),
+        Fact("Case id", case.text("id")),
         Fact("Difference", signed(case.number("improvement"))),
         Fact("Drawn first as", ", ".join(f"{s}: {condition(arm.text())}" for s, arm in slots)),
         Fact("Case seed", whole(case.number("case_seed")).replace(",", "")),
@@ -394,5 +396,5 @@ def _routed_facts(case: Json) -> tuple[Fact, ...]:
         Fact("Confidence", decimal(case.number("confidence"))),
         Fact("Asked again", again),
         Fact("Cost", money(case.number("cost"))),
-        Fact("Case", case.text("id")),
+        Fact("Case id", case.text("id")),
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from skillyard.evals.report.cases import is_pair, pair_title
 from skillyard.evals.report.report import Report
 from skillyard.evals.report.results import Results, errors_of, expected_skills, outcome
 from skillyard.evals.report.values import Json
@@ -90,9 +91,10 @@ def _line(text: str) -> str:
 
 def _add_case(suite: Element, eval_type: str, case: Json, place: int) -> None:
     state, why = outcome(case)
-    run = case.count("run_index")
     name = case.text("id") or f"case {place}"
-    if run is not None and "user_prompt" in case:  # the ids of pairs hold their run
+    if is_pair(case) and case.count("prompt_index") is not None:
+        name = pair_title(case)
+    elif (run := case.count("run_index")) is not None and "user_prompt" in case:
         name = f"{name} run {run + 1}"
     groups = map(case.text, ("skill_name", "group", "category"))
     test = _test(suite, f"skillyard.{eval_type}.{next(filter(None, groups), 'case')}", name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from skillyard.evals.report.values import Json
-from skillyard.evals.report.words import UNKNOWN, between, signed
+from skillyard.evals.report.words import ALL_EQUAL, UNKNOWN, between, first_upper, signed
 
 __all__ = [
     "Badge",
@@ -22,6 +22,7 @@ __all__ = [
     "cell_text",
     "estimate",
     "table_of_facts",
+    "with_note",
     "with_rows",
 ]
 
@@ -48,6 +49,10 @@ class Estimate(NamedTuple):
     """The kind of the verdict that follows from it."""
 
 
+_EQUAL_NOTE = (
+    f"{first_upper(ALL_EQUAL)}: every prompt, case or skill behind the figure gave this value, so "
+    "no spread was seen and there is no interval. Others can still give another value."
+)
 Cell: TypeAlias = str | Badge | Estimate
 
 
@@ -113,8 +118,16 @@ def table_of_facts(title: str, facts: tuple[Fact, ...]) -> Table:
 
 
 def with_rows(tables: Iterable[Table]) -> tuple[Table, ...]:
-    """Return the tables that have rows."""
-    return tuple(table for table in tables if table.rows)
+    """Return the tables that have rows, each with a note on estimates without a spread."""
+    return tuple(map(with_note, (table for table in tables if table.rows)))
+
+
+def with_note(table: Table) -> Table:
+    """Return the table; a note says what an estimate means whose values are all equal."""
+    cells = (cell for row in table.rows for cell in row.cells)
+    if not any(isinstance(cell, Estimate) and cell.interval == ALL_EQUAL for cell in cells):
+        return table
+    return table._replace(note=f"{table.note} {_EQUAL_NOTE}".strip())
 
 
 class Fold(NamedTuple):

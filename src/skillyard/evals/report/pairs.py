@@ -15,9 +15,10 @@ from skillyard.evals.report.layer_view import (
     Table,
     estimate,
 )
-from skillyard.evals.report.results import Results
+from skillyard.evals.report.results import Results, place_in_run
 from skillyard.evals.report.values import Json
 from skillyard.evals.report.words import (
+    ALL_EQUAL,
     UNKNOWN,
     against,
     chance,
@@ -209,6 +210,8 @@ def _pooled(name: str, comparison: Json, skills: Mapping[str, Json]) -> str:
     if difference.value is None:
         return f"{first_upper(against(name))}: nothing was judged."
     interval = f" ({difference.interval})" if difference.interval else ""
+    if difference.interval == ALL_EQUAL:
+        interval = within(ALL_EQUAL)
     more = comparison.count("more_units")
     end = f", {many(more, 'more skill')} would decide" if more else ""
     if verdict.kind != "open":
@@ -330,8 +333,7 @@ def _failures(cases: Iterable[Json]) -> Iterator[Row]:
     """Yield each failed check of each answer once; several comparisons may share an answer."""
     seen = set()
     for case in cases:
-        keys = ("skill_name", "prompt_index", "run_index")
-        place = "/".join(str(case.at(key).value) for key in keys)
+        place = ", ".join(filter(None, (case.text("skill_name"), place_in_run(case))))
         for arm, checks in case.entries("checks").items():
             if (place, arm) in seen:
                 continue

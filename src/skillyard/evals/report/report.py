@@ -28,6 +28,7 @@ from skillyard.evals.report.layer_view import (
     SkillResult,
     Table,
     table_of_facts,
+    with_note,
     with_rows,
 )
 from skillyard.evals.report.results import Results, State, errors_of, layer_of, outcome
@@ -158,7 +159,7 @@ def _skills(parts: Sequence[_Part]) -> Table:
     columns += [view.column for _, view in others]
     cost = "Cost, this part" if any(run.is_part for run, _ in judged) else "Cost"
     columns += [cost] if judged else []
-    return Table("", ("Skill", *columns, "Next"), tuple(rows), _NOTE if judged else "")
+    return with_note(Table("", ("Skill", *columns, "Next"), tuple(rows), _NOTE if judged else ""))
 
 
 def _decisive(verdicts: Sequence[_RunResult]) -> _RunResult | None:

@@ -21,6 +21,7 @@ __all__ = [
     "expected_skills",
     "layer_of",
     "outcome",
+    "place_in_run",
     "states_of",
 ]
 
@@ -127,6 +128,15 @@ def outcome(case: Json) -> Outcome:
     if checked or (scores and None not in scores):
         return Outcome("scored")
     return Outcome("unscored", "the results hold neither a verdict nor a reason for its absence")
+
+
+def place_in_run(case: Json) -> str:
+    """Return ``prompt 1, run 2`` of a judged case; empty where it has no such numbers.
+
+    A results file counts prompts and runs from 0, and everything that people read from 1.
+    """
+    places = (("prompt", case.count("prompt_index")), ("run", case.count("run_index")))
+    return ", ".join(f"{name} {place + 1:,}" for name, place in places if place is not None)
 
 
 def states_of(cases: Iterable[Json]) -> Counter[State]:

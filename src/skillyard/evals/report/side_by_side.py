@@ -16,6 +16,7 @@ from skillyard.evals.report.layer_view import (
     Table,
     cell_text,
     estimate,
+    with_note,
     with_rows,
 )
 from skillyard.evals.report.report import ALL, Report, Section, change_badge
@@ -53,7 +54,7 @@ def build_side_by_side(
         title=f"Two runs of {b.name}",
         banners=(*_differences(a, b), *banners(runs)),
         facts=(_run_fact("A", a), _run_fact("B", b)),
-        skills=_table(runs, by_skill)._replace(note=_NOTE),
+        skills=with_note(_table(runs, by_skill)._replace(note=_NOTE)),
         pooled=tuple(
             f"All together, {line.text('message') or line.text('measure')}."
             for line in decisive

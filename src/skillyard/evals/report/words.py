@@ -11,6 +11,7 @@ from collections.abc import Callable
 from skillyard.text import clean
 
 __all__ = [
+    "ALL_EQUAL",
     "UNKNOWN",
     "against",
     "between",
@@ -30,6 +31,9 @@ __all__ = [
 ]
 
 UNKNOWN = "–"
+ALL_EQUAL = "all equal"
+"""In place of an interval that has no width. ``0.00 to 0.00`` would look like certainty, and only
+says that no spread was seen."""
 _LEVEL = "95\u00a0%"
 """The level of every interval, as it is written."""
 _MINUS = "−"
@@ -130,12 +134,16 @@ def chance(p: float | None) -> str:
 def between(
     low: float | None, high: float | None, format_number: Callable[[float | None], str] = signed
 ) -> str:
-    """Return ``+0.20 to +1.04``; empty where either end is unknown."""
-    return "" if low is None or high is None else f"{format_number(low)} to {format_number(high)}"
+    """Return ``+0.20 to +1.04``; empty where either end is unknown, ALL_EQUAL without a width."""
+    if low is None or high is None:
+        return ""
+    return ALL_EQUAL if low == high else f"{format_number(low)} to {format_number(high)}"
 
 
 def within(interval: str) -> str:
     """Return an interval in brackets for use after its figure; empty where there is none."""
+    if interval == ALL_EQUAL:
+        return f" ({ALL_EQUAL}, which does not show that others are)"
     return f" ({_LEVEL} interval {interval})" if interval else ""
 
 

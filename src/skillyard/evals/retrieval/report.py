@@ -7,7 +7,12 @@ from html import escape
 from math import isfinite
 from typing import NamedTuple
 
-from skillyard.evals.retrieval.comparison import MEASURES, MeasureComparison, interval
+from skillyard.evals.retrieval.comparison import (
+    MEASURES,
+    MeasureComparison,
+    interval,
+    interval_text,
+)
 from skillyard.evals.retrieval.measures import (
     RIGHT,
     BenchQuery,
@@ -125,7 +130,7 @@ def _headline(queries: Sequence[BenchQuery], run: Mapping[str, RankedAnswer]) ->
         if values:
             low, high = interval(values)
             mean = sum(values) / len(values)
-            rows.append(_row([name, f"{mean:.3f}", f"{low:.3f} – {high:.3f}"]))
+            rows.append(_row([name, f"{mean:.3f}", interval_text(low, high)]))
     values_by_name = measures(queries, run)
     names = [name for name in ("auroc", "best_f1", "false_fire@95") if name in values_by_name]
     rows += [_row([f"abstention, {name}", f"{values_by_name[name]:.3f}", ""]) for name in names]
@@ -178,7 +183,7 @@ def _comparison_table(comparisons: Sequence[MeasureComparison], against: str) ->
                 f"{one.first:.3f}",
                 f"{one.second:.3f}",
                 f"<span{' class=bad' if one.regressed else ''}>{one.difference:+.3f}</span>",
-                f"{one.low:+.3f} – {one.high:+.3f}",
+                interval_text(one.low, one.high, signed=True),
                 f"{one.p_adjusted:.3f}",
                 f"{one.better}, {one.worse}",
                 one.verdict,

@@ -40,6 +40,7 @@ HEADLINES = ("full/baseline", "enhanced/baseline")
 OVER_PROMPTS = "subset means over prompts"
 OVER_SKILLS = "subset means over skills"
 NO_INTERVAL = "none: too few to give one"
+NO_WIDTH = "all of them equal, so without a width"
 _IN_WORDS = {
     "full": "the full skill",
     "enhanced": "the skill",
@@ -146,7 +147,8 @@ class Comparison:
         """How the interval was made, in words."""
         if self.interval is None:
             return NO_INTERVAL
-        return OVER_SKILLS if self.over_skills else OVER_PROMPTS
+        method = OVER_SKILLS if self.over_skills else OVER_PROMPTS
+        return method if self.interval[0] < self.interval[1] else f"{method}, {NO_WIDTH}"
 
     def to_dict(self) -> dict[str, object]:
         """Return the entry of the results file."""
@@ -272,7 +274,7 @@ def verdict_sentence(
         return "The skill was never judged against no skill, so nothing can be said."
     unit = "prompt" if skills is None else "skill"
     text = f"{_effect(headline)} over {plural(headline.units, unit)}"
-    text += f"{_interval(headline)}: {_conclusion(headline, unit)}"
+    text += f"{_interval(headline, unit)}: {_conclusion(headline, unit)}"
     if recommended is not None:
         text += f"; {_arm_in_words(recommended)} is {_place_of(recommended, headline)}"
     return f"{text}."
@@ -291,10 +293,24 @@ def _effect(headline: Comparison) -> str:
     return f"{head} scores {abs(headline.mean):.2f} points of the 1–5 scale {place} {second}"
 
 
-def _interval(headline: Comparison) -> str:
+def _all_equal(headline: Comparison, unit: str) -> str:
+    """Return what equal differences show, in words: an interval of width 0 says less than it seems.
+
+    The bounded interval allows for units unlike these; without it there is no bound.
+    """
+    text = f"every {unit} gave the same difference"
+    if headline.bounded is None:
+        return f"{text}, so there is no interval; others may differ"
+    low, high = headline.bounded
+    return f"{text}; with others, {low:+.2f} to {high:+.2f} is still possible"
+
+
+def _interval(headline: Comparison, unit: str) -> str:
     if headline.shown is None:
         return ""
     low, high = headline.shown
+    if low == high:
+        return f" ({_all_equal(headline, unit)})"
     together = f", corrected for {_tests(headline)}" if headline.tests > 1 else ""
     return f" (95 % interval {low:+.2f} to {high:+.2f}{together})"
 

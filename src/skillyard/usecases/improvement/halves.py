@@ -38,7 +38,9 @@ def cases_of_skill(cases: Iterable[ActivationCase], skill: str) -> tuple[Activat
         is_about_another = case.about not in (None, skill)
         if skill in case.acceptable_skills or (is_about_another and not case.expected_skills):
             continue
-        by_request.setdefault(prompt_key(case.user_prompt), replace(case, about=_subject(case, skill)))
+        by_request.setdefault(
+            prompt_key(case.user_prompt), replace(case, about=_subject(case, skill))
+        )
     return tuple(by_request.values())
 
 
