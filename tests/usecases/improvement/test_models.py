@@ -76,6 +76,17 @@ def test_repeats_the_present_text_and_more_than_were_requested_are_left_out() ->
     assert {(each.origin, each.added) for each in written.proposals} == {("model", ())}
 
 
+def test_a_description_that_only_says_when_to_use_the_skill_is_refused() -> None:
+    triggers = "Use when an invoice is due. Use this skill for yellow folders. Do not print."
+    written = read_descriptions(SKILL, reply(triggers, GOOD), 3)
+    assert [each.description for each in written.proposals] == [GOOD]
+    assert written.refused == (
+        "the description says only when to use the skill, and not what it does",
+    )
+    only_triggers = SKILL.replace(description="Use when folders are yellow.")
+    assert read_descriptions(only_triggers, reply(triggers), 3).refused == ()
+
+
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLlm]:
     for library in ("anthropic", "genai_prices", "scipy"):

@@ -22,6 +22,7 @@ from skillyard.usecases.improvement.halves import cases_of_skill, split_cases
 from skillyard.usecases.improvement.judging import judge_change, least_cases
 from skillyard.usecases.improvement.scoring import CaseOutcome
 from skillyard.usecases.improvement.writing import writing_request
+from tests.tables import for_each
 from tests.usecases.improvement.making import OTHERS, SUBJECTS, Project, planted, trigger_file
 
 pytest.importorskip("numpy")
@@ -165,6 +166,35 @@ def test_a_clause_that_attracts_requests_of_others_is_removed() -> None:
     proposals = propose_from_evidence(skill, evidence_of(catalog, skill, cases))
     assert [each.description for each in proposals] == ["Writes minutes of meetings."]
     assert proposals[0].removed == ("agendas", "tables")
+
+
+@for_each(
+    ("description", "proposal"),
+    [
+        (
+            "Writes minutes, tables and agendas of v1.2 meetings. Use for agendas, or for notes.",
+            "Writes minutes, tables and agendas of v1.2 meetings. Or for notes.",
+        ),
+        (
+            "Use this skill for tables. Writes agendas. Do not use it for tables.",
+            "Writes agendas.",
+        ),
+        ("Use when tables are due. Only for agendas.", None),
+    ],
+)
+def test_a_proposal_keeps_the_sentence_that_says_what_the_skill_does(
+    description: str, proposal: str | None
+) -> None:
+    catalog = Catalog.from_skills(
+        [Skill("notes", description, "B"), Skill("sheets", "Formulas of spreadsheets.", "B")]
+    )
+    cases = [
+        ActivationCase(str(number), f"tables and agendas {word}", should_activate=False)
+        for number, word in enumerate(("date", "size"))
+    ]
+    skill = catalog.get("notes")
+    proposals = propose_from_evidence(skill, evidence_of(catalog, skill, cases))
+    assert [each.description for each in proposals] == ([proposal] if proposal else [])
 
 
 def test_terms_are_added_to_the_sentence_of_an_earlier_proposal() -> None:

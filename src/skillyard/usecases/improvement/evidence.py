@@ -22,6 +22,7 @@ __all__ = [
     "missing_terms",
     "propose_from_evidence",
     "shared_terms",
+    "statement_of",
 ]
 
 FEW_TERMS = 4
@@ -31,6 +32,16 @@ _LEAD = "Use for requests about "
 _SENTENCE = re.compile(rf"{_LEAD}([^.]+)\.$")
 """A sentence that an earlier proposal added."""
 _CLAUSE = re.compile(r"[^.;,]+[.;,]*\s*")
+_WHEN = re.compile(
+    r"(?:also |only )?"
+    r"(?:use[ds]?|invoked?|activated?|triggers?|triggered|apply|applies|loads?|runs?)"
+    r"(?: this| it| the)?(?: skill)? "
+    r"(?:when|whenever|for|if|before|after|while|to|on|only|as|in|also|proactively|by|with)\b"
+    r"|(?:when|whenever|if|only|not|never|does not|do not|don't)\b"
+    r"|(?:keywords|triggers?|trigger words|trigger phrases) ?:",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says when to use a skill, or what it is not for."""
 _BLOCK = "name: any\ndescription: any\n"
 """Frontmatter that has the field; its text is checked apart."""
 
@@ -122,20 +133,39 @@ def _listed(terms: Sequence[str]) -> str:
     return f"{', '.join(terms[:-1])} or {terms[-1]}"
 
 
+def statement_of(description: str) -> str:
+    """Return the sentence that says what a skill does: the first that is not about when to use it.
+
+    Empty where the description has none.
+    """
+    return next((each for each in _sentences(description) if not _WHEN.match(each)), "")
+
+
+def _sentences(description: str) -> list[str]:
+    return re.split(r"(?<=[.!?]) ", " ".join(description.split()))
+
+
 def _without_clauses(description: str, terms: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """Return the description without the clauses that contain one of the terms, and these terms.
 
-    A description that would lose all of its clauses is returned as it is.
+    The sentence that says what the skill does stays as it is. A description that would lose all of
+    its clauses is returned unchanged.
     """
     stems = {stem: term for term in terms for stem in written_forms(term)}
-    clauses = _CLAUSE.findall(description)
-    hits = [stems.keys() & written_forms(clause).keys() for clause in clauses]
-    remaining = "".join(
-        clause for clause, found in zip(clauses, hits, strict=True) if not found
-    ).strip(" ,;\n")
-    removed = {stems[stem] for found in hits for stem in found}
-    if not remaining or not removed:
+    statement = statement_of(description)
+    sentences, removed = [], set()
+    for sentence in _sentences(description):
+        clauses = [sentence] if sentence == statement else _CLAUSE.findall(sentence)
+        hits = [
+            set() if clause == statement else stems.keys() & written_forms(clause).keys()
+            for clause in clauses
+        ]
+        removed |= {stems[stem] for hit in hits for stem in hit}
+        rest = [clause for clause, hit in zip(clauses, hits, strict=True) if not hit]
+        text = sentence if len(rest) == len(clauses) else "".join(rest).strip(" ,;")
+        if text:
+            end = "" if text[-1] in ".!?" else "."
+            sentences.append(f"{text[0].upper()}{text[1:]}{end}")
+    if not sentences or not removed:
         return description, ()
-    text = remaining[0].upper() + remaining[1:]
-    text = text if text[-1] in ".!?" else f"{text}."
-    return text, tuple(term for term in terms if term in removed)
+    return " ".join(sentences), tuple(term for term in terms if term in removed)

@@ -22,6 +22,7 @@ from skillyard.usecases.improvement.evidence import (
     description_fault,
     missing_terms,
     shared_terms,
+    statement_of,
 )
 from skillyard.usecases.improvement.halves import should_fire
 from skillyard.usecases.suggestions import Suggestions
@@ -128,7 +129,7 @@ def read_descriptions(skill: Skill, reply: str, count: int) -> Written:
     proposals: dict[str, Proposal] = {}
     refused = []
     for text in map(str.strip, texts[:count]):
-        fault = description_fault(skill, text)
+        fault = description_fault(skill, text) or _lost_statement(skill, text)
         if fault:
             refused.append(fault)
         elif text != skill.description:
@@ -137,6 +138,13 @@ def read_descriptions(skill: Skill, reply: str, count: int) -> Written:
             )
             proposals.setdefault(text, proposal)
     return Written(tuple(proposals.values()), tuple(refused))
+
+
+def _lost_statement(skill: Skill, text: str) -> str:
+    """Return why a text is refused that drops what the present description says the skill does."""
+    if statement_of(text) or not statement_of(skill.description):
+        return ""
+    return "the description says only when to use the skill, and not what it does"
 
 
 def _texts(value: dict[str, Any] | None) -> list[str] | None:
