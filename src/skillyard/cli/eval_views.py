@@ -12,6 +12,7 @@ from skillyard.text import plural
 if TYPE_CHECKING:
     from skillyard.evals.cases.scaffolding import CaseFile
     from skillyard.evals.layers.plan import Plan
+    from skillyard.evals.layers.rate_plan import RequestsNeeded
     from skillyard.evals.layers.runner import EvaluationResult
     from skillyard.evals.statistics.power import PromptsNeeded
     from skillyard.usecases.eval_results import EvalBaselines, EvalCompared, RubricsChecked
@@ -23,6 +24,7 @@ __all__ = [
     "compared_blocks",
     "plan_blocks",
     "prompts_blocks",
+    "requests_blocks",
     "result_blocks",
     "rubric_blocks",
     "suggestion_blocks",
@@ -68,8 +70,46 @@ def prompts_blocks(needed: PromptsNeeded) -> Iterator[Block]:
             f"to show that two conditions differ by less than {needed.margin:g} points",
         ),
     ):
-        text = f"more than {MAX_UNITS:,}" if count is None else f"{count:,}"
-        yield line(Span(text, "name"), f"  {purpose}", indent=2)
+        yield line(Span(_needed(count), "name"), f"  {purpose}", indent=2)
+
+
+def _needed(count: int | None) -> str:
+    return f"more than {MAX_UNITS:,}" if count is None else f"{count:,}"
+
+
+def requests_blocks(needed: RequestsNeeded) -> Iterator[Block]:
+    """Draw how many requests a rate needs, and what a model as the router costs."""
+    bound = f"{round(100 * needed.bound, 6):g} %"
+    rate = f"{round(100 * needed.rate, 6):g} %"
+    is_two_sided = needed.eval_type == "activation"
+    yield line(
+        "Requests of each skill",
+        " that need it, and as many that do not" if is_two_sided else " of a group",
+        ":",
+    )
+    yield line(
+        Span(_needed(needed.least), "name"),
+        f"  for the 95 % interval to lie above {bound} at all, if every request is decided rightly",
+        indent=2,
+    )
+    yield line(
+        Span(_needed(needed.to_show), "name"),
+        f"  to show 4 times in 5 that a rate of {rate} is above {bound}",
+        indent=2,
+    )
+    if needed.false_statements is None or needed.calls is None:
+        return
+    wrong = f"{100 * needed.false_statements:.1f} %"
+    yield line(f"A skill with a true rate of {bound} shows it in {wrong} of the runs.")
+    yield line(
+        "One run is enough: more runs of a request are averaged, and count as no further request."
+    )
+    yield line(
+        f"{plural(needed.requests or 0, 'request')} of {plural(needed.skills, 'skill')}; hybrid "
+        f"sends none. A model sends {plural(needed.calls, 'call')}, about "
+        f"{needed.input_tokens:,} input tokens with {plural(needed.listed, 'skill')} in the index, "
+        f"at most {needed.max_output_tokens:,} output tokens."
+    )
 
 
 def _sizes(skills: Sequence[Mapping[str, Any]]) -> Table:

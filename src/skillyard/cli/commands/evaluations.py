@@ -7,7 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from skillyard.cli.commands.evaluation_improvement import add_eval_improve_command
-from skillyard.cli.commands.evaluation_options import LAYER_OPTIONS, add_cases, add_run_options
+from skillyard.cli.commands.evaluation_options import (
+    LAYER_OPTIONS,
+    add_cases,
+    add_run_options,
+    add_runs,
+)
 from skillyard.cli.commands.evaluation_results import (
     add_eval_baseline_command,
     add_eval_compare_command,
@@ -189,14 +194,46 @@ def add_eval_plan_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "plan",
-        "how many prompts a verdict needs",
+        "how many prompts a verdict or a rate needs",
         run=plan,
         about=(
             "Needs no model, no key and no library. The spread is the standard deviation of the "
-            "difference between prompts; before anything is measured, 1 point is a good guess."
+            "difference between prompts; before anything is measured, 1 point is a good guess. "
+            "With --layer activation or confusion it plans a rate: how often a skill is picked."
         ),
-        examples=("skillyard eval plan --effect 0.5", "skillyard eval plan --effect 1 --skills 12"),
+        examples=(
+            "skillyard eval plan --effect 0.5",
+            "skillyard eval plan --effect 1 --skills 12",
+            "skillyard eval plan --layer activation --rate 0.95 --above 0.8 --skills 12",
+        ),
     )
+    parser.add_argument(
+        "--layer",
+        metavar="NAME",
+        choices=tuple(name for name, layer in LAYERS.items() if layer.routes),
+        help="plan a rate of activation or confusion (default: the verdict of a judge)",
+    )
+    parser.add_argument(
+        "--rate",
+        metavar="SHARE",
+        type=number,
+        default=0.95,
+        help="with --layer: the share of requests that are decided rightly (default: 0.95)",
+    )
+    parser.add_argument(
+        "--above",
+        metavar="SHARE",
+        type=number,
+        default=0.8,
+        help="with --layer: show that the rate is above this share (default: 0.8)",
+    )
+    parser.add_argument(
+        "--listed",
+        metavar="N",
+        type=whole_number,
+        help="with --layer: skills in the index of the router (default: --skills)",
+    )
+    add_runs(parser)
     parser.add_argument(
         "--effect",
         metavar="POINTS",
@@ -209,7 +246,7 @@ def add_eval_plan_command(commands: Commands) -> None:
         metavar="N",
         type=whole_number,
         default=1,
-        help="skills that are judged together (default: 1)",
+        help="skills that are evaluated together (default: 1)",
     )
     parser.add_argument(
         "--spread",
@@ -229,9 +266,14 @@ def add_eval_plan_command(commands: Commands) -> None:
 
 def plan(args: Namespace, console: Console) -> int:
     """Print how many prompts a skill needs."""
-    from skillyard.cli.eval_views import prompts_blocks
+    from skillyard.cli.eval_views import prompts_blocks, requests_blocks
+    from skillyard.evals.layers.rate_plan import requests_needed
     from skillyard.evals.statistics.power import prompts_needed
 
+    if args.layer is not None:
+        figures = {"skills": args.skills, "runs": args.runs or 1, "listed": args.listed}
+        console.show(requests_needed(args.layer, args.rate, args.above, **figures), requests_blocks)
+        return 0
     if args.effect > _LARGEST_EFFECT:
         raise InvalidInput(
             f"--effect {args.effect:g}: on a scale of 1 to 5 no difference is larger than"
