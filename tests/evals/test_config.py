@@ -17,12 +17,12 @@ from tests.tables import for_each
 
 def test_a_file_that_says_nothing_keeps_every_default(tmp_path: Path) -> None:
     for text in ("", "# nothing yet\n\n", "provider: anthropic\n"):
-        found, diagnostics = read_config(written(tmp_path, "config.yaml", text))
+        result, diagnostics = read_config(written(tmp_path, "config.yaml", text))
         assert diagnostics == ()
-        assert found is not None
-        assert found.path == str(tmp_path / "config.yaml")
-        assert found.paths == Config().below(tmp_path).paths
-        assert replace(found, path=None, paths=Paths()) == Config()
+        assert result is not None
+        assert result.path == str(tmp_path / "config.yaml")
+        assert result.paths == Config().below(tmp_path).paths
+        assert replace(result, path=None, paths=Paths()) == Config()
 
 
 def test_the_defaults_are_those_of_the_specification() -> None:
@@ -65,19 +65,19 @@ judging: {orders: single, tie_band: 0.25}
 profiles:
   small: {temperature: false}
 """
-    found, diagnostics = read_config(written(tmp_path / "e", "config.yaml", text))
+    result, diagnostics = read_config(written(tmp_path / "e", "config.yaml", text))
     assert diagnostics == ()
-    assert found is not None
-    assert found.models == Models("small", "large", ("other",))
-    assert (found.cost.max_cost_per_run, found.cost.max_calls_per_run) == (None, 20)
-    assert (found.default_seed, found.role, found.chars_per_token) == (7, "You answer.", 3.6)
-    assert found.paths.rubrics == str(tmp_path / "r")
-    assert found.paths.results == "/var/results"
-    assert (found.timeouts.judge_s, found.timeouts.routing_s) == (90.0, 15.0)
-    assert found.regression.activation.tpr_drop == 0.2
-    assert found.regression.activation.fpr_increase == 0.05
-    assert (found.judging.orders, found.judging.tie_band) == ("single", 0.25)
-    assert found.profiles["small"]["temperature"] is False
+    assert result is not None
+    assert result.models == Models("small", "large", ("other",))
+    assert (result.cost.max_cost_per_run, result.cost.max_calls_per_run) == (None, 20)
+    assert (result.default_seed, result.role, result.chars_per_token) == (7, "You answer.", 3.6)
+    assert result.paths.rubrics == str(tmp_path / "r")
+    assert result.paths.results == "/var/results"
+    assert (result.timeouts.judge_s, result.timeouts.routing_s) == (90.0, 15.0)
+    assert result.regression.activation.tpr_drop == 0.2
+    assert result.regression.activation.fpr_increase == 0.05
+    assert (result.judging.orders, result.judging.tie_band) == ("single", 0.25)
+    assert result.profiles["small"]["temperature"] is False
 
 
 @for_each(
@@ -112,8 +112,8 @@ profiles:
 )
 def test_a_fault_is_told_with_its_line(tmp_path: Path, text: str, line: int, says: str) -> None:
     path = written(tmp_path, "config.yaml", text)
-    found, diagnostics = read_config(path)
-    assert found is None
+    result, diagnostics = read_config(path)
+    assert result is None
     one(diagnostics, path, line, says)
 
 
@@ -142,8 +142,8 @@ KEY = "sk-ant-api03-A1b2C3d4"
     ],
 )
 def test_a_credential_is_refused_and_never_shown(tmp_path: Path, text: str) -> None:
-    found, diagnostics = read_config(written(tmp_path, "config.yaml", text))
-    assert found is None
+    result, diagnostics = read_config(written(tmp_path, "config.yaml", text))
+    assert result is None
     assert diagnostics
     assert KEY not in repr(diagnostics)
     assert "A1b2C3d4" not in repr(diagnostics)
@@ -151,13 +151,13 @@ def test_a_credential_is_refused_and_never_shown(tmp_path: Path, text: str) -> N
 
 def test_what_only_sounds_like_a_credential_is_read(tmp_path: Path) -> None:
     text = "max_tokens: 100\nchars_per_token: 3.6\njudging: {max_tokens: 512}\n"
-    found, diagnostics = read_config(written(tmp_path, "config.yaml", text))
-    assert (found is not None, diagnostics) == (True, ())
+    result, diagnostics = read_config(written(tmp_path, "config.yaml", text))
+    assert (result is not None, diagnostics) == (True, ())
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    found, (error,) = read_config(tmp_path / "none.yaml")
-    assert (found, error.code) == (None, "io_error")
+    result, (error,) = read_config(tmp_path / "none.yaml")
+    assert (result, error.code) == (None, "io_error")
 
 
 @given(st.text(max_size=120))
@@ -166,5 +166,5 @@ def test_no_text_whatever_makes_reading_raise(
 ) -> None:
     path = tmp_path_factory.mktemp("config") / "config.yaml"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    found, diagnostics = read_config(path)
-    assert (found is None) == any(each.severity == "error" for each in diagnostics)
+    result, diagnostics = read_config(path)
+    assert (result is None) == any(each.severity == "error" for each in diagnostics)

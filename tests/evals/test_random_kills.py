@@ -37,14 +37,14 @@ class Provider(FakeLlm):
         self.timer: Timer | None = None
         self._one = Lock()
 
-    def respond(self, asked: Request) -> Response:
+    def respond(self, requests: Request) -> Response:
         with self._one:
             if self.timer is not None:
                 self.timer.start()
                 self.timer = None
-        response = super().respond(asked)
+        response = super().respond(requests)
         with self._one:
-            body = json.loads(asked.content)
+            body = json.loads(requests.content)
             usage = json.loads(response.body)["usage"]
             self.answered[json.dumps(body, sort_keys=True)] += 1
             tokens = Usage(usage["prompt_tokens"], usage["completion_tokens"])
@@ -64,52 +64,52 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Project:
-    made = project(tmp_path)
-    made.configure(provider="openai", models=MODELS)
-    return made
+def workspace(tmp_path: Path) -> Project:
+    workspace = project(tmp_path)
+    workspace.configure(provider="openai", models=MODELS)
+    return workspace
 
 
-def finish(made: Project, *given: str) -> None:
-    code, err = ended(start(made, *given))
+def finish(workspace: Project, *given: str) -> None:
+    code, err = ended(start(workspace, *given))
     assert code == 0, err
 
 
-def kill_soon(provider: Provider, made: Project, wait_s: float, *given: str) -> None:
+def kill_soon(provider: Provider, workspace: Project, wait_s: float, *given: str) -> None:
     """Start a run, and kill it a while after its first request."""
     provider.timer = Timer(wait_s, lambda: process.kill())
-    process = start(made, *given)
+    process = start(workspace, *given)
     code, err = ended(process)
     assert code == -signal.SIGKILL, f"the run ended before it was killed: {err}"
 
 
-def meta_of(made: Project) -> dict[str, Any]:
-    meta: dict[str, Any] = made.envelope()["meta"]
+def meta_of(workspace: Project) -> dict[str, Any]:
+    meta: dict[str, Any] = workspace.envelope()["meta"]
     return meta
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no signals that end a process at once")
 @pytest.mark.parametrize(("kills", "runs"), [(3, 2), pytest.param(30, 12, marks=pytest.mark.slow)])
 def test_kills_lose_nothing_and_what_they_cost_is_counted(
-    kills: int, runs: int, provider: Provider, made: Project, tmp_path: Path
+    kills: int, runs: int, provider: Provider, workspace: Project, tmp_path: Path
 ) -> None:
     given = ("--runs", str(runs), "--max-calls", "5000", "--concurrency", str(CONCURRENCY))
     elsewhere = ("--output-dir", str(tmp_path / "whole"))
-    finish(made, *given, *elsewhere)
-    needed, whole = Counter(provider.answered), figures(made.envelope(tmp_path / "whole"))
+    finish(workspace, *given, *elsewhere)
+    needed, whole = Counter(provider.answered), figures(workspace.envelope(tmp_path / "whole"))
     provider.answered.clear()
     provider.billed = 0.0
     waits = random.Random(kills)
     resume: tuple[str, ...] = ()
     for _ in range(kills):
-        kill_soon(provider, made, waits.uniform(0.0, LONGEST_S), *given, *resume)
-        resume = ("--resume", last_run(made))
-    finish(made, *given, *resume)
-    assert figures(made.envelope()) == whole, "nothing is lost"
+        kill_soon(provider, workspace, waits.uniform(0.0, LONGEST_S), *given, *resume)
+        resume = ("--resume", last_run(workspace))
+    finish(workspace, *given, *resume)
+    assert figures(workspace.envelope()) == whole, "nothing is lost"
     repeated = provider.answered - needed
     assert needed - provider.answered == Counter(), "nothing is left out"
     assert sum(repeated.values()) <= kills * CONCURRENCY, "only what was in flight is paid again"
-    meta = meta_of(made)
+    meta = meta_of(workspace)
     assert meta["run_calls"] >= sum(provider.answered.values())
     assert meta["run_cost"] >= provider.billed - 1e-6
     assert 0 < meta["lost_calls"] <= kills * CONCURRENCY

@@ -67,10 +67,10 @@ VALID = st.builds(
 )
 
 
-@given(made=VALID)
-def test_what_is_kept_is_read_back(made: RunSettings) -> None:
-    kept = json.loads(json.dumps(made.to_dict()))
-    assert RunSettings.from_dict(kept) == made
+@given(original=VALID)
+def test_what_is_kept_is_read_back(original: RunSettings) -> None:
+    document = json.loads(json.dumps(original.to_dict()))
+    assert RunSettings.from_dict(document) == original
 
 
 HOSTILE: list[dict[str, Any]] = [
@@ -95,9 +95,9 @@ HOSTILE: list[dict[str, Any]] = [
 @for_each("change", HOSTILE, ids=[f"{each}"[:60] for each in HOSTILE])
 def test_settings_that_nobody_kept_are_refused(change: dict[str, Any]) -> None:
     """An events file may come from anywhere: what it says is refused in words, never a crash."""
-    kept = {**settings().to_dict(), **change} if change else {}
+    document = {**settings().to_dict(), **change} if change else {}
     with pytest.raises(InvalidInput):
-        RunSettings.from_dict(kept)
+        RunSettings.from_dict(document)
 
 
 ANYTHING = st.recursive(
@@ -110,10 +110,10 @@ ANYTHING = st.recursive(
 @given(name=st.sampled_from(sorted(settings().to_dict())), value=ANYTHING)
 def test_one_setting_may_be_anything(name: str, value: Any) -> None:
     try:
-        made = RunSettings.from_dict({**settings().to_dict(), name: value})
+        original = RunSettings.from_dict({**settings().to_dict(), name: value})
     except InvalidInput:
         return
-    assert RunSettings.from_dict(made.to_dict()) == made
+    assert RunSettings.from_dict(original.to_dict()) == original
 
 
 @for_each("limit", [0, -1, True, 1.5, "3"])

@@ -42,10 +42,10 @@ def read(*paths: Path, catalog: Catalog | None = None) -> Dataset[ActivationCase
 
 def test_cases_are_read_past_comments_and_blank_lines(tmp_path: Path) -> None:
     text = f"# what people ask\n\n{line()}\n   \n  # more\r\n{line(FAR)}\r\n"
-    found = read(written(tmp_path, "x.jsonl", text))
-    assert found.diagnostics == ()
+    result = read(written(tmp_path, "x.jsonl", text))
+    assert result.diagnostics == ()
     path = str(tmp_path / "x.jsonl")
-    assert found.cases == (
+    assert result.cases == (
         ActivationCase(
             "a-1",
             "my list does not load",
@@ -100,30 +100,30 @@ def test_a_bad_line_is_told_with_its_line_and_the_others_are_read(
     path = written(
         tmp_path, "x.jsonl", f"{line(FAR, id='first')}\n{bad}\n{line(FAR, user_prompt='bye')}\n"
     )
-    found = read(path)
-    assert [case.id for case in found.cases] == ["first", "f-1"]
-    one(found.errors, path, 2, says)
+    result = read(path)
+    assert [case.id for case in result.cases] == ["first", "f-1"]
+    one(result.errors, path, 2, says)
 
 
 def test_an_id_is_taken_once_over_all_files(tmp_path: Path) -> None:
     written(tmp_path, "a.jsonl", line(FAR) + "\n")
     second = written(tmp_path, "b.jsonl", "\n" + line(FAR, user_prompt="other") + "\n")
-    found = read(tmp_path)
-    assert len(found.cases) == 1
-    one(found.errors, second, 2, f"the id is taken (first at {tmp_path / 'a.jsonl'}:1)")
+    result = read(tmp_path)
+    assert len(result.cases) == 1
+    one(result.errors, second, 2, f"the id is taken (first at {tmp_path / 'a.jsonl'}:1)")
 
 
 def test_a_prompt_that_occurs_twice_is_a_remark(tmp_path: Path) -> None:
     text = f"{line(FAR)}\n{line(FAR, id='2', user_prompt=' HELLO')}\n"
-    found = read(written(tmp_path, "x.jsonl", text))
-    assert len(found.cases) == 2
-    assert [(each.severity, each.line) for each in found.diagnostics] == [("warning", 2)]
+    result = read(written(tmp_path, "x.jsonl", text))
+    assert len(result.cases) == 2
+    assert [(each.severity, each.line) for each in result.diagnostics] == [("warning", 2)]
 
 
 def test_a_file_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
     path = written(tmp_path, "x.jsonl", line(FAR))
-    found = read(tmp_path, path)
-    assert (len(found.cases), found.errors, found.files) == (1, (), (str(path),))
+    result = read(tmp_path, path)
+    assert (len(result.cases), result.errors, result.files) == (1, (), (str(path),))
 
 
 def test_an_id_of_a_skill_stands_for_its_name(tmp_path: Path) -> None:
@@ -149,9 +149,9 @@ def test_every_line_gives_a_case_or_an_error(
 ) -> None:
     path = tmp_path_factory.mktemp("cases") / "x.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    found = read(path)
-    valid = {case.line for case in found.cases}
-    wrong = {each.line for each in found.errors}
+    result = read(path)
+    valid = {case.line for case in result.cases}
+    wrong = {each.line for each in result.errors}
     assert valid.isdisjoint(wrong)
     assert valid | wrong == set(range(1, len(records) + 1))
 

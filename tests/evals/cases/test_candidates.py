@@ -25,13 +25,13 @@ candidates:
 
 def test_candidates_are_read_as_they_stand(tmp_path: Path) -> None:
     path = written(tmp_path, "candidates.yaml", GOOD)
-    found = read_files(path, CANDIDATES, library())
-    assert found.errors == ()
-    assert sorted(each.code for each in found.diagnostics) == [
+    dataset = read_files(path, CANDIDATES, library())
+    assert dataset.errors == ()
+    assert sorted(each.code for each in dataset.diagnostics) == [
         "candidate_sibling_twice",
         "rubric_criteria_count",
     ]
-    first, second = found.cases
+    first, second = dataset.cases
     assert [each.prompt for each in first.prompts] == ["one thing", "another thing"]
     assert (first.expected_tier, second.expected_tier) == ("small", None)
     assert (first.siblings, first.max_sibling_bytes) == (("b.md", "references/a.md"), 500)
@@ -91,9 +91,9 @@ def test_a_fault_is_told_with_its_line(
 ) -> None:
     assert old in GOOD
     path = written(tmp_path, "candidates.yaml", GOOD.replace(old, new, 1))
-    found = read_files(path, CANDIDATES, library())
-    assert len(found.cases) == 1
-    one(found.errors, path, line, says)
+    dataset = read_files(path, CANDIDATES, library())
+    assert len(dataset.cases) == 1
+    one(dataset.errors, path, line, says)
 
 
 @for_each(
@@ -106,9 +106,9 @@ def test_a_fault_is_told_with_its_line(
 )
 def test_a_file_of_another_shape_is_told(tmp_path: Path, text: str, line: int, says: str) -> None:
     path = written(tmp_path, "candidates.yaml", text)
-    found = read_files(path, CANDIDATES, library())
-    assert found.cases == ()
-    one(found.errors, path, line, says)
+    dataset = read_files(path, CANDIDATES, library())
+    assert dataset.cases == ()
+    one(dataset.errors, path, line, says)
 
 
 def test_paths_of_siblings_are_not_judged_here(tmp_path: Path) -> None:

@@ -33,11 +33,11 @@ def test_groups_come_from_what_the_cases_expect(tmp_path: Path) -> None:
     )
     negatives = f"{line('n1', 'g', None)}\n{line('n2', None, None)}\n"
     path = written(tmp_path, "negatives.jsonl", negatives)
-    found = read(tmp_path)
-    assert found.diagnostics == ()
-    assert groups_of(found.cases) == {"g": ("letter", "table-repair")}
-    assert found.cases[2].acceptable_skills == ("graph-drawing",)
-    assert found.cases[3:] == (
+    result = read(tmp_path)
+    assert result.diagnostics == ()
+    assert groups_of(result.cases) == {"g": ("letter", "table-repair")}
+    assert result.cases[2].acceptable_skills == ("graph-drawing",)
+    assert result.cases[3:] == (
         ConfusionCase("n1", "g", "ask n1", None, (), str(path), 1),
         ConfusionCase("n2", "", "ask n2", None, (), str(path), 2),
     )
@@ -69,16 +69,16 @@ def test_groups_come_from_what_the_cases_expect(tmp_path: Path) -> None:
 )
 def test_a_bad_line_is_told_with_its_line(tmp_path: Path, bad: str, says: str) -> None:
     path = written(tmp_path, "x.jsonl", PAIR + bad)
-    found = read(path)
-    assert [case.id for case in found.cases] == ["1", "2"]
-    one(found.errors, path, 3, says)
+    result = read(path)
+    assert [case.id for case in result.cases] == ["1", "2"]
+    one(result.errors, path, 3, says)
 
 
 def test_a_group_of_one_skill_is_an_error_and_its_cases_are_left_out(tmp_path: Path) -> None:
     alone = [line("3", "alone", "letter"), line("4", "alone", "letter"), line("5", "typo", None)]
     path = written(tmp_path, "x.jsonl", PAIR + "\n".join(alone))
-    found = read(path)
-    assert [case.id for case in found.cases] == ["1", "2"]
-    one(found.errors, path, 3, "the group 'alone' has 1 expected skills")
-    one(found.errors, path, 5, "the group 'typo' has 0 expected skills")
-    assert len(found.errors) == 2
+    result = read(path)
+    assert [case.id for case in result.cases] == ["1", "2"]
+    one(result.errors, path, 3, "the group 'alone' has 1 expected skills")
+    one(result.errors, path, 5, "the group 'typo' has 0 expected skills")
+    assert len(result.errors) == 2

@@ -26,9 +26,9 @@ def test_samples_are_read_with_their_targets(tmp_path: Path) -> None:
         {"input": "q", "target": ["a", "b"], "metadata": {"skill": "letter"}},
         {"input": "r", "choices": ["yes", "no"], "target": "A", "metadata": {"skill": "letter"}},
     )
-    found = read_answer_cases(CasePlaces((str(path),)), library())
-    assert found.diagnostics == ()
-    ((first, second, third),) = (each.prompts for each in found.cases)
+    result = read_answer_cases(CasePlaces((str(path),)), library())
+    assert result.diagnostics == ()
+    ((first, second, third),) = (each.prompts for each in result.cases)
     assert first.criteria[0].description == "The answer amounts to this: t"
     assert second.criteria[0].description == "The answer amounts to this: a or b"
     assert third.prompt == "r\nA) yes\nB) no"
@@ -44,15 +44,15 @@ def test_messages_and_other_fields_are_named_where_they_are_not_used(tmp_path: P
         {"input": messages, "setup": "make", "sandbox": "docker"},
         {"input": [{"role": "assistant", "content": "x"}]},
     )
-    found = read_answer_cases(CasePlaces((str(path),), skill="letter"), library())
-    assert [prompt.prompt for prompt in found.cases[0].prompts] == ["p"]
+    result = read_answer_cases(CasePlaces((str(path),), skill="letter"), library())
+    assert [prompt.prompt for prompt in result.cases[0].prompts] == ["p"]
     one(
-        found.diagnostics,
+        result.diagnostics,
         path,
         1,
         "not read: earlier messages, parts that are no text, setup, sandbox",
     )
-    one(found.diagnostics, path, 2, "its request cannot be read")
+    one(result.diagnostics, path, 2, "its request cannot be read")
 
 
 def test_a_sample_without_a_skill_is_left_out_and_one_can_say_whether_to_fire(
@@ -64,10 +64,10 @@ def test_a_sample_without_a_skill_is_left_out_and_one_can_say_whether_to_fire(
         {"input": "q", "metadata": {"skill": "letter", "should_trigger": False}},
         {"input": "use the letter skill", "metadata": {"skill": "letter"}},
     )
-    found = read_activation_cases(CasePlaces((str(path),)), library())
-    assert [(case.user_prompt, case.should_activate) for case in found.cases] == [("q", False)]
-    one(found.diagnostics, path, 1, "it names no skill")
-    one(found.diagnostics, path, 3, "the prompt names the skill under test")
+    result = read_activation_cases(CasePlaces((str(path),)), library())
+    assert [(case.user_prompt, case.should_activate) for case in result.cases] == [("q", False)]
+    one(result.diagnostics, path, 1, "it names no skill")
+    one(result.diagnostics, path, 3, "the prompt names the skill under test")
 
 
 def test_a_sample_of_an_unknown_skill_is_left_out_under_its_line_and_name(tmp_path: Path) -> None:
@@ -76,10 +76,10 @@ def test_a_sample_of_an_unknown_skill_is_left_out_under_its_line_and_name(tmp_pa
         {"input": "p", "metadata": {"skill": "letter"}},
         {"input": "q", "metadata": {"skill": "lettre"}},
     )
-    found = read_answer_cases(CasePlaces((str(path),)), library())
-    assert [prompt.prompt for prompt in found.cases[0].prompts] == ["p"]
-    assert found.errors == ()
-    one(found.diagnostics, path, 2, "left out: the skill is not there: lettre")
+    result = read_answer_cases(CasePlaces((str(path),)), library())
+    assert [prompt.prompt for prompt in result.cases[0].prompts] == ["p"]
+    assert result.errors == ()
+    one(result.diagnostics, path, 2, "left out: the skill is not there: lettre")
 
 
 def test_a_sample_with_half_of_a_character_is_left_out(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_sample_with_half_of_a_character_is_left_out(tmp_path: Path) -> None:
         {"input": "q", "target": "\udc00"},
         {"input": "r", "metadata": {"note": "\ud800"}},
     )
-    found = read_answer_cases(CasePlaces((str(path),), skill="letter"), library())
-    assert [prompt.prompt for prompt in found.cases[0].prompts] == ["p", "r"]
-    one(found.diagnostics, path, 2, "left out: prompt holds half of a character")
-    one(found.diagnostics, path, 3, "left out: expected holds half of a character")
+    result = read_answer_cases(CasePlaces((str(path),), skill="letter"), library())
+    assert [prompt.prompt for prompt in result.cases[0].prompts] == ["p", "r"]
+    one(result.diagnostics, path, 2, "left out: prompt holds half of a character")
+    one(result.diagnostics, path, 3, "left out: expected holds half of a character")

@@ -24,7 +24,7 @@ def test_labels_come_in_the_order_of_the_file_without_blank_and_comment_lines(
 
 
 @for_each(
-    ("line", "said"),
+    ("line", "message"),
     [
         ('{"id": "a"}', "winner"),
         ('{"winner": "tie"}', "id"),
@@ -35,17 +35,17 @@ def test_labels_come_in_the_order_of_the_file_without_blank_and_comment_lines(
     ],
 )
 def test_a_bad_line_is_told_with_its_number_and_the_others_are_read(
-    tmp_path: Path, line: str, said: str
+    tmp_path: Path, line: str, message: str
 ) -> None:
     data = read_labels(write(tmp_path, f'{{"id": "good", "winner": "tie"}}\n{line}\n'))
     assert data.cases == (Label("good", "tie"),)
     assert data.errors
-    assert {found.line for found in data.errors} == {2}
-    assert any(said in found.message for found in data.errors)
+    assert {error.line for error in data.errors} == {2}
+    assert any(message in error.message for error in data.errors)
 
 
 def test_a_case_is_labelled_once(tmp_path: Path) -> None:
     one = '{"id": "a", "winner": "tie"}\n'
     data = read_labels(write(tmp_path, one + one))
     assert data.cases == (Label("a", "tie"),)
-    assert [found.line for found in data.errors] == [2]
+    assert [error.line for error in data.errors] == [2]

@@ -62,16 +62,16 @@ def read(path: Path, catalog: Catalog, skill: str | None = None) -> Dataset[Skil
 def entry_of(folder: Path, entry: dict[str, Any]) -> SkillPrompt:
     """The one entry of a file, as it is read."""
     text = json.dumps({"skill_name": "table-repair", "evals": [entry]})
-    found = read(written(folder, "evals.json", text), library())
-    assert found.diagnostics == ()
-    return found.cases[0].prompts[0]
+    result = read(written(folder, "evals.json", text), library())
+    assert result.diagnostics == ()
+    return result.cases[0].prompts[0]
 
 
 def test_evals_are_read_as_they_are(tmp_path: Path) -> None:
     path = written(tmp_path, "evals.json", EVALS)
-    found = read(path, library())
-    assert found.diagnostics == ()
-    (cases,) = found.cases
+    result = read(path, library())
+    assert result.diagnostics == ()
+    (cases,) = result.cases
     assert cases.skill == "table-repair"
     assert [(each.id, each.prompt, each.line) for each in cases.prompts] == [
         ("1", "sum up", 5),
@@ -89,9 +89,9 @@ def test_each_prompt_is_judged_by_what_its_entry_says(tmp_path: Path) -> None:
     folder = skill(tmp_path)
     written(folder, "evals/files/x.csv", "a,b\n```\n")
     written(folder, "evals/evals.json", EVALS)
-    found = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
-    assert found.diagnostics == ()
-    ((first, second, third),) = (each.prompts for each in found.cases)
+    result = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
+    assert result.diagnostics == ()
+    ((first, second, third),) = (each.prompts for each in result.cases)
     assert first.prompt == "sum up\n\nThe file evals/files/x.csv:\n\n````\na,b\n```\n\n````"
     assert [
         (criterion.name, round(criterion.weight, 3), criterion.description)
@@ -111,10 +111,10 @@ def test_an_entry_whose_files_may_not_be_read_is_left_out(tmp_path: Path, name: 
     folder = skill(tmp_path)
     entries = [{"id": 1, "prompt": "look", "files": [name]}, {"id": 2, "prompt": "go"}]
     path = written(folder, "evals/evals.json", json.dumps({"evals": entries}))
-    found = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
-    assert [prompt.prompt for prompt in found.cases[0].prompts] == ["go"]
-    one(found.diagnostics, path, 1, "the eval 1 is left out")
-    assert "secret" not in found.diagnostics[0].message.replace(name, "")
+    result = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
+    assert [prompt.prompt for prompt in result.cases[0].prompts] == ["go"]
+    one(result.diagnostics, path, 1, "the eval 1 is left out")
+    assert "secret" not in result.diagnostics[0].message.replace(name, "")
 
 
 def test_pictures_and_documents_travel_beside_the_prompt(tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_pictures_and_documents_travel_beside_the_prompt(tmp_path: Path) -> None
         (folder / name).write_bytes(b"\x00\xff" + name.encode())
     entry = {"id": 1, "prompt": "look", "files": ["claim.pdf", "sheet.xlsx", "SKILL.md"]}
     path = written(folder, "evals/evals.json", json.dumps({"evals": [entry]}))
-    found = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
-    (prompt,) = found.cases[0].prompts
+    result = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
+    (prompt,) = result.cases[0].prompts
     assert [(each.name, each.media_type) for each in prompt.attachments] == [
         ("claim.pdf", "application/pdf")
     ]
@@ -133,8 +133,8 @@ def test_pictures_and_documents_travel_beside_the_prompt(tmp_path: Path) -> None
         "look\n\nThe file claim.pdf is attached."
         "\n\nThe file sheet.xlsx (12 bytes) cannot be shown here; it is no text."
     )
-    one(found.diagnostics, path, 1, "no model can read the file sheet.xlsx")
-    one(found.diagnostics, path, 1, "SKILL.md is an input file of an eval")
+    one(result.diagnostics, path, 1, "no model can read the file sheet.xlsx")
+    one(result.diagnostics, path, 1, "SKILL.md is an input file of an eval")
 
 
 @for_each(
@@ -155,9 +155,9 @@ def test_a_bad_entry_is_left_out_with_its_line_and_the_others_are_read(
         f'  {json.dumps(entry)},\n  {{"id": 2, "prompt": "fine"}}\n]}}'
     )
     path = written(tmp_path, "evals.json", text)
-    found = read(path, library())
-    assert [(each.id, each.line) for each in found.cases[0].prompts] == [("2", 5)]
-    one(found.diagnostics, path, line, says)
+    result = read(path, library())
+    assert [(each.id, each.line) for each in result.cases[0].prompts] == [("2", 5)]
+    one(result.diagnostics, path, line, says)
 
 
 @for_each(
@@ -176,8 +176,8 @@ def test_a_file_that_cannot_be_used_is_an_error(
     tmp_path: Path, text: str, line: int, says: str
 ) -> None:
     path = written(tmp_path, "evals.json", text)
-    found = read(path, library())
-    errors = [each for each in found.diagnostics if each.severity == "error"]
+    result = read(path, library())
+    errors = [each for each in result.diagnostics if each.severity == "error"]
     one(errors, path, line, says)
 
 
@@ -188,9 +188,9 @@ def test_nothing_that_a_file_says_is_dropped_silently(tmp_path: Path) -> None:
     ]
     text = json.dumps({"skill_name": "letter", "harness": "h", "notes": "n", "evals": entries})
     path = written(tmp_path, "evals.json", text)
-    found = read(path, library())
+    result = read(path, library())
     one(
-        found.diagnostics,
+        result.diagnostics,
         path,
         1,
         "not read: assertions.cmd, turns (2 times), assertions, harness",
@@ -297,11 +297,11 @@ def test_entries_of_public_files_are_read(
 )
 def test_trigger_sets_of_public_files_are_read(tmp_path: Path, document: Any) -> None:
     path = written(tmp_path, "triggers.json", json.dumps(document))
-    found = read_activation_cases(CasePlaces((str(path),), skill="letter"), library())
-    assert found.diagnostics == ()
+    result = read_activation_cases(CasePlaces((str(path),), skill="letter"), library())
+    assert result.diagnostics == ()
     assert [
         (case.user_prompt, case.should_activate, case.about, case.expected_skills)
-        for case in found.cases
+        for case in result.cases
     ] == [("p", True, "letter", ("letter",)), ("q", False, "letter", ())]
     assert read_answer_cases(CasePlaces((str(path),), skill="letter"), library()).cases == ()
 
@@ -320,8 +320,8 @@ def test_one_file_can_say_what_fires_and_what_a_good_answer_has(tmp_path: Path) 
 
 def test_trigger_entries_have_their_lines_and_ids_of_their_own(tmp_path: Path) -> None:
     path = written(tmp_path, "triggers.json", TRIGGERS)
-    found = read_activation_cases(CasePlaces((str(path),), skill="table-repair"), library())
-    assert [(case.id, case.line) for case in found.cases] == [
+    result = read_activation_cases(CasePlaces((str(path),), skill="table-repair"), library())
+    assert [(case.id, case.line) for case in result.cases] == [
         ("table-repair/triggers/1", 2),
         ("table-repair/triggers/2", 3),
     ]
@@ -333,11 +333,11 @@ def test_a_bad_trigger_is_left_out_and_one_that_names_the_skill_is_a_remark(tmp_
         ' {"query": "@letter z", "should_trigger": true}]'
     )
     path = written(tmp_path, "t.json", text)
-    found = read_activation_cases(CasePlaces((str(path),), skill="letter"), library())
-    assert [case.user_prompt for case in found.cases] == ["@letter z"]
-    one(found.diagnostics, path, 1, "should_trigger is missing")
-    one(found.diagnostics, path, 2, "should_trigger is neither true nor false")
-    one(found.diagnostics, path, 3, "the prompt names the skill under test")
+    result = read_activation_cases(CasePlaces((str(path),), skill="letter"), library())
+    assert [case.user_prompt for case in result.cases] == ["@letter z"]
+    one(result.diagnostics, path, 1, "should_trigger is missing")
+    one(result.diagnostics, path, 2, "should_trigger is neither true nor false")
+    one(result.diagnostics, path, 3, "the prompt names the skill under test")
 
 
 @for_each(
@@ -356,8 +356,8 @@ def test_a_request_that_should_trigger_and_should_not_is_an_error_with_both_line
 ) -> None:
     path = written(tmp_path, "triggers.json", text)
     places = CasePlaces((str(path),), skill="letter")
-    found = read_activation_cases(places, library())
-    (error,) = (each for each in found.diagnostics if each.severity == "error")
+    result = read_activation_cases(places, library())
+    (error,) = (each for each in result.diagnostics if each.severity == "error")
     first, second = (1, 3) if text[0] == "[" else (2, 3)
     assert (error.code, error.path, error.line) == ("case_contradiction", str(path), second)
     assert error.message == (
@@ -385,16 +385,16 @@ def test_files_contradict_each_other_only_about_one_skill(tmp_path: Path) -> Non
 def test_a_trigger_that_a_file_has_twice_is_used_once_with_a_warning(tmp_path: Path) -> None:
     entry = '{"query": "Write a letter", "should_trigger": true}'
     path = written(tmp_path, "triggers.json", f"[{entry},\n{entry.lower()}]")
-    found = read_activation_cases(CasePlaces((str(path),), skill="letter"), library())
-    assert len(found.cases) == 1
-    one(found.diagnostics, path, 2, f"the prompt is also in {path}:1, and used once")
+    result = read_activation_cases(CasePlaces((str(path),), skill="letter"), library())
+    assert len(result.cases) == 1
+    one(result.diagnostics, path, 2, f"the prompt is also in {path}:1, and used once")
 
 
 def test_the_triggers_of_a_hidden_skill_are_left_out(tmp_path: Path) -> None:
     path = written(tmp_path, "t.json", TRIGGERS)
-    found = read_activation_cases(CasePlaces((str(path),), skill="wipe-out"), library())
-    assert found.cases == ()
-    one(found.diagnostics, path, 1, "wipe-out is hidden")
+    result = read_activation_cases(CasePlaces((str(path),), skill="wipe-out"), library())
+    assert result.cases == ()
+    one(result.diagnostics, path, 1, "wipe-out is hidden")
 
 
 def test_skill_folders_are_looked_into_and_other_files_named(tmp_path: Path) -> None:
@@ -410,9 +410,9 @@ def test_skill_folders_are_looked_into_and_other_files_named(tmp_path: Path) -> 
     triggers = read_activation_cases(CasePlaces(in_skills=True), catalog)
     assert [len(each.prompts) for each in answers.cases] == [3]
     assert [case.about for case in triggers.cases] == ["table-repair"] * 2
-    for found in (answers.diagnostics, triggers.diagnostics):
-        one(found, other, None, "the file holds no cases")
-        assert len(found) == 1
+    for result in (answers.diagnostics, triggers.diagnostics):
+        one(result, other, None, "the file holds no cases")
+        assert len(result) == 1
     assert [Path(path).name for path in answers.files] == ["evals.json", "trigger-eval.json"]
 
 
@@ -420,9 +420,9 @@ def test_a_skill_cannot_bring_evals_for_another_one(tmp_path: Path) -> None:
     skill(tmp_path, "other")
     folder = skill(tmp_path)
     path = written(folder, "evals/evals.json", EVALS.replace("table-repair", "other"))
-    found = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
-    assert [each.skill for each in found.cases] == ["table-repair"]
-    one(found.diagnostics, path, 1, "skill_name is not that of the skill it lies in")
+    result = read_answer_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
+    assert [each.skill for each in result.cases] == ["table-repair"]
+    one(result.diagnostics, path, 1, "skill_name is not that of the skill it lies in")
 
 
 def test_a_skill_cannot_have_files_outside_of_it_read(tmp_path: Path) -> None:
@@ -431,9 +431,9 @@ def test_a_skill_cannot_have_files_outside_of_it_read(tmp_path: Path) -> None:
     path = written(
         folder, "t.json", json.dumps({"evals": [{"prompt": "p", "files": ["secret.txt"]}]})
     )
-    found = read_answer_cases(CasePlaces((str(path),)), read_catalog(tmp_path))
-    assert found.cases == ()
-    one(found.diagnostics, path, 1, "there is no file 'secret.txt'")
+    result = read_answer_cases(CasePlaces((str(path),)), read_catalog(tmp_path))
+    assert result.cases == ()
+    one(result.diagnostics, path, 1, "there is no file 'secret.txt'")
 
 
 def test_a_link_out_of_the_skill_is_not_followed(tmp_path: Path) -> None:
@@ -475,10 +475,10 @@ def test_items_of_a_list_are_found_on_their_lines(
 
 def test_an_entry_that_names_an_unknown_skill_is_left_out(tmp_path: Path) -> None:
     text = '[{"query": "p", "skill": "letter"},\n {"query": "q", "skill": "lettre"}]'
-    found = read(written(tmp_path, "t.json", text), library())
-    assert [each.skill for each in found.cases] == ["letter"]
-    assert found.errors == ()
-    one(found.diagnostics, tmp_path / "t.json", 2, "the skill is not there: lettre")
+    result = read(written(tmp_path, "t.json", text), library())
+    assert [each.skill for each in result.cases] == ["letter"]
+    assert result.errors == ()
+    one(result.diagnostics, tmp_path / "t.json", 2, "the skill is not there: lettre")
 
 
 @for_each(
@@ -495,6 +495,6 @@ def test_an_entry_with_half_of_a_character_is_left_out(
 ) -> None:
     text = f'{{"skill_name": "letter", "evals": [{{"prompt": "q"}},\n {{{field}}}]}}'
     path = written(tmp_path, "evals.json", text)
-    found = read(path, library())
-    assert [prompt.prompt for prompt in found.cases[0].prompts] == ["q"]
-    one(found.diagnostics, path, 2, fault)
+    result = read(path, library())
+    assert [prompt.prompt for prompt in result.cases[0].prompts] == ["q"]
+    one(result.diagnostics, path, 2, fault)

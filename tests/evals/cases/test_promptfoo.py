@@ -48,8 +48,8 @@ def answers(path: Path, skill: str | None = "letter") -> CasePlaces:
 
 def test_assertions_become_checks_and_statements(tmp_path: Path) -> None:
     path = written(tmp_path, "promptfooconfig.yaml", CONFIG)
-    found = read_answer_cases(answers(path), library())
-    ((prompt,),) = (each.prompts for each in found.cases)
+    dataset = read_answer_cases(answers(path), library())
+    ((prompt,),) = (each.prompts for each in dataset.cases)
     assert prompt.prompt == "answer my aunt"
     assert prompt.checks == (
         Check("not_contains", "sorry"),
@@ -65,9 +65,9 @@ def test_assertions_become_checks_and_statements(tmp_path: Path) -> None:
     assert [(each.name, each.description) for each in prompt.criteria] == [
         ("assertion 1", "it is polite")
     ]
-    one(found.diagnostics, path, 1, "assertions that are not read: javascript")
-    one(found.diagnostics, path, 20, "its request cannot be read")
-    one(found.diagnostics, path, 21, "its request cannot be read")
+    one(dataset.diagnostics, path, 1, "assertions that are not read: javascript")
+    one(dataset.diagnostics, path, 20, "its request cannot be read")
+    one(dataset.diagnostics, path, 21, "its request cannot be read")
 
 
 @for_each(
@@ -90,9 +90,9 @@ def test_tests_may_lie_in_other_files_and_in_lists_of_their_own(tmp_path: Path) 
     listed = written(
         tmp_path, "tests/a.yaml", "# mine\n- vars:\n    query: p\n- vars: {query: q}\n"
     )
-    found = read_answer_cases(answers(path), library())
-    assert [prompt.prompt for prompt in found.cases[0].prompts] == ["p", "q"]
-    one(found.diagnostics, path, 2, "file://tests/b.csv is left out")
+    dataset = read_answer_cases(answers(path), library())
+    assert [prompt.prompt for prompt in dataset.cases[0].prompts] == ["p", "q"]
+    one(dataset.diagnostics, path, 2, "file://tests/b.csv is left out")
     alone = read_answer_cases(answers(listed), library())
     assert [prompt.prompt for prompt in alone.cases[0].prompts] == ["p", "q"]
     broken = written(tmp_path, "tests/c.yaml", "- vars: {query: p}\n- vars: {query: [}\n")
@@ -102,8 +102,8 @@ def test_tests_may_lie_in_other_files_and_in_lists_of_their_own(tmp_path: Path) 
 def test_a_template_with_its_variables_is_the_request(tmp_path: Path) -> None:
     text = "prompts: ['Write to {{ name }}']\ntests: [{vars: {name: Ada, skill: letter}}]\n"
     path = written(tmp_path, "promptfooconfig.yaml", text)
-    found = read_answer_cases(answers(path, None), library())
-    assert [prompt.prompt for prompt in found.cases[0].prompts] == ["Write to Ada"]
+    dataset = read_answer_cases(answers(path, None), library())
+    assert [prompt.prompt for prompt in dataset.cases[0].prompts] == ["Write to Ada"]
 
 
 def test_a_list_of_values_makes_a_request_of_each_combination(tmp_path: Path) -> None:
@@ -139,12 +139,12 @@ def test_what_is_no_test_and_no_assertion_is_named(tmp_path: Path) -> None:
         "    assert: [often, {type: contains, value: x}]\n"
     )
     path = written(tmp_path, "promptfooconfig.yaml", text)
-    found = read_answer_cases(answers(path), library())
-    assert [prompt.checks for prompt in found.cases[0].prompts] == [(), (Check("contains", "x"),)]
-    one(found.diagnostics, path, 4, "tests[0].assert is a list of mappings")
-    one(found.diagnostics, path, 5, "tests[1] is left out: it is not a mapping")
-    one(found.diagnostics, path, 7, "tests[2].assert is a list of mappings")
-    assert len(found.diagnostics) == 3
+    dataset = read_answer_cases(answers(path), library())
+    assert [prompt.checks for prompt in dataset.cases[0].prompts] == [(), (Check("contains", "x"),)]
+    one(dataset.diagnostics, path, 4, "tests[0].assert is a list of mappings")
+    one(dataset.diagnostics, path, 5, "tests[1] is left out: it is not a mapping")
+    one(dataset.diagnostics, path, 7, "tests[2].assert is a list of mappings")
+    assert len(dataset.diagnostics) == 3
 
 
 def test_whether_a_skill_is_used_is_an_activation_case(tmp_path: Path) -> None:
@@ -154,8 +154,8 @@ def test_whether_a_skill_is_used_is_an_activation_case(tmp_path: Path) -> None:
         "  - {vars: {query: q}, assert: [{type: not-skill-used, value: letter}]}\n"
     )
     path = written(tmp_path, "promptfooconfig.yaml", text)
-    found = read_activation_cases(answers(path), library())
-    assert [(case.user_prompt, case.should_activate) for case in found.cases] == [
+    dataset = read_activation_cases(answers(path), library())
+    assert [(case.user_prompt, case.should_activate) for case in dataset.cases] == [
         ("p", True),
         ("q", False),
     ]

@@ -36,9 +36,9 @@ def read(folder: Path, text: str, name: str = "table-repair.yaml") -> Dataset[Sk
 
 
 def test_a_rubric_is_read_as_it_stands(tmp_path: Path) -> None:
-    found = read(tmp_path, GOOD)
-    assert found.diagnostics == ()
-    (rubric,) = found.cases
+    result = read(tmp_path, GOOD)
+    assert result.diagnostics == ()
+    (rubric,) = result.cases
     assert rubric.skill == "table-repair"
     prompts = [each.prompt for each in rubric.prompts]
     assert prompts == ["My list does not load, what now?", "id;name\n1;Ann"]
@@ -65,9 +65,9 @@ criteria:
   - {weight: 0.5, descripton: x}
 extra: 1
 """
-    found = read(tmp_path, text)
-    assert found.cases == ()
-    assert sorted(told(found.errors)) == [
+    result = read(tmp_path, text)
+    assert result.cases == ()
+    assert sorted(told(result.errors)) == [
         ("error", 3, "test_prompts[0] is empty"),
         ("error", 4, "test_prompts[1] is not text"),
         ("error", 5, "the prompt names the skill under test, table-repair"),
@@ -109,15 +109,15 @@ def test_a_fault_is_told_with_its_line(
     tmp_path: Path, old: str, new: str, line: int, says: str
 ) -> None:
     assert old in GOOD
-    found = read(tmp_path, GOOD.replace(old, new, 1))
-    assert found.cases == ()
-    one(found.errors, tmp_path / "table-repair.yaml", line, says)
+    result = read(tmp_path, GOOD.replace(old, new, 1))
+    assert result.cases == ()
+    one(result.errors, tmp_path / "table-repair.yaml", line, says)
 
 
 def test_a_skill_that_is_not_there_is_told_with_its_neighbour(tmp_path: Path) -> None:
     text = GOOD.replace("table-repair", "table-repairs")
-    found = read(tmp_path, text, "table-repairs.yaml")
-    (error,) = found.errors
+    result = read(tmp_path, text, "table-repairs.yaml")
+    (error,) = result.errors
     assert (error.line, error.found) == (1, "table-repairs")
     assert "table-repair" in error.hint
 
@@ -135,9 +135,9 @@ def test_weights_may_be_off_by_a_hundredth(
 
 def test_an_unusual_number_of_criteria_is_a_remark_and_no_error(tmp_path: Path) -> None:
     text = GOOD.split("criteria:")[0] + "criteria: [{name: a, weight: 1, description: all}]\n"
-    found = read(tmp_path, text)
-    assert len(found.cases) == 1
-    assert [each.code for each in found.diagnostics] == ["rubric_criteria_count"]
+    result = read(tmp_path, text)
+    assert len(result.cases) == 1
+    assert [each.code for each in result.diagnostics] == ["rubric_criteria_count"]
 
 
 @for_each(
@@ -157,8 +157,8 @@ def test_an_unusual_number_of_criteria_is_a_remark_and_no_error(tmp_path: Path) 
 def test_yaml_that_may_not_be_read_is_refused(
     tmp_path: Path, text: str, code: str, line: int
 ) -> None:
-    found = read(tmp_path, text)
-    (error,) = found.errors
+    result = read(tmp_path, text)
+    (error,) = result.errors
     assert (error.code, error.line) == (code, line)
     assert "frontmatter" not in error.message + error.hint
     assert "fences" not in error.hint
@@ -170,9 +170,9 @@ def test_one_bad_file_does_not_hide_the_others(tmp_path: Path) -> None:
     (tmp_path / "gone.yaml").symlink_to(tmp_path / "nowhere")
     written(tmp_path, ".hidden.yaml", "nonsense")
     written(tmp_path, "notes.txt", "nonsense")
-    found = read(tmp_path, GOOD)
-    assert [each.skill for each in found.cases] == ["table-repair"]
-    assert [(Path(each.path).name, each.code) for each in found.errors] == [
+    result = read(tmp_path, GOOD)
+    assert [each.skill for each in result.cases] == ["table-repair"]
+    assert [(Path(each.path).name, each.code) for each in result.errors] == [
         ("gone.yaml", "io_error"),
         ("graph-drawing.yaml", "yaml_not_mapping"),
         ("letter.yaml", "encoding_not_utf8"),
@@ -203,6 +203,6 @@ def test_no_text_whatever_makes_reading_raise(
 ) -> None:
     folder = tmp_path_factory.mktemp("rubrics")
     (folder / "x.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
-    found = read_files(folder, RUBRIC, library())
-    assert found.cases == ()
-    assert found.errors
+    result = read_files(folder, RUBRIC, library())
+    assert result.cases == ()
+    assert result.errors

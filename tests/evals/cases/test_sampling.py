@@ -28,10 +28,10 @@ def test_seed_and_layer_change_the_choice() -> None:
 def test_the_choice_depends_on_the_ids_and_not_on_their_order(
     keys: list[str], limit: int, seed: int
 ) -> None:
-    found = chosen(keys, limit, seed)
-    assert set(found) == set(chosen(KEYS, limit, seed))
-    assert list(found) == [key for key in keys if key in found]
-    assert len(found) == min(limit, len(KEYS))
+    dataset = chosen(keys, limit, seed)
+    assert set(dataset) == set(chosen(KEYS, limit, seed))
+    assert list(dataset) == [key for key in keys if key in dataset]
+    assert len(dataset) == min(limit, len(KEYS))
 
 
 @given(st.integers(1, 29), st.integers())
@@ -45,7 +45,7 @@ def test_one_more_case_displaces_at_most_one(limit: int, seed: int) -> None:
 )
 def test_both_kinds_are_kept_where_there_is_room(kinds: list[bool], limit: int, seed: int) -> None:
     cases = [ActivationCase(f"c{n}", "p", should_activate=kind) for n, kind in enumerate(kinds)]
-    found = sample(
+    dataset = sample(
         cases,
         limit,
         seed=seed,
@@ -53,9 +53,9 @@ def test_both_kinds_are_kept_where_there_is_room(kinds: list[bool], limit: int, 
         key=lambda case: case.id,
         is_positive=lambda case: case.should_activate,
     )
-    assert len(found) == min(limit, len(cases))
-    assert [case.id for case in cases if case in found] == [case.id for case in found]
+    assert len(dataset) == min(limit, len(cases))
+    assert [case.id for case in cases if case in dataset] == [case.id for case in dataset]
     if limit > 1:
-        assert {case.should_activate for case in found} == set(kinds)
+        assert {case.should_activate for case in dataset} == set(kinds)
     elif True in kinds:
-        assert found[0].should_activate
+        assert dataset[0].should_activate

@@ -48,9 +48,9 @@ def test_a_new_file_has_enough_prompts_and_is_refused_until_they_are_written(
     assert (file.path, file.is_new) == (str(tmp_path / "table-repair.yaml"), True)
     assert file.placeholders == PROMPTS_THAT_FIRE + PROMPTS_THAT_DO_NOT_FIRE == 15
     places = CasePlaces((str(tmp_path),))
-    for found in (read_activation_cases(places, catalog), read_answer_cases(places, catalog)):
-        assert found.cases == ()
-        one(found.errors, Path(file.path), 6, "15 prompts are still to be written")
+    for dataset in (read_activation_cases(places, catalog), read_answer_cases(places, catalog)):
+        assert dataset.cases == ()
+        one(dataset.errors, Path(file.path), 6, "15 prompts are still to be written")
     fill(Path(file.path))
     activation = read_activation_cases(places, catalog)
     assert activation.diagnostics == ()
@@ -62,8 +62,8 @@ def test_a_new_file_has_enough_prompts_and_is_refused_until_they_are_written(
 def test_the_last_prompt_to_write_is_named_with_its_line(tmp_path: Path) -> None:
     text = "skill: letter\nprompts:\n  - prompt: a real one\n  - prompt: 'TODO: another'\n"
     path = written(tmp_path, "letter.yaml", text)
-    found = read_activation_cases(CasePlaces((str(path),)), library())
-    assert told(found.diagnostics) == [("error", 4, "1 prompt is still to be written")]
+    dataset = read_activation_cases(CasePlaces((str(path),)), library())
+    assert told(dataset.diagnostics) == [("error", 4, "1 prompt is still to be written")]
 
 
 def test_hints_come_from_the_description_and_the_nearest_skills(tmp_path: Path) -> None:
@@ -119,9 +119,9 @@ def test_without_names_every_skill_gets_a_file_of_its_own(tmp_path: Path) -> Non
     assert len(new) > 30
     for file in new:
         fill(Path(file.path))
-    found = read_answer_cases(CasePlaces((str(tmp_path),)), catalog)
-    assert found.errors == ()
-    assert {each.skill for each in found.cases} == {file.skill for file in new}
+    dataset = read_answer_cases(CasePlaces((str(tmp_path),)), catalog)
+    assert dataset.errors == ()
+    assert {each.skill for each in dataset.cases} == {file.skill for file in new}
 
 
 def test_a_hidden_skill_gets_no_prompts_that_should_not_fire(tmp_path: Path) -> None:
@@ -190,5 +190,5 @@ def test_whatever_a_skill_says_only_the_placeholders_are_wrong_with_its_file(
     catalog = Catalog.from_skills([skill, *library()])
     folder = tmp_path_factory.mktemp("evals")
     write_case_file(skill, catalog, folder)
-    found = read_activation_cases(CasePlaces((str(folder),)), catalog)
-    assert [each.message for each in found.errors] == ["15 prompts are still to be written"]
+    dataset = read_activation_cases(CasePlaces((str(folder),)), catalog)
+    assert [each.message for each in dataset.errors] == ["15 prompts are still to be written"]

@@ -36,38 +36,38 @@ def catalog() -> Catalog:
 
 @pytest.fixture(scope="module")
 def config() -> Config:
-    found, diagnostics = read_config(HOME / "config.yaml")
+    dataset, diagnostics = read_config(HOME / "config.yaml")
     assert diagnostics == ()
-    assert found is not None
-    return found
+    assert dataset is not None
+    return dataset
 
 
 @pytest.fixture(scope="module")
 def rubrics(config: Config, catalog: Catalog) -> tuple[SkillCases, ...]:
-    found = read_files(config.paths.rubrics, RUBRIC, catalog)
-    assert found.diagnostics == ()
-    return found.cases
+    dataset = read_files(config.paths.rubrics, RUBRIC, catalog)
+    assert dataset.diagnostics == ()
+    return dataset.cases
 
 
 @pytest.fixture(scope="module")
 def activation(config: Config, catalog: Catalog) -> tuple[ActivationCase, ...]:
-    found = read_activation_cases(CasePlaces((config.paths.activation,)), catalog)
-    assert found.diagnostics == ()
-    return found.cases
+    dataset = read_activation_cases(CasePlaces((config.paths.activation,)), catalog)
+    assert dataset.diagnostics == ()
+    return dataset.cases
 
 
 @pytest.fixture(scope="module")
 def confusion(config: Config, catalog: Catalog) -> tuple[ConfusionCase, ...]:
-    found = read_confusion_cases(CasePlaces((config.paths.confusion,)), catalog)
-    assert found.diagnostics == ()
-    return found.cases
+    dataset = read_confusion_cases(CasePlaces((config.paths.confusion,)), catalog)
+    assert dataset.diagnostics == ()
+    return dataset.cases
 
 
 @pytest.fixture(scope="module")
 def candidates(config: Config, catalog: Catalog) -> tuple[SkillCases, ...]:
-    found = read_files(config.paths.candidates, CANDIDATES, catalog)
-    assert found.diagnostics == ()
-    return found.cases
+    dataset = read_files(config.paths.candidates, CANDIDATES, catalog)
+    assert dataset.diagnostics == ()
+    return dataset.cases
 
 
 def test_the_config_names_models(config: Config) -> None:
@@ -151,14 +151,14 @@ def test_candidates_span_three_tiers_with_siblings(
     assert len(candidates) >= 10
     tiers: Counter[str] = Counter()
     for candidate in candidates:
-        made = arms(candidate, catalog)
-        assert made.tier == candidate.expected_tier, candidate.skill
-        assert made.summary_error is None, candidate.skill
-        assert (made.missing_siblings, made.refused_siblings) == ((), ())
-        assert ("full_siblings" in made.arms) == bool(candidate.siblings)
-        assert made.arms["summary"].size.bytes < made.arms["full"].size.bytes / 2
+        values = arms(candidate, catalog)
+        assert values.tier == candidate.expected_tier, candidate.skill
+        assert values.summary_error is None, candidate.skill
+        assert (values.missing_siblings, values.refused_siblings) == ((), ())
+        assert ("full_siblings" in values.arms) == bool(candidate.siblings)
+        assert values.arms["summary"].size.bytes < values.arms["full"].size.bytes / 2
         assert len(candidate.prompts) >= 2
-        tiers[made.tier] += 1
+        tiers[values.tier] += 1
     assert min(tiers[name] for name in ("small", "medium", "large")) >= 3
     assert sum(bool(candidate.siblings) for candidate in candidates) >= 3
 

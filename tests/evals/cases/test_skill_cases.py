@@ -123,9 +123,9 @@ def test_a_rubric_and_a_case_file_of_one_skill_add_up(tmp_path: Path) -> None:
     written(tmp_path, "evals/rubrics/letter.yaml", rubric)
     path = written(tmp_path, "evals/letter.yaml", "skill: letter\nprompts: [q, r]\n")
     both = CasePlaces((str(tmp_path / "evals/rubrics"), str(tmp_path / "evals")))
-    found = read_answer_cases(both, library())
-    assert [prompt.prompt for prompt in found.cases[0].prompts] == ["p", "q", "r"]
-    one(found.diagnostics, path, 1, "1 prompt is also in")
+    dataset = read_answer_cases(both, library())
+    assert [prompt.prompt for prompt in dataset.cases[0].prompts] == ["p", "q", "r"]
+    one(dataset.diagnostics, path, 1, "1 prompt is also in")
 
 
 @for_each(
@@ -175,9 +175,9 @@ def test_a_rubric_and_a_case_file_of_one_skill_add_up(tmp_path: Path) -> None:
 )
 def test_an_error_names_file_line_and_fix(tmp_path: Path, text: str, line: int, says: str) -> None:
     path = written(tmp_path, "evals/letter.yaml", text)
-    found = read_activation_cases(places(tmp_path), library())
-    assert found.cases == ()
-    one(found.errors, path, line, says)
+    dataset = read_activation_cases(places(tmp_path), library())
+    assert dataset.cases == ()
+    one(dataset.errors, path, line, says)
 
 
 def test_a_file_that_no_layer_reads_is_named(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_request_of_two_files_about_one_skill_counts_once(tmp_path: Path) -> N
         '{"skill": "letter", "queries": [{"query": "p", "should_trigger": true},\n'
         ' {"query": "r", "should_trigger": true}]}',
     )
-    found = read_activation_cases(places(tmp_path), library())
-    assert [case.user_prompt for case in found.cases] == ["p", "q", "r"]
-    assert len({case.id for case in found.cases}) == 3
-    one(found.diagnostics, path, 1, "the prompt is also in")
+    dataset = read_activation_cases(places(tmp_path), library())
+    assert [case.user_prompt for case in dataset.cases] == ["p", "q", "r"]
+    assert len({case.id for case in dataset.cases}) == 3
+    one(dataset.diagnostics, path, 1, "the prompt is also in")

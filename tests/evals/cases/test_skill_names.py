@@ -82,9 +82,9 @@ def test_a_name_of_several_words_is_found_alone_and_not_inside_another(
     words: list[str], joint: str, data: st.DataObject
 ) -> None:
     name = "-".join(words)
-    said = joint.join(words).swapcase()
+    spelling = joint.join(words).swapcase()
     before, after = (data.draw(st.sampled_from(["", " ", "(", "\n", "„"])) for _ in range(2))
-    assert find_name(f"do{before or ' '}{said}{after}", name) is not None
+    assert find_name(f"do{before or ' '}{spelling}{after}", name) is not None
     extra = data.draw(WORDS)
-    assert find_name(f"{extra}{said}", f"{name}x{'z' * 9}") is None
-    assert find_name(f"q{extra}-{said}-{extra}q", f"{name}-{extra}{'z' * 9}") is None
+    assert find_name(f"{extra}{spelling}", f"{name}x{'z' * 9}") is None
+    assert find_name(f"q{extra}-{spelling}-{extra}q", f"{name}-{extra}{'z' * 9}") is None

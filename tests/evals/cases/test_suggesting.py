@@ -27,37 +27,37 @@ def catalog() -> Catalog:
 def test_the_words_that_the_winner_has_and_the_skill_lacks(catalog: Catalog) -> None:
     prompt = "the total in column C is wrong since we imported the file"
     case = ActivationCase("1", prompt, ("spreadsheet-formulas",))
-    found = suggest(catalog, "spreadsheet-formulas", [case])
-    (advice,) = found.cases
-    assert (advice.wanted, advice.competitor, found.in_order) == (True, "csv-cleaning", 0)
+    dataset = suggest(catalog, "spreadsheet-formulas", [case])
+    (advice,) = dataset.cases
+    assert (advice.wanted, advice.competitor, dataset.in_order) == (True, "csv-cleaning", 0)
     assert advice.competitor_score > advice.score
     assert {"imported", "file"} <= {term.term for term in advice.terms if term.ours == 0}
     leads = [term.theirs - term.ours for term in advice.terms]
     assert leads == sorted(leads, reverse=True)
     assert min(leads) > 0
-    assert [word.term for word in found.missing] == [term.term for term in advice.terms]
-    assert found.missing[0].competitors == ("csv-cleaning",)
-    assert found.shared == ()
+    assert [word.term for word in dataset.missing] == [term.term for term in advice.terms]
+    assert dataset.missing[0].competitors == ("csv-cleaning",)
+    assert dataset.shared == ()
 
 
 def test_the_words_that_the_skill_shares_with_a_request_it_is_not_for(catalog: Catalog) -> None:
     case = ActivationCase(
         "n", "Design a questionnaire about school lunches, ten questions", should_activate=False
     )
-    found = suggest(catalog, "survey-analysis", [case])
-    (advice,) = found.cases
+    dataset = suggest(catalog, "survey-analysis", [case])
+    (advice,) = dataset.cases
     assert (advice.wanted, advice.rank, advice.competitor) == (False, 1, None)
     assert advice.terms[0].term == "questionnaire"
-    assert found.shared[0].term == "questionnaire"
-    assert found.missing == ()
+    assert dataset.shared[0].term == "questionnaire"
+    assert dataset.missing == ()
 
 
 def test_a_word_that_is_added_to_the_description_helps(catalog: Catalog) -> None:
     """The advice is worth something: following it puts the skill first."""
     prompt = "the total in column C is wrong since we imported the file"
     case = ActivationCase("1", prompt, ("spreadsheet-formulas",))
-    found = suggest(catalog, "spreadsheet-formulas", [case])
-    words = " ".join(word.term for word in found.missing)
+    dataset = suggest(catalog, "spreadsheet-formulas", [case])
+    words = " ".join(word.term for word in dataset.missing)
     skills = [
         skill.replace(description=f"{skill.description} {words}.")
         if skill.name == "spreadsheet-formulas"
@@ -73,8 +73,8 @@ def test_requests_that_go_right_need_no_advice(catalog: Catalog) -> None:
         ActivationCase("2", "who wrote The Master and Margarita", should_activate=False),
         ActivationCase("3", "this csv export has broken umlauts", ("csv-cleaning",)),
     ]
-    found = suggest(catalog, "spreadsheet-formulas", cases)
-    assert (found.looked_at, found.in_order, found.cases) == (3, 3, ())
+    dataset = suggest(catalog, "spreadsheet-formulas", cases)
+    assert (dataset.looked_at, dataset.in_order, dataset.cases) == (3, 3, ())
 
 
 def test_cases_that_say_nothing_about_the_skill_are_not_looked_at(catalog: Catalog) -> None:
@@ -97,10 +97,10 @@ def test_a_request_without_any_word_of_the_skill_tells_what_nobody_claims() -> N
 def test_the_answer_is_json_and_the_same_every_time(catalog: Catalog) -> None:
     places = CasePlaces((str(EXAMPLES / "evals/datasets/activation"),))
     cases = read_activation_cases(places, catalog).cases
-    found = suggest(catalog, "log-triage", cases)
-    assert isinstance(found, Suggestions)
-    assert found.looked_at == len(cases)
-    text = json.dumps(found.to_dict())
+    dataset = suggest(catalog, "log-triage", cases)
+    assert isinstance(dataset, Suggestions)
+    assert dataset.looked_at == len(cases)
+    text = json.dumps(dataset.to_dict())
     assert json.loads(text)["schema"] == "skillyard.eval-suggest/1"
     assert text == json.dumps(suggest(catalog, "log-triage", cases).to_dict())
 

@@ -54,8 +54,8 @@ def outcome(check: Check, answer: str = ANSWER, *, allow_scripts: bool = False) 
     ],
 )
 def test_a_check_says_what_it_saw(kind: str, value: str, passed: bool, evidence: str) -> None:
-    found = outcome(Check(kind, value))
-    assert (found.passed, evidence in found.evidence) == (passed, True), found.evidence
+    result = outcome(Check(kind, value))
+    assert (result.passed, evidence in result.evidence) == (passed, True), result.evidence
 
 
 @for_each(
@@ -68,17 +68,17 @@ def test_json_of_any_kind_is_found_alone_or_in_a_fence(answer: str, passed: bool
 
 def test_a_schema_is_never_fetched() -> None:
     schema = json.dumps({"$ref": "http://127.0.0.1:9/schema.json"})
-    found = outcome(Check("json_schema", schema))
-    assert found.passed is False
-    assert "the schema cannot be used" in found.evidence
+    result = outcome(Check("json_schema", schema))
+    assert result.passed is False
+    assert "the schema cannot be used" in result.evidence
 
 
 def test_evidence_is_short_and_safe_to_show() -> None:
-    found = outcome(Check("contains", "needle"), "x" * 5_000 + "\x1b[31m needle " + "y" * 5_000)
-    assert found.passed
-    assert "needle" in found.evidence
-    assert len(found.evidence) < 200
-    assert "\x1b" not in found.evidence
+    result = outcome(Check("contains", "needle"), "x" * 5_000 + "\x1b[31m needle " + "y" * 5_000)
+    assert result.passed
+    assert "needle" in result.evidence
+    assert len(result.evidence) < 200
+    assert "\x1b" not in result.evidence
 
 
 def test_a_pattern_takes_time_linear_in_the_answer() -> None:
@@ -112,13 +112,13 @@ def test_a_script_has_the_answer_and_the_files_and_nothing_of_ours(
         "print('all', 'fine')\n"
     )
     files = [InputFile("evals/x.bin", b"\x00\xff")]
-    (found,) = run_checks([check], "the answer", files, allow_scripts=True)
-    assert (found.passed, found.evidence) == (True, "exit code 0: all fine")
+    (result,) = run_checks([check], "the answer", files, allow_scripts=True)
+    assert (result.passed, result.evidence) == (True, "exit code 0: all fine")
 
 
 def test_a_failed_script_shows_what_it_printed() -> None:
-    found = outcome(script("import sys; sys.exit('two rows are missing')"), allow_scripts=True)
-    assert (found.passed, found.evidence) == (False, "exit code 1: two rows are missing")
+    result = outcome(script("import sys; sys.exit('two rows are missing')"), allow_scripts=True)
+    assert (result.passed, result.evidence) == (False, "exit code 1: two rows are missing")
 
 
 def test_a_script_is_split_without_a_shell(tmp_path: Path) -> None:
@@ -136,9 +136,9 @@ def test_a_script_is_split_without_a_shell(tmp_path: Path) -> None:
     ],
 )
 def test_a_script_that_cannot_run_fails(command: str, says: str) -> None:
-    found = outcome(Check("script", command), allow_scripts=True)
-    assert found.passed is False
-    assert says in found.evidence
+    result = outcome(Check("script", command), allow_scripts=True)
+    assert result.passed is False
+    assert says in result.evidence
 
 
 def test_a_script_without_end_is_ended_with_its_children(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,15 +149,15 @@ def test_a_script_without_end_is_ended_with_its_children(monkeypatch: pytest.Mon
         "time.sleep(60)\n"
     )
     started = time.monotonic()
-    found = outcome(script(text), allow_scripts=True)
-    assert (found.passed, found.evidence) == (False, "ended after 1 s")
+    result = outcome(script(text), allow_scripts=True)
+    assert (result.passed, result.evidence) == (False, "ended after 1 s")
     assert time.monotonic() - started < 30
 
 
 def test_a_script_that_prints_without_end_is_ended() -> None:
-    found = outcome(script("while True: print('x' * 1000)"), allow_scripts=True)
-    assert found.passed is False
-    assert len(found.evidence) < 250
+    result = outcome(script("while True: print('x' * 1000)"), allow_scripts=True)
+    assert result.passed is False
+    assert len(result.evidence) < 250
 
 
 def test_no_folder_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,18 +29,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_files_come_in_the_order_listed_and_once(folder: Path) -> None:
-    found = read_siblings(str(folder), ["references/b.md", "a.md", "./a.md", "references//b.md"])
-    assert found.files == (
+    result = read_siblings(str(folder), ["references/b.md", "a.md", "./a.md", "references//b.md"])
+    assert result.files == (
         Sibling("references/b.md", "Beta.\n", False),
         Sibling("a.md", "Alpha.\n", False),
     )
-    assert (found.missing, found.refused, found.left_out) == ((), (), ())
+    assert (result.missing, result.refused, result.left_out) == ((), (), ())
 
 
 def test_a_file_that_is_not_there_is_named(folder: Path) -> None:
-    found = read_siblings(str(folder), ["no.md", "a.md", "references/no.md"])
-    assert found.missing == ("no.md", "references/no.md")
-    assert [sibling.name for sibling in found.files] == ["a.md"]
+    result = read_siblings(str(folder), ["no.md", "a.md", "references/no.md"])
+    assert result.missing == ("no.md", "references/no.md")
+    assert [sibling.name for sibling in result.files] == ["a.md"]
 
 
 @pytest.mark.parametrize(
@@ -65,20 +65,20 @@ def test_a_file_that_is_not_there_is_named(folder: Path) -> None:
 def test_a_name_that_leads_elsewhere_is_refused_with_the_reason(
     folder: Path, name: str, why: str
 ) -> None:
-    found = read_siblings(str(folder), [name, "a.md"])
-    ((refused, reason),) = found.refused
+    result = read_siblings(str(folder), [name, "a.md"])
+    ((refused, reason),) = result.refused
     assert refused == name
     assert why in reason
-    assert [sibling.name for sibling in found.files] == ["a.md"]
+    assert [sibling.name for sibling in result.files] == ["a.md"]
 
 
 @pytest.mark.parametrize("target", ["../outside.md", "a.md", "/etc/passwd", "nowhere"])
 def test_a_link_is_refused_wherever_it_leads(folder: Path, target: str) -> None:
     (folder / "link.md").symlink_to(target)
     (folder / "linked").symlink_to(folder / "references")
-    found = read_siblings(str(folder), ["link.md", "linked/b.md"])
-    assert (found.files, found.missing) == ((), ())
-    assert [name for name, _ in found.refused] == ["link.md", "linked/b.md"]
+    result = read_siblings(str(folder), ["link.md", "linked/b.md"])
+    assert (result.files, result.missing) == ((), ())
+    assert [name for name, _ in result.refused] == ["link.md", "linked/b.md"]
 
 
 def test_a_skill_whose_own_folder_is_a_link_has_its_siblings(folder: Path, tmp_path: Path) -> None:
@@ -116,10 +116,10 @@ def test_the_file_that_crosses_the_budget_is_cut_and_marked_and_the_rest_left_ou
 ) -> None:
     (folder / "one.md").write_text("x" * 200, encoding="utf-8")
     (folder / "two.md").write_text("é" * 200, encoding="utf-8")
-    found = read_siblings(str(folder), ["one.md", "two.md", "a.md", "no.md"], 401)
-    assert [sibling.truncated for sibling in found.files] == [False, True]
-    assert found.files[1].text == "é" * 100 + "\n" + TRUNCATED
-    assert found.left_out == ("a.md", "no.md")
+    result = read_siblings(str(folder), ["one.md", "two.md", "a.md", "no.md"], 401)
+    assert [sibling.truncated for sibling in result.files] == [False, True]
+    assert result.files[1].text == "é" * 100 + "\n" + TRUNCATED
+    assert result.left_out == ("a.md", "no.md")
 
 
 def test_a_file_that_fits_exactly_is_whole(folder: Path) -> None:
@@ -148,11 +148,11 @@ def test_a_cut_text_is_the_start_of_the_whole_within_the_budget(
     folder = tmp_path_factory.mktemp("skill")
     text = text.replace("\0", "").replace("\r", "").lstrip("\ufeff")
     (folder / "x.md").write_text(text, encoding="utf-8", newline="")
-    (found,) = read_siblings(str(folder), ["x.md"], budget).files
-    kept = found.text.removesuffix(f"\n{TRUNCATED}") if found.truncated else found.text
-    assert text.startswith(kept)
-    assert len(kept.encode()) <= budget
-    assert found.truncated is (len(text.encode()) > budget)
+    (result,) = read_siblings(str(folder), ["x.md"], budget).files
+    prefix = result.text.removesuffix(f"\n{TRUNCATED}") if result.truncated else result.text
+    assert text.startswith(prefix)
+    assert len(prefix.encode()) <= budget
+    assert result.truncated is (len(text.encode()) > budget)
 
 
 @few
@@ -160,9 +160,9 @@ def test_a_cut_text_is_the_start_of_the_whole_within_the_budget(
 def test_every_distinct_name_is_accounted_for(
     tmp_path_factory: pytest.TempPathFactory, names: list[str]
 ) -> None:
-    found = read_siblings(str(tmp_path_factory.mktemp("skill")), names)
-    told = [*found.missing, *(name for name, _ in found.refused)]
-    assert found.files == ()
+    result = read_siblings(str(tmp_path_factory.mktemp("skill")), names)
+    told = [*result.missing, *(name for name, _ in result.refused)]
+    assert result.files == ()
     assert set(told) <= set(names)
     assert len(told) == len(set(told))
     assert bool(told) is bool(names)

@@ -41,9 +41,9 @@ documents = st.one_of(
 @many
 @given(documents)
 def test_no_text_makes_it_raise_and_what_comes_back_is_joined_from_its_parts(text: str) -> None:
-    found = parts(text)
-    assert all(part == part.strip() for part in found)
-    assert extract_summary(text) == ("\n".join(part for part in found if part) or None)
+    result = parts(text)
+    assert all(part == part.strip() for part in result)
+    assert extract_summary(text) == ("\n".join(part for part in result if part) or None)
 
 
 @many

@@ -25,7 +25,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Project:
+def workspace(tmp_path: Path) -> Project:
     return project(tmp_path)
 
 
@@ -44,13 +44,13 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLlm]:
 
 
 @pytest.fixture
-def run(made: Project, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(workspace: Project, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run one layer in this process: ``run("size-impact", "--runs", "2")``."""
     from skillyard.cli import main
 
     def call(layer: str, *given: str) -> Done:
         capsys.readouterr()
-        code = main(made.arguments(layer, *given))
+        code = main(workspace.arguments(layer, *given))
         left = capsys.readouterr()
         return Done(code, left.out, left.err)
 

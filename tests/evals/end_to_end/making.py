@@ -192,8 +192,8 @@ class Project:
 
     def envelope(self, results: Path | None = None) -> dict[str, Any]:
         """Return the only results file."""
-        (found,) = self.envelopes(results)
-        return found
+        (result,) = self.envelopes(results)
+        return result
 
     def entries(self, kind: str, results: Path | None = None) -> list[Path]:
         """Return the kept generations or judgements."""

@@ -35,20 +35,20 @@ prompts:
 
 
 @pytest.fixture
-def checked(made: Project) -> Project:
+def checked(workspace: Project) -> Project:
     """The project with one case file alone."""
     for name in ("rubrics", "datasets"):
-        shutil.rmtree(made.folder / "evals" / name)
+        shutil.rmtree(workspace.folder / "evals" / name)
     write(
-        made.folder,
+        workspace.folder,
         {
             "evals/tea-brewing.yaml": CASES,
             "evals/check.py": "import os; assert os.path.exists('evals/files/pot.png')\n",
         },
     )
-    (made.folder / "evals/files").mkdir()
-    (made.folder / "evals/files/pot.png").write_bytes(b"\x89PNG picture")
-    return made
+    (workspace.folder / "evals/files").mkdir()
+    (workspace.folder / "evals/files/pot.png").write_bytes(b"\x89PNG picture")
+    return workspace
 
 
 def checks_of(case: dict[str, Any], condition: str) -> list[tuple[str, bool | None]]:

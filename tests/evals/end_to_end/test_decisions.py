@@ -23,9 +23,9 @@ criteria:
 """
 
 
-def write_prompts(made: Project, count: int) -> None:
+def write_prompts(workspace: Project, count: int) -> None:
     """Leave one skill under test, with so many prompts."""
-    folder = made.folder / "evals/rubrics"
+    folder = workspace.folder / "evals/rubrics"
     for path in folder.glob("*.yaml"):
         path.unlink()
     prompts = [f"How hot and how long for cup {number} of green leaves?" for number in range(count)]
@@ -34,14 +34,14 @@ def write_prompts(made: Project, count: int) -> None:
 
 
 @pytest.fixture
-def pay(run: Run, made: Project, capsys: pytest.CaptureFixture[str]) -> Run:
+def pay(run: Run, workspace: Project, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run without ``--anyway``."""
     from skillyard.cli import main
     from tests.evals.end_to_end.making import Done
 
     def call(layer: str, *arguments: str) -> Done:
         capsys.readouterr()
-        line = made.arguments(layer, *arguments)
+        line = workspace.arguments(layer, *arguments)
         line.remove("--anyway")
         code = main(line)
         left = capsys.readouterr()
@@ -51,9 +51,9 @@ def pay(run: Run, made: Project, capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def test_a_run_that_can_decide_nothing_is_not_paid_for(
-    pay: Run, run: Run, fake: FakeLlm, made: Project
+    pay: Run, run: Run, fake: FakeLlm, workspace: Project
 ) -> None:
-    write_prompts(made, 5)
+    write_prompts(workspace, 5)
     plan = pay("effectiveness", "--dry-run")
     assert plan.code == 0
     assert "tea-brewing: 5 prompts: no outcome can count; 6 needed, about $" in plan.out
@@ -68,17 +68,17 @@ def test_a_run_that_can_decide_nothing_is_not_paid_for(
 
 
 def test_a_refusal_for_many_skills_names_some_and_counts_the_others(
-    pay: Run, made: Project
+    pay: Run, workspace: Project
 ) -> None:
-    write_prompts(made, 2)
-    skill = (made.folder / "skills/tea-brewing/SKILL.md").read_text("utf-8")
-    rubric = (made.folder / "evals/rubrics/tea-brewing.yaml").read_text("utf-8")
+    write_prompts(workspace, 2)
+    skill = (workspace.folder / "skills/tea-brewing/SKILL.md").read_text("utf-8")
+    rubric = (workspace.folder / "evals/rubrics/tea-brewing.yaml").read_text("utf-8")
     for number in range(10, 30):
         name = f"tea-{number}"
-        folder = made.folder / "skills" / name
+        folder = workspace.folder / "skills" / name
         folder.mkdir()
         (folder / "SKILL.md").write_text(skill.replace("tea-brewing", name), "utf-8")
-        path = made.folder / f"evals/rubrics/{name}.yaml"
+        path = workspace.folder / f"evals/rubrics/{name}.yaml"
         path.write_text(rubric.replace("tea-brewing", name), "utf-8")
     refused = pay("effectiveness")
     assert refused.code == 2
@@ -87,7 +87,7 @@ def test_a_refusal_for_many_skills_names_some_and_counts_the_others(
 
 
 def test_missing_prompts_cost_the_same_when_the_others_are_in_the_cache(
-    run: Run, fake: FakeLlm, made: Project
+    run: Run, fake: FakeLlm, workspace: Project
 ) -> None:
     """The stored answers are short, so the cost falls with their length; it is never null or 0."""
 
@@ -95,17 +95,19 @@ def test_missing_prompts_cost_the_same_when_the_others_are_in_the_cache(
         plan = json.loads(run("effectiveness", "--dry-run", "--json").out)
         return float(plan["verdicts"][0]["cost_of_more"])
 
-    write_prompts(made, 4)
+    write_prompts(workspace, 4)
     assert run("effectiveness").code == 0
     everything_cached = cost_of_more()
-    write_prompts(made, 5)
+    write_prompts(workspace, 5)
     one_missing = cost_of_more()
     assert one_missing > 0
     assert one_missing == pytest.approx(everything_cached / 2, rel=0.1)
 
 
-def test_the_plan_says_what_the_prompts_can_show(pay: Run, fake: FakeLlm, made: Project) -> None:
-    write_prompts(made, 10)
+def test_the_plan_says_what_the_prompts_can_show(
+    pay: Run, fake: FakeLlm, workspace: Project
+) -> None:
+    write_prompts(workspace, 10)
     (verdict,) = pay("effectiveness", "--dry-run", "--json").json["verdicts"]
     assert verdict["can_decide"] is True
     assert verdict["message"] == "10 prompts: finds a difference of 1.0 points 4 times in 5"
@@ -115,13 +117,13 @@ def test_the_plan_says_what_the_prompts_can_show(pay: Run, fake: FakeLlm, made: 
 
 
 def test_a_run_until_decided_stops_at_the_look_that_decides(
-    pay: Run, fake: FakeLlm, made: Project
+    pay: Run, fake: FakeLlm, workspace: Project
 ) -> None:
-    write_prompts(made, 200)
+    write_prompts(workspace, 200)
     fake.behaviour = "slot-b"  # in both orders, every difference is 0
     done = pay("effectiveness", "--until-decided")
     assert done.code == 0, done.err
-    envelope = made.envelope()
+    envelope = workspace.envelope()
     looks = envelope["meta"]["until_decided"]
     entry = envelope["summary"]["tea-brewing"]
     assert entry["word"] == "equivalent"
@@ -134,12 +136,12 @@ def test_a_run_until_decided_stops_at_the_look_that_decides(
 
 
 def test_from_nothing_to_a_verdict_are_two_commands_and_one_file(
-    pay: Run, fake: FakeLlm, made: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    pay: Run, fake: FakeLlm, workspace: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from skillyard.cli import main
 
     evals = tmp_path / "new"
-    skills = ["--root", str(made.folder / "skills"), "--evals-dir", str(evals)]
+    skills = ["--root", str(workspace.folder / "skills"), "--evals-dir", str(evals)]
     assert main(["eval", "init", "tea-brewing", *skills]) == 0
     (path,) = evals.iterdir()
     line = ["eval", "effectiveness", *skills, "--model", "claude-haiku-5-5"]
@@ -156,10 +158,10 @@ def test_from_nothing_to_a_verdict_are_two_commands_and_one_file(
     assert least_units(1) <= PROMPTS_THAT_FIRE, "so that its verdict can count"
 
 
-def write_case_file(made: Project, checked: int, judged: int) -> None:
+def write_case_file(workspace: Project, checked: int, judged: int) -> None:
     """Leave one skill under test, with prompts that have checks alone and prompts to judge."""
     for name in ("rubrics", "datasets"):
-        shutil.rmtree(made.folder / "evals" / name)
+        shutil.rmtree(workspace.folder / "evals" / name)
     prompts = [
         {"prompt": f"How hot is cup {number}?", "checks": [{"regex": "."}]}
         for number in range(checked)
@@ -168,11 +170,13 @@ def write_case_file(made: Project, checked: int, judged: int) -> None:
         for number in range(judged)
     ]
     text = json.dumps({"skill": "tea-brewing", "prompts": prompts})
-    (made.folder / "evals/tea-brewing.yaml").write_text(text, encoding="utf-8")
+    (workspace.folder / "evals/tea-brewing.yaml").write_text(text, encoding="utf-8")
 
 
-def test_only_judged_prompts_count_for_a_verdict(pay: Run, fake: FakeLlm, made: Project) -> None:
-    write_case_file(made, checked=5, judged=2)
+def test_only_judged_prompts_count_for_a_verdict(
+    pay: Run, fake: FakeLlm, workspace: Project
+) -> None:
+    write_case_file(workspace, checked=5, judged=2)
     planned = pay("effectiveness", "--dry-run", "--json").json
     (verdict,) = planned["verdicts"]
     assert (verdict["prompts"], verdict["can_decide"]) == (2, False)
@@ -185,9 +189,9 @@ def test_only_judged_prompts_count_for_a_verdict(pay: Run, fake: FakeLlm, made: 
 
 
 def test_a_run_without_judged_prompts_is_not_held_back(
-    pay: Run, fake: FakeLlm, made: Project
+    pay: Run, fake: FakeLlm, workspace: Project
 ) -> None:
-    write_case_file(made, checked=2, judged=0)
+    write_case_file(workspace, checked=2, judged=0)
     says = "tea-brewing: 2 prompts with checks alone: a pass rate, and no verdict of a judge"
     assert says in " ".join(pay("effectiveness", "--dry-run").out.split())
     done = pay("effectiveness")

@@ -25,30 +25,32 @@ def planned(run: Run, layer: str, *given: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_the_plan_is_what_the_run_asks(layer: str, run: Run, fake: FakeLlm, made: Project) -> None:
+def test_the_plan_is_what_the_run_asks(
+    layer: str, run: Run, fake: FakeLlm, workspace: Project
+) -> None:
     given = LAYERS[layer]
     plan = planned(run, layer, *given)
     assert not fake.log.calls
-    assert not made.results.exists()
+    assert not workspace.results.exists()
     assert run(layer, *given).code == 0
     kinds = [seen.kind for seen in fake.log.calls]
     judged = kinds.count("judge")
     assert plan["generations"] == count(len(kinds) - judged, 0)
     assert plan["judgements"] == count(judged, 0)
-    assert plan["cases"] == len(made.envelope()["cases"])
+    assert plan["cases"] == len(workspace.envelope()["cases"])
     assert plan["output_assumed"]
     assert plan["price_source"].startswith("genai-prices")
     after = planned(run, layer, *given)
     assert after["generations"] == count(0, len(kinds) - judged)
     assert after["judgements"] == count(0, judged)
     assert (after["cost_low"], after["cost_high"]) == (0, 0)
-    cost = made.envelope()["meta"]["total_cost"]
+    cost = workspace.envelope()["meta"]["total_cost"]
     assert 0 < plan["cost_low"] <= plan["cost_high"]
     assert cost <= plan["cost_high"]
 
 
-def count(to_make: int, kept: int) -> dict[str, int]:
-    return {"planned": to_make + kept, "kept": kept, "to_make": to_make}
+def count(to_make: int, cached: int) -> dict[str, int]:
+    return {"planned": to_make + cached, "kept": cached, "to_make": to_make}
 
 
 @pytest.mark.parametrize(
@@ -61,33 +63,33 @@ def test_the_plan_counts_what_is_kept(
     given: tuple[str, ...], generations: int, judgements: int, run: Run, fake: FakeLlm
 ) -> None:
     """Both orders are kept of everything, so a single one, in any seed's slots, is kept too."""
-    asked = ("size-impact", "--skill", "bread-baking")
-    assert run(*asked).code == 0
-    plan = planned(run, *asked, *given)
+    requests = ("size-impact", "--skill", "bread-baking")
+    assert run(*requests).code == 0
+    plan = planned(run, *requests, *given)
     assert plan["generations"]["to_make"] == generations
     assert plan["judgements"]["to_make"] == judgements
     before = len(fake.log.calls)
-    assert run(*asked, *given).code == 0
+    assert run(*requests, *given).code == 0
     assert len(fake.log.calls) - before == generations + judgements
 
 
-def test_costs_are_learned_from_what_is_kept(run: Run, fake: FakeLlm, made: Project) -> None:
+def test_costs_are_learned_from_what_is_kept(run: Run, fake: FakeLlm, workspace: Project) -> None:
     blind = planned(run, "size-impact")
     assert run("size-impact", "--skill", "bread-baking").code == 0
     seen = planned(run, "size-impact")
     assert blind["output_assumed"]
     assert not seen["output_assumed"]
     assert 0 < seen["cost_low"] < blind["cost_low"], "the stand-in's answers are short"
-    before = made.envelope()["meta"]["total_cost"]
+    before = workspace.envelope()["meta"]["total_cost"]
     assert run("size-impact").code == 0
-    rest = made.envelopes()[-1]["meta"]["total_cost"]
+    rest = workspace.envelopes()[-1]["meta"]["total_cost"]
     assert rest == pytest.approx(seen["cost_low"], rel=0.5)
     assert before > 0
     assert rest <= seen["cost_high"]
 
 
-def test_the_plan_tells_sizes_and_siblings(run: Run, made: Project) -> None:
-    candidates = made.folder / "evals/datasets/size_impact/candidates.yaml"
+def test_the_plan_tells_sizes_and_siblings(run: Run, workspace: Project) -> None:
+    candidates = workspace.folder / "evals/datasets/size_impact/candidates.yaml"
     text = candidates.read_text().replace(
         "siblings: [references/altitude.md]", "siblings: [references/altitude.md, references/no.md]"
     )
@@ -109,10 +111,10 @@ def test_the_plan_tells_sizes_and_siblings(run: Run, made: Project) -> None:
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_a_plan_needs_no_model(layer: str, run: Run, made: Project) -> None:
+def test_a_plan_needs_no_model(layer: str, run: Run, workspace: Project) -> None:
     given = LAYERS[layer]
     named = planned(run, layer, *given)
-    made.configure(models={})
+    workspace.configure(models={})
     plan = planned(run, layer, *given)
     assert (plan["cost_low"], plan["cost_high"], plan["unpriced"]) == (None, None, [])
     assert plan["unnamed"] == ["--model"]
@@ -124,7 +126,7 @@ def test_a_plan_needs_no_model(layer: str, run: Run, made: Project) -> None:
     assert run(layer, *given).code == 2, "a run needs one"
 
 
-def test_cases_that_cannot_be_read_are_named(run: Run, made: Project) -> None:
+def test_cases_that_cannot_be_read_are_named(run: Run, workspace: Project) -> None:
     """Otherwise a plan of four cases looks like a plan of all sixteen."""
     evals = [
         {
@@ -135,7 +137,7 @@ def test_cases_that_cannot_be_read_are_named(run: Run, made: Project) -> None:
         }
         for number in range(4)
     ]
-    path = made.folder / "evals.json"
+    path = workspace.folder / "evals.json"
     path.write_text(json.dumps({"skill_name": "tea-brewing", "evals": evals}))
     done = run("effectiveness", str(path), "--dry-run", "--json")
     assert (done.code, done.json["cases"]) == (0, 1)
@@ -156,17 +158,17 @@ def test_a_price_that_nobody_knows_is_said(run: Run) -> None:
     )
 
 
-def test_a_negative_of_no_group_is_planned_for_every_group(run: Run, made: Project) -> None:
-    groups = made.folder / "evals/datasets/confusion/groups.jsonl"
+def test_a_negative_of_no_group_is_planned_for_every_group(run: Run, workspace: Project) -> None:
+    groups = workspace.folder / "evals/datasets/confusion/groups.jsonl"
     lines = groups.read_text("utf-8").replace("c-", "d-").replace("kitchen", "second")
     (groups.parent / "second.jsonl").write_text(lines, encoding="utf-8")
     cases = planned(run, "confusion")["cases"]
     assert run("confusion").code == 0
-    assert cases == len(made.envelope()["cases"]) == 12
+    assert cases == len(workspace.envelope()["cases"]) == 12
 
 
 @pytest.mark.slow
-def test_a_dry_run_loads_no_library_of_a_provider(made: Project) -> None:
+def test_a_dry_run_loads_no_library_of_a_provider(workspace: Project) -> None:
     program = (
         "import sys\n"
         "from skillyard.cli import main\n"
@@ -174,7 +176,7 @@ def test_a_dry_run_loads_no_library_of_a_provider(made: Project) -> None:
         "heavy = {'anthropic', 'openai', 'scipy', 'jinja2'} & set(sys.modules)\n"
         "sys.exit(f'loaded: {heavy}' if heavy else code)\n"
     )
-    line = made.arguments("size-impact", "--dry-run")
+    line = workspace.arguments("size-impact", "--dry-run")
     done = subprocess.run(
         [sys.executable, "-c", program, *line],
         check=False,
@@ -188,8 +190,8 @@ def test_a_dry_run_loads_no_library_of_a_provider(made: Project) -> None:
     assert "28 judgements" in done.stdout
 
 
-def test_wrong_cases_are_told_by_a_dry_run_too(run: Run, made: Project) -> None:
-    rubric = made.folder / "evals/rubrics/tea-brewing.yaml"
+def test_wrong_cases_are_told_by_a_dry_run_too(run: Run, workspace: Project) -> None:
+    rubric = workspace.folder / "evals/rubrics/tea-brewing.yaml"
     rubric.write_text(rubric.read_text().replace("weight: 0.6", "weight: 0.9"))
     done = run("effectiveness", "--dry-run")
     assert done.code == 2

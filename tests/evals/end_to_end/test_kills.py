@@ -20,7 +20,7 @@ from skillyard_testkit.fake_llm.call_log import CallLog
 from skillyard_testkit.messages import Request, Response
 from tests.evals.end_to_end.conftest import Run
 from tests.evals.end_to_end.making import KEY, Project, project
-from tests.evals.end_to_end.test_replay import found
+from tests.evals.end_to_end.test_replay import result
 
 SOAK = os.environ.get("SKILLYARD_SOAK") == "1"
 REQUESTS = 42
@@ -40,12 +40,12 @@ class Trap(FakeLlm):
         self.act: Callable[[], None] = lambda: None
         self._one = Lock()
 
-    def respond(self, asked: Request) -> Response:
+    def respond(self, requests: Request) -> Response:
         with self._one:
             self.came += 1
             if self.came == self.at:
                 self.act()
-        return super().respond(asked)
+        return super().respond(requests)
 
     def answered(self) -> Counter[str]:
         """Return how often each request was answered, by its body.
@@ -68,18 +68,18 @@ def trap(monkeypatch: pytest.MonkeyPatch) -> Iterator[Trap]:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Project:
+def workspace(tmp_path: Path) -> Project:
     """The project, answered by the library that is imported faster."""
-    made = project(tmp_path)
-    made.configure(provider="openai", models=MODELS)
-    return made
+    workspace = project(tmp_path)
+    workspace.configure(provider="openai", models=MODELS)
+    return workspace
 
 
-def start(made: Project, *given: str) -> subprocess.Popen[str]:
+def start(workspace: Project, *given: str) -> subprocess.Popen[str]:
     """Start a run as a process of its own."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     return subprocess.Popen(
-        [sys.executable, "-m", "skillyard", *made.arguments(LAYER, *given)],
+        [sys.executable, "-m", "skillyard", *workspace.arguments(LAYER, *given)],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -93,11 +93,11 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
 
 
 def stopped_at(
-    trap: Trap, made: Project, request: int, number: int, *given: str
+    trap: Trap, workspace: Project, request: int, number: int, *given: str
 ) -> tuple[int, str]:
     """Run until the n-th request comes, and send a signal then."""
     trap.at = request
-    process = start(made, *given)
+    process = start(workspace, *given)
     trap.act = lambda: process.send_signal(number)
     return ended(process)
 
@@ -109,22 +109,22 @@ def figures(envelope: dict[str, Any]) -> dict[str, Any]:
         {name: value for name, value in case.items() if name not in left_out}
         for case in envelope["cases"]
     ]
-    return {"summary": envelope["summary"], "artifacts": found(envelope), "cases": cases}
+    return {"summary": envelope["summary"], "artifacts": result(envelope), "cases": cases}
 
 
 @pytest.fixture
-def whole(tmp_path: Path, made: Project, trap: Trap, run: Run) -> dict[str, Any]:
+def whole(tmp_path: Path, workspace: Project, trap: Trap, run: Run) -> dict[str, Any]:
     """The results of a run that nobody stopped; the stand-in forgets it."""
     elsewhere = tmp_path / "whole"
     assert run(LAYER, "--output-dir", str(elsewhere)).code == 0
     assert trap.came == REQUESTS
     trap.came = 0
     trap.log = CallLog()
-    return figures(made.envelope(elsewhere))
+    return figures(workspace.envelope(elsewhere))
 
 
-def last_run(made: Project) -> str:
-    lines = (made.results / "events.jsonl").read_text().splitlines()
+def last_run(workspace: Project) -> str:
+    lines = (workspace.results / "events.jsonl").read_text().splitlines()
     return str(json.loads(lines[0])["run_id"])
 
 
@@ -135,17 +135,17 @@ def test_a_killed_run_is_finished_without_paying_twice(
     request_number: int,
     concurrency: int,
     trap: Trap,
-    made: Project,
+    workspace: Project,
     run: Run,
     whole: dict[str, Any],
 ) -> None:
     """Twice is paid only what was in flight when the power went."""
     width = ("--concurrency", str(concurrency))
-    code, _ = stopped_at(trap, made, request_number, signal.SIGKILL, *width)
+    code, _ = stopped_at(trap, workspace, request_number, signal.SIGKILL, *width)
     assert code == -signal.SIGKILL
-    assert not list(made.results.glob("*_2*.json")), "no results of half a run"
-    run_id = last_run(made)
-    events = made.results / "events.jsonl"
+    assert not list(workspace.results.glob("*_2*.json")), "no results of half a run"
+    run_id = last_run(workspace)
+    events = workspace.results / "events.jsonl"
     events.write_bytes(events.read_bytes() + b'{"event":"case","run_')  # as a kill may leave it
     before = sum(trap.answered().values())
     done = run(LAYER, *width, "--resume", run_id)
@@ -156,7 +156,7 @@ def test_a_killed_run_is_finished_without_paying_twice(
     twice = sum(count - 1 for count in answered.values())
     assert twice <= concurrency
     assert sum(answered.values()) - before <= REQUESTS - before + concurrency
-    envelope = made.envelope()
+    envelope = workspace.envelope()
     meta = envelope["meta"]
     assert meta["run_id"] == run_id
     assert 0 < meta["lost_calls"] <= concurrency
@@ -168,11 +168,11 @@ def test_a_killed_run_is_finished_without_paying_twice(
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_writes_what_it_has(
-    number: int, trap: Trap, made: Project, run: Run, whole: dict[str, Any]
+    number: int, trap: Trap, workspace: Project, run: Run, whole: dict[str, Any]
 ) -> None:
-    code, err = stopped_at(trap, made, 20, number)
+    code, err = stopped_at(trap, workspace, 20, number)
     assert code == 3, err
-    envelope = made.envelope()
+    envelope = workspace.envelope()
     meta = envelope["meta"]
     assert (meta["aborted"], meta["stop_reason"]) == (True, "interrupted")
     assert len(envelope["cases"]) == 14
@@ -184,14 +184,14 @@ def test_an_interrupted_run_writes_what_it_has(
     assert "Traceback" not in err
     assert run(LAYER, "--resume", meta["run_id"]).code == 0
     assert sorted(trap.answered().values()) == [1] * REQUESTS, "what was in flight was waited for"
-    assert figures(made.envelope()) == whole
+    assert figures(workspace.envelope()) == whole
 
 
 @pytest.mark.slow
-def test_a_second_interrupt_ends_it_at_once(trap: Trap, made: Project) -> None:
+def test_a_second_interrupt_ends_it_at_once(trap: Trap, workspace: Project) -> None:
     """Even where an answer never comes."""
     trap.at = 10
-    process = start(made, "--concurrency", "1")
+    process = start(workspace, "--concurrency", "1")
 
     def interrupt() -> None:
         trap.latency_s = 3_600.0
@@ -208,28 +208,28 @@ def test_a_second_interrupt_ends_it_at_once(trap: Trap, made: Project) -> None:
     assert code == 3
     assert "interrupted" in err
     assert "1 request gave no result and may have been billed, at most $" in err
-    assert f"a resume of {last_run(made)} counts this as spent" in err
-    assert len(made.entries("generations")) + len(made.entries("judgements")) == 9
+    assert f"a resume of {last_run(workspace)} counts this as spent" in err
+    assert len(workspace.entries("generations")) + len(workspace.entries("judgements")) == 9
 
 
 @pytest.mark.slow
 def test_two_runs_that_share_a_folder_pay_once(
-    trap: Trap, made: Project, run: Run, whole: dict[str, Any]
+    trap: Trap, workspace: Project, run: Run, whole: dict[str, Any]
 ) -> None:
     """The second one begins when the first one has begun to ask."""
     begun = Event()
     trap.at, trap.act = 1, begun.set
-    other = start(made)
+    other = start(workspace)
     assert begun.wait(240)
     assert run(LAYER).code == 0
     assert ended(other)[0] == 0
     assert sorted(trap.answered().values()) == [1] * REQUESTS
-    both = made.envelopes()
+    both = workspace.envelopes()
     assert [figures(each) for each in both] == [whole, whole]
     calls = [each["meta"]["calls"] for each in both]
     assert sum(calls) == REQUESTS
     assert both[0]["meta"]["run_id"] != both[1]["meta"]["run_id"]
-    lines = (made.results / "events.jsonl").read_text().splitlines()
+    lines = (workspace.results / "events.jsonl").read_text().splitlines()
     events = Counter((json.loads(line)["run_id"], json.loads(line)["event"]) for line in lines)
     calls = [events.pop((each["meta"]["run_id"], "reserved"), 0) for each in both]
     assert sum(calls) == REQUESTS
@@ -238,18 +238,18 @@ def test_two_runs_that_share_a_folder_pay_once(
 
 
 @pytest.mark.slow
-def test_two_runs_make_anew_what_each_was_told_to(trap: Trap, made: Project) -> None:
-    assert ended(start(made, "--skill", "bread-baking"))[0] == 0
+def test_two_runs_make_anew_what_each_was_told_to(trap: Trap, workspace: Project) -> None:
+    assert ended(start(workspace, "--skill", "bread-baking"))[0] == 0
     first = sum(trap.answered().values())
-    runs = [start(made, "--skill", "bread-baking", "--regenerate") for _ in range(2)]
+    runs = [start(workspace, "--skill", "bread-baking", "--regenerate") for _ in range(2)]
     assert [ended(each)[0] for each in runs] == [0, 0]
     assert sum(trap.answered().values()) == 3 * first
-    for path in (*made.entries("generations"), *made.entries("judgements")):
+    for path in (*workspace.entries("generations"), *workspace.entries("judgements")):
         json.loads(path.read_text("utf-8"))
 
 
-def test_a_folder_that_cannot_be_written_is_said(trap: Trap, made: Project, run: Run) -> None:
-    blocked = made.folder / "blocked"
+def test_a_folder_that_cannot_be_written_is_said(trap: Trap, workspace: Project, run: Run) -> None:
+    blocked = workspace.folder / "blocked"
     blocked.write_text("a file")
     done = run(LAYER, "--output-dir", str(blocked))
     assert done.code == 2
@@ -267,7 +267,7 @@ def test_events_of_a_killed_run_are_read(tmp_path: Path) -> None:
         events.close()
         with (tmp_path / "events.jsonl").open("ab") as file:
             file.write(b'{"event":"ca')
-    said: list[str] = []
-    assert [event["run_id"] for event in read_events(str(tmp_path), said.append)] == ["a", "b"]
-    assert len(said) == 2
-    assert "events.jsonl:2" in said[0]
+    warnings: list[str] = []
+    assert [event["run_id"] for event in read_events(str(tmp_path), warnings.append)] == ["a", "b"]
+    assert len(warnings) == 2
+    assert "events.jsonl:2" in warnings[0]

@@ -44,11 +44,13 @@ def no_network(fake: FakeLlm) -> Iterator[Callable[[], None]]:
         yield close
 
 
-def moved(made: Project, to: Path) -> Project:
+def moved(workspace: Project, to: Path) -> Project:
     """Copy everything to another machine, as far as a folder can be one, and leave nothing."""
-    shutil.copytree(made.folder, to, ignore=lambda _, names: [to.name] if to.name in names else [])
+    shutil.copytree(
+        workspace.folder, to, ignore=lambda _, names: [to.name] if to.name in names else []
+    )
     for name in ("results", "skills", "evals"):
-        shutil.rmtree(made.folder / name)
+        shutil.rmtree(workspace.folder / name)
     return Project(to)
 
 
@@ -62,10 +64,10 @@ def told(envelope: dict[str, Any]) -> dict[str, Any]:
         *("run_calls", "run_cost", "lost_calls", "lost_cost"),
     )
     meta = {name: value for name, value in envelope["meta"].items() if name not in paid}
-    return {**envelope, "cases": cases, "meta": meta, "artifacts": found(envelope)}
+    return {**envelope, "cases": cases, "meta": meta, "artifacts": result(envelope)}
 
 
-def found(envelope: dict[str, Any]) -> dict[str, Any]:
+def result(envelope: dict[str, Any]) -> dict[str, Any]:
     """Return the artifacts without what the run paid."""
     return {name: value for name, value in envelope["artifacts"].items() if name != "cost"}
 
@@ -75,17 +77,17 @@ def test_a_copy_replays_to_the_same_results(
     layer: str,
     run: Run,
     fake: FakeLlm,
-    made: Project,
+    workspace: Project,
     no_network: Callable[[], None],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert run(layer, *LAYERS[layer]).code == 0
-    first = made.envelope()
+    first = workspace.envelope()
     assert first["meta"]["backend"] == "fake"
     assert first["meta"]["calls"] > 0
-    asked = len(fake.log.calls)
-    elsewhere = moved(made, tmp_path / "elsewhere")
+    requests = len(fake.log.calls)
+    elsewhere = moved(workspace, tmp_path / "elsewhere")
     no_network()
     done = command(elsewhere, capsys, layer, "--replay")
     assert done.code == 0, done.err
@@ -95,14 +97,14 @@ def test_a_copy_replays_to_the_same_results(
     assert (meta["calls"], meta["total_cost"]) == (0, 0.0)
     assert meta["cost_of_cached"] == pytest.approx(first["meta"]["total_cost"], abs=2e-6)
     assert meta["backend"] == "fake", "who answered does not change by being kept"
-    assert len(fake.log.calls) == asked
+    assert len(fake.log.calls) == requests
 
 
-def command(made: Project, capsys: pytest.CaptureFixture[str], *line: str) -> Done:
+def command(workspace: Project, capsys: pytest.CaptureFixture[str], *line: str) -> Done:
     from skillyard.cli import main
 
     capsys.readouterr()
-    code = main(made.arguments(*line))
+    code = main(workspace.arguments(*line))
     left = capsys.readouterr()
     return Done(code, left.out, left.err)
 
@@ -112,7 +114,7 @@ def test_a_replays_report_is_the_same_byte_for_byte(
     format: str,
     run: Run,
     fake: FakeLlm,
-    made: Project,
+    workspace: Project,
     no_network: Callable[[], None],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -122,16 +124,16 @@ def test_a_replays_report_is_the_same_byte_for_byte(
     assert run("effectiveness").code == 0
     no_network()
     assert run("effectiveness", "--replay", "--format", format).code == 0
-    here = plain(made)
-    elsewhere = moved(made, tmp_path / "elsewhere")
+    here = plain(workspace)
+    elsewhere = moved(workspace, tmp_path / "elsewhere")
     assert command(elsewhere, capsys, "effectiveness", "--replay", "--format", format).code == 0
     assert plain(elsewhere) == here
 
 
-def plain(made: Project) -> str:
+def plain(workspace: Project) -> str:
     """Return the latest report without what belongs to its run alone."""
-    meta = made.envelopes()[-1]["meta"]
-    paths = sorted((made.folder / "evals/reports").glob(f"{meta['run_id']}*"))
+    meta = workspace.envelopes()[-1]["meta"]
+    paths = sorted((workspace.folder / "evals/reports").glob(f"{meta['run_id']}*"))
     assert paths
     report = "".join(path.read_text("utf-8") for path in paths).replace(meta["run_id"], "RUN")
     report = report.replace(meta["timestamp"].removesuffix("Z"), "TIME")
@@ -140,18 +142,18 @@ def plain(made: Project) -> str:
 
 
 def test_what_is_missing_is_listed(
-    run: Run, fake: FakeLlm, made: Project, no_network: Callable[[], None]
+    run: Run, fake: FakeLlm, workspace: Project, no_network: Callable[[], None]
 ) -> None:
     assert run("effectiveness").code == 0
-    gone = [made.entries("generations")[0], made.entries("judgements")[0]]
+    gone = [workspace.entries("generations")[0], workspace.entries("judgements")[0]]
     for path in gone:
         path.unlink()
     no_network()
     done = run("effectiveness", "--replay")
     assert done.code == 3
-    names = [path.relative_to(made.results).as_posix() for path in gone]
+    names = [path.relative_to(workspace.results).as_posix() for path in gone]
     assert names[0] in done.err
-    envelope = made.envelopes()[-1]
+    envelope = workspace.envelopes()[-1]
     assert envelope["meta"]["missing"] >= 1
     errors = [error["kind"] for case in envelope["cases"] for error in case["errors"]]
     assert "missing" in errors
@@ -161,28 +163,30 @@ def test_what_is_missing_is_listed(
     assert not gone[0].exists(), "a replay makes nothing"
 
 
-def test_a_replay_of_nothing_is_wrong_use(run: Run, made: Project) -> None:
+def test_a_replay_of_nothing_is_wrong_use(run: Run, workspace: Project) -> None:
     done = run("effectiveness", "--replay")
     assert done.code == 2
     assert "nothing to replay" in done.err
 
 
 def test_a_replay_takes_the_settings_of_the_latest_run_of_its_layer(
-    run: Run, fake: FakeLlm, made: Project, no_network: Callable[[], None]
+    run: Run, fake: FakeLlm, workspace: Project, no_network: Callable[[], None]
 ) -> None:
     given = ("--seed", "7", "--orders", "single", "--skill", "tea-brewing", "--runs", "2")
     assert run("effectiveness", *given).code == 0
     assert run("size-impact", "--skill", "bread-baking").code == 0
     no_network()
     assert run("effectiveness", "--replay").code == 0
-    meta = [each["meta"] for each in made.envelopes() if each["meta"]["eval_type"][0] == "e"][-1]
+    meta = [each["meta"] for each in workspace.envelopes() if each["meta"]["eval_type"][0] == "e"][
+        -1
+    ]
     assert (meta["seed"], meta["orders"], meta["skill"], meta["runs"]) == (
         *(7, "single", "tea-brewing", 2),
     )
 
 
 def test_failed_judgements_replay_as_they_were(
-    run: Run, fake: FakeLlm, made: Project, no_network: Callable[[], None]
+    run: Run, fake: FakeLlm, workspace: Project, no_network: Callable[[], None]
 ) -> None:
     from skillyard_testkit.fake_llm import faults
 
@@ -190,14 +194,14 @@ def test_failed_judgements_replay_as_they_were(
     assert run("effectiveness", "--concurrency", "1").code == 0
     no_network()
     assert run("effectiveness", "--replay").code == 0
-    first, second = made.envelopes()
+    first, second = workspace.envelopes()
     assert told(first) == told(second)
     assert sum(bool(case["errors"]) for case in second["cases"]) == 1
 
 
 @pytest.mark.slow
 def test_a_replay_needs_none_of_the_providers_libraries(
-    run: Run, fake: FakeLlm, made: Project
+    run: Run, fake: FakeLlm, workspace: Project
 ) -> None:
     assert run("effectiveness", "--skill", "coffee-roasting").code == 0
     program = (
@@ -207,7 +211,7 @@ def test_a_replay_needs_none_of_the_providers_libraries(
         "from skillyard.cli import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
-    line = made.arguments("effectiveness", "--replay")
+    line = workspace.arguments("effectiveness", "--replay")
     done = subprocess.run(
         [sys.executable, "-c", program, *line],
         check=False,
@@ -221,14 +225,14 @@ def test_a_replay_needs_none_of_the_providers_libraries(
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])
 def test_a_run_without_a_network_knows_what_the_library_would_send(
-    provider: str, run: Run, fake: FakeLlm, made: Project, no_network: Callable[[], None]
+    provider: str, run: Run, fake: FakeLlm, workspace: Project, no_network: Callable[[], None]
 ) -> None:
     """The key of an entry holds every parameter: one that differs would be a miss."""
     pytest.importorskip(provider)
     models = {"anthropic": "claude-haiku-5-5", "openai": "gpt-4.1-mini"}
-    made.configure(provider=provider, models={"generation": models[provider]}, temperature=0.5)
+    workspace.configure(provider=provider, models={"generation": models[provider]}, temperature=0.5)
     assert run("effectiveness", "--skill", "coffee-roasting").code == 0
     no_network()
     assert run("effectiveness", "--replay").code == 0
-    sent = [each["meta"]["temperature_sent"] for each in made.envelopes()]
-    assert sent == [None, None] if provider == "anthropic" else sent == [0.5, 0.5]
+    parameters = [each["meta"]["temperature_sent"] for each in workspace.envelopes()]
+    assert parameters == [None, None] if provider == "anthropic" else parameters == [0.5, 0.5]

@@ -26,41 +26,43 @@ TYPES = {
 }
 
 
-def in_folder(made: Project, name: str) -> tuple[tuple[str, str], Path]:
-    path = made.folder / name
+def in_folder(workspace: Project, name: str) -> tuple[tuple[str, str], Path]:
+    path = workspace.folder / name
     return ("--output-dir", str(path)), path
 
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_concurrency_changes_nothing_but_the_time(
-    layer: str, run: Run, fake: FakeLlm, made: Project
+    layer: str, run: Run, fake: FakeLlm, workspace: Project
 ) -> None:
     results = []
     for width in ("1", "8"):
-        where, path = in_folder(made, width)
+        where, path = in_folder(workspace, width)
         assert run(layer, *LAYERS[layer], "--concurrency", width, *where).code == 0
-        results.append(made.envelope(path))
+        results.append(workspace.envelope(path))
     first, second = map(told, results)
     assert first == second
     costs = [[case["cost"] for case in each["cases"]] for each in results]
     assert costs[0] == costs[1], "a shared answer is always paid for by the same case"
 
 
-def test_the_seed_makes_the_slots_and_nothing_else(run: Run, fake: FakeLlm, made: Project) -> None:
+def test_the_seed_makes_the_slots_and_nothing_else(
+    run: Run, fake: FakeLlm, workspace: Project
+) -> None:
     slots = []
     for number, seed in enumerate(("1", "1", "2")):
-        where, path = in_folder(made, f"run-{number}")
+        where, path = in_folder(workspace, f"run-{number}")
         assert run("size-impact", "--seed", seed, "--orders", "single", *where).code == 0
-        envelope = made.envelope(path)
+        envelope = workspace.envelope(path)
         assert envelope["meta"]["seed"] == int(seed)
         slots.append({c["id"]: (c["ab_assignment"], c["case_seed"]) for c in envelope["cases"]})
     assert slots[0] == slots[1] != slots[2]
 
 
-def test_single_orders_are_balanced_over_runs(run: Run, fake: FakeLlm, made: Project) -> None:
+def test_single_orders_are_balanced_over_runs(run: Run, fake: FakeLlm, workspace: Project) -> None:
     assert run("size-impact", "--orders", "single", "--runs", "2").code == 0
     cells: dict[str, list[str]] = {}
-    for case in made.envelope()["cases"]:
+    for case in workspace.envelope()["cases"]:
         assert len(case["orders"]) == 1
         assert case["position_consistent"] is None
         cell = f"{case['skill_name']}/{case['prompt_index']}/{case['comparison']}"
@@ -68,9 +70,9 @@ def test_single_orders_are_balanced_over_runs(run: Run, fake: FakeLlm, made: Pro
     assert all(len({*firsts}) == 2 for firsts in cells.values()), "each side stood first once"
 
 
-def test_both_orders_are_judged_and_merged(run: Run, fake: FakeLlm, made: Project) -> None:
+def test_both_orders_are_judged_and_merged(run: Run, fake: FakeLlm, workspace: Project) -> None:
     assert run("size-impact").code == 0
-    for case in made.envelope()["cases"]:
+    for case in workspace.envelope()["cases"]:
         first, second = (order["ab_assignment"] for order in case["orders"])
         assert case["ab_assignment"] == first == {"A": second["B"], "B": second["A"]}
         scores = [order["scores"] for order in case["orders"]]
@@ -80,9 +82,9 @@ def test_both_orders_are_judged_and_merged(run: Run, fake: FakeLlm, made: Projec
         assert case["winner"] == (winners.pop() if len(winners) == 1 else "tie")
 
 
-def test_the_results_say_what_was_run(run: Run, fake: FakeLlm, made: Project) -> None:
+def test_the_results_say_what_was_run(run: Run, fake: FakeLlm, workspace: Project) -> None:
     assert run("size-impact", "--limit", "3").code == 0
-    envelope = made.envelope()
+    envelope = workspace.envelope()
     meta = envelope["meta"]
     assert re.fullmatch(r"\d{8}T\d{6}Z-[0-9a-f]+", meta["run_id"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", meta["timestamp"])
@@ -105,11 +107,13 @@ def test_the_results_say_what_was_run(run: Run, fake: FakeLlm, made: Project) ->
         assert case["run_id"] == meta["run_id"]
         assert case["timestamp"] == meta["timestamp"]
         for name, path in case["generations"].items():
-            text = json.loads((made.results / path).read_text("utf-8"))["text"]
+            text = json.loads((workspace.results / path).read_text("utf-8"))["text"]
             assert len(text) == case["lengths"][name]
         assert len(case["judgements"]) == 2
-        assert all((made.results / path).is_file() for path in case["judgements"])
-    events = [json.loads(line) for line in (made.results / "events.jsonl").read_text().splitlines()]
+        assert all((workspace.results / path).is_file() for path in case["judgements"])
+    events = [
+        json.loads(line) for line in (workspace.results / "events.jsonl").read_text().splitlines()
+    ]
     calls = [event for event in events if event["event"] in ("reserved", "settled")]
     assert [event["event"] for event in events if event not in calls] == [
         "start", *["case"] * len(envelope["cases"]), "end",
@@ -118,28 +122,28 @@ def test_the_results_say_what_was_run(run: Run, fake: FakeLlm, made: Project) ->
     assert {event["run_id"] for event in events} == {meta["run_id"]}
 
 
-def test_terminal_report_and_summary_have_one_f1(run: Run, made: Project) -> None:
+def test_terminal_report_and_summary_have_one_f1(run: Run, workspace: Project) -> None:
     """Of seven cases that expect a skill one finds none; three expect none and get none."""
-    path = made.folder / "evals/datasets/activation/all.jsonl"
+    path = workspace.folder / "evals/datasets/activation/all.jsonl"
     lost = {**json.loads(path.read_text().splitlines()[0]), "id": "p-7", "user_prompt": "xyzzy"}
     path.write_text(path.read_text() + json.dumps(lost) + "\n")
     done = run("activation", "--format", "md")
-    summary = made.envelope()["summary"]
+    summary = workspace.envelope()["summary"]
     assert summary["_overall"]["f1"] == pytest.approx(6 / 7, abs=1e-6)
     f1_of = {
         skill: re.search(rf"^{skill} .*  (\d\.\d\d) ", done.out, re.MULTILINE)
         for skill in ("bread-baking", "coffee-roasting", "tea-brewing")
     }
-    assert [found and found[1] for found in f1_of.values()] == ["1.00", "1.00", "0.67"]
+    assert [result and result[1] for result in f1_of.values()] == ["1.00", "1.00", "0.67"]
     assert "L3: F1 0.86, " in done.out
-    report = next((made.folder / "evals").glob("reports/*.md")).read_text()
+    report = next((workspace.folder / "evals").glob("reports/*.md")).read_text()
     assert "F1 0.86, " in report
     assert re.search(r"`tea-brewing` .* 0\\?\.67 \|", report)
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])
 def test_two_servers_with_one_model_name_share_no_answer(
-    provider: str, run: Run, fake: FakeLlm, made: Project
+    provider: str, run: Run, fake: FakeLlm, workspace: Project
 ) -> None:
     """They differ by their port alone, as two local models do."""
     given = ("--skill", "bread-baking", "--provider", provider, "--max-calls", "99")
@@ -151,16 +155,18 @@ def test_two_servers_with_one_model_name_share_no_answer(
         assert planned["generations"]["kept"] == planned["judgements"]["kept"] == 0
         assert run("size-impact", *given, "--base-url", address).code == 0
         assert len(other.log.calls) == requests
-        last = made.envelopes()[-1]["meta"]
+        last = workspace.envelopes()[-1]["meta"]
         assert (last["cache_hits"], last["host"]) == (0, address)
     assert run("size-impact", *given).code == 0
     assert len(fake.log.calls) == requests, "the first server's answers are still used"
 
 
-def test_an_answer_without_a_skill_is_shared_by_all(run: Run, fake: FakeLlm, made: Project) -> None:
+def test_an_answer_without_a_skill_is_shared_by_all(
+    run: Run, fake: FakeLlm, workspace: Project
+) -> None:
     prompt = "What about water?"
     write(
-        made.folder,
+        workspace.folder,
         {
             "evals/datasets/size_impact/candidates.yaml": "candidates:\n"
             + "".join(
@@ -173,7 +179,7 @@ def test_an_answer_without_a_skill_is_shared_by_all(run: Run, fake: FakeLlm, mad
     assert plan["generations"]["planned"] == 3 * 2 + 1
     assert run("size-impact", "--concurrency", "8").code == 0
     assert sum(seen.kind == "generation" for seen in fake.log.calls) == 7
-    bare = {case["generations"]["baseline"] for case in made.envelope()["cases"]
+    bare = {case["generations"]["baseline"] for case in workspace.envelope()["cases"]
             if "baseline" in case["generations"]}  # fmt: skip
     assert len(bare) == 1
     assert bare.pop().startswith("generations/_without_skill/")
@@ -190,31 +196,31 @@ def test_an_answer_without_a_skill_is_shared_by_all(run: Run, fake: FakeLlm, mad
     ],
 )
 def test_what_no_case_is_about_is_wrong_use(
-    layer: str, flag: str, near: str, hint: str, run: Run, made: Project
+    layer: str, flag: str, near: str, hint: str, run: Run, workspace: Project
 ) -> None:
     done = run(layer, flag, near)
     assert done.code == 2
     assert hint in done.err
     assert near in done.err
-    assert not made.results.exists()
+    assert not workspace.results.exists()
 
 
 @pytest.mark.parametrize("layer", ["size-impact", "effectiveness"])
-def test_one_skill_alone(layer: str, run: Run, fake: FakeLlm, made: Project) -> None:
+def test_one_skill_alone(layer: str, run: Run, fake: FakeLlm, workspace: Project) -> None:
     assert run(layer, "--skill", "tea-brewing").code == 0
-    envelope = made.envelope()
+    envelope = workspace.envelope()
     assert {case["skill_name"] for case in envelope["cases"]} == {"tea-brewing"}
     assert envelope["meta"]["skill"] == "tea-brewing"
     assert {*envelope["summary"]} == {"tea-brewing", "_overall"}
 
 
-def test_a_sample_is_drawn_by_seed_and_keeps_both_kinds(run: Run, made: Project) -> None:
+def test_a_sample_is_drawn_by_seed_and_keeps_both_kinds(run: Run, workspace: Project) -> None:
     """With our own scorer, which asks no model."""
     drawn = []
     for number, seed in enumerate(("1", "1", "2", "3", "4")):
-        where, path = in_folder(made, f"run-{number}")
+        where, path = in_folder(workspace, f"run-{number}")
         assert run("activation", "--limit", "2", "--seed", seed, *where).code == 0
-        envelope = made.envelope(path)
+        envelope = workspace.envelope(path)
         assert envelope["meta"]["limit"] == 2
         assert envelope["meta"]["backend"] == "none"
         assert sorted(case["should_activate"] for case in envelope["cases"]) == [False, True]
@@ -223,12 +229,12 @@ def test_a_sample_is_drawn_by_seed_and_keeps_both_kinds(run: Run, made: Project)
     assert len({*drawn}) > 1
 
 
-def test_scorers_ask_nobody_and_need_no_model(run: Run, made: Project) -> None:
-    made.configure(models={})
+def test_scorers_ask_nobody_and_need_no_model(run: Run, workspace: Project) -> None:
+    workspace.configure(models={})
     for layer in ("activation", "confusion"):
         done = run(layer, "--runs", "2")
         assert done.code == 0, done.err
-    for envelope in made.envelopes():
+    for envelope in workspace.envelopes():
         meta = envelope["meta"]
         assert (meta["backend"], meta["model"], meta["calls"]) == ("none", None, 0)
         assert meta["router"] == "hybrid"
@@ -236,37 +242,39 @@ def test_scorers_ask_nobody_and_need_no_model(run: Run, made: Project) -> None:
         for case in envelope["cases"]:
             runs[case["run_index"]].append((case["id"], case["picked"], case["passed"]))
         assert runs[0] == runs[1]
-    assert not made.entries("generations")
+    assert not workspace.entries("generations")
 
 
-def test_models_have_to_be_named(run: Run, fake: FakeLlm, made: Project) -> None:
-    made.configure(models={})
+def test_models_have_to_be_named(run: Run, fake: FakeLlm, workspace: Project) -> None:
+    workspace.configure(models={})
     done = run("size-impact")
     assert done.code == 2
     assert "--model" in done.err
     assert run("size-impact", "--model", "claude-haiku-5-5", "--skill", "bread-baking").code == 0
-    assert made.envelope()["meta"]["judge_model"] == "claude-haiku-5-5"
+    assert workspace.envelope()["meta"]["judge_model"] == "claude-haiku-5-5"
 
 
-def test_a_run_without_a_usable_case_says_so(run: Run, fake: FakeLlm, made: Project) -> None:
+def test_a_run_without_a_usable_case_says_so(run: Run, fake: FakeLlm, workspace: Project) -> None:
     from skillyard_testkit.fake_llm import faults
 
     fake.faults.add(faults.NAMED["refusal"](), times=None)
     done = run("effectiveness")
     assert done.code == 4
     assert "no case has a result" in done.err
-    assert made.envelope()["meta"]["degraded"]
+    assert workspace.envelope()["meta"]["degraded"]
 
 
-def test_more_judges_are_compared_with_the_first(run: Run, fake: FakeLlm, made: Project) -> None:
+def test_more_judges_are_compared_with_the_first(
+    run: Run, fake: FakeLlm, workspace: Project
+) -> None:
     models = {
         "generation": "claude-haiku-5-5",
         "judge": "claude-sonnet-5-5",
         "more_judges": ["claude-opus-5-5"],
     }
-    made.configure(models=models)
+    workspace.configure(models=models)
     assert run("effectiveness", "--skill", "coffee-roasting").code == 0
-    (case,) = made.envelope()["cases"]
+    (case,) = workspace.envelope()["cases"]
     assert len(case["judgements"]) == 4
     assert case["more_judges"]["claude-opus-5-5"]["scores"] == case["scores"]
     judges = {seen.body["model"] for seen in fake.log.calls if seen.kind == "judge"}
@@ -274,12 +282,12 @@ def test_more_judges_are_compared_with_the_first(run: Run, fake: FakeLlm, made: 
 
 
 def test_entries_that_cannot_be_used_are_made_again_and_named(
-    run: Run, fake: FakeLlm, made: Project
+    run: Run, fake: FakeLlm, workspace: Project
 ) -> None:
     assert run("effectiveness").code == 0
-    asked = len(fake.log.calls)
-    first = told(made.envelope())
-    generation, judgement = made.entries("generations")[0], made.entries("judgements")[-1]
+    model_requests = len(fake.log.calls)
+    first = told(workspace.envelope())
+    generation, judgement = workspace.entries("generations")[0], workspace.entries("judgements")[-1]
     generation.write_bytes(generation.read_bytes()[:40])
     entry = json.loads(judgement.read_text("utf-8"))
     entry["parsed"]["criteria"][0]["score_a"] = 6
@@ -287,16 +295,18 @@ def test_entries_that_cannot_be_used_are_made_again_and_named(
     done = run("effectiveness")
     assert done.code == 0
     for path in (generation, judgement):
-        assert done.err.count(path.relative_to(made.results).as_posix()) == 1
-    assert len(fake.log.calls) - asked == 2
-    assert told(made.envelopes()[-1]) == first
+        assert done.err.count(path.relative_to(workspace.results).as_posix()) == 1
+    assert len(fake.log.calls) - model_requests == 2
+    assert told(workspace.envelopes()[-1]) == first
     json.loads(generation.read_text("utf-8"))
 
 
-def test_a_changed_text_is_judged_as_what_it_says(run: Run, fake: FakeLlm, made: Project) -> None:
+def test_a_changed_text_is_judged_as_what_it_says(
+    run: Run, fake: FakeLlm, workspace: Project
+) -> None:
     """A judgement belongs to two texts: with another text it is not found."""
     assert run("effectiveness", "--skill", "coffee-roasting").code == 0
-    path = made.entries("generations")[0]
+    path = workspace.entries("generations")[0]
     entry = json.loads(path.read_text("utf-8"))
     path.write_text(json.dumps({**entry, "text": "Something else, edited by hand."}))
     assert run("effectiveness", "--skill", "coffee-roasting").code == 0
@@ -304,15 +314,15 @@ def test_a_changed_text_is_judged_as_what_it_says(run: Run, fake: FakeLlm, made:
 
 
 def test_the_address_that_gets_the_key_is_not_taken_from_a_results_folder(
-    run: Run, fake: FakeLlm, made: Project
+    run: Run, fake: FakeLlm, workspace: Project
 ) -> None:
     """Somebody may have written its events; the key goes where config or command line say."""
     with FakeLlm() as thief:
         given = ("effectiveness", "--skill", "coffee-roasting")
         assert run(*given, "--max-calls", "1", "--base-url", fake.url).code == 3
-        events = made.results / "events.jsonl"
+        events = workspace.results / "events.jsonl"
         events.write_text(events.read_text().replace(fake.url, thief.url))
-        run_id = made.envelope()["meta"]["run_id"]
+        run_id = workspace.envelope()["meta"]["run_id"]
         done = run(*given, "--resume", run_id, "--max-calls", "9")
         assert done.code == 2
         assert thief.url in done.err
@@ -330,7 +340,7 @@ def test_the_address_that_gets_the_key_is_not_taken_from_a_results_folder(
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="looks files up in /proc")
 def test_what_was_paid_for_is_on_disk_at_once_and_what_is_free_need_not_be(
-    run: Run, fake: FakeLlm, made: Project, monkeypatch: pytest.MonkeyPatch
+    run: Run, fake: FakeLlm, workspace: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A replay of a thousand cases would otherwise wait for the disk a thousand times."""
     synced: list[int] = []
@@ -343,7 +353,7 @@ def test_what_was_paid_for_is_on_disk_at_once_and_what_is_free_need_not_be(
 
     monkeypatch.setattr(os, "fsync", fsync)
     assert run("effectiveness", "--concurrency", "1").code == 0
-    calls = made.envelope()["meta"]["calls"]
+    calls = workspace.envelope()["meta"]["calls"]
     assert len(synced) == 1 + calls + 3 + 1, "the start, what may be billed, three cases, the end"
     synced.clear()
     assert run("effectiveness", "--replay").code == 0
@@ -351,7 +361,7 @@ def test_what_was_paid_for_is_on_disk_at_once_and_what_is_free_need_not_be(
 
 
 def test_connections_are_closed_when_a_run_ends(
-    run: Run, fake: FakeLlm, made: Project, monkeypatch: pytest.MonkeyPatch
+    run: Run, fake: FakeLlm, workspace: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from skillyard.evals.models.anthropic_api import AnthropicModel
 
@@ -371,8 +381,8 @@ def test_connections_are_closed_when_a_run_ends(
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("limits", [[], ["--max-calls", "6"]])
 def test_what_a_run_writes_has_the_shape_that_is_checked(
-    layer: str, limits: list[str], run: Run, fake: FakeLlm, made: Project
+    layer: str, limits: list[str], run: Run, fake: FakeLlm, workspace: Project
 ) -> None:
     run(layer, *LAYERS[layer], *limits)
-    (path,) = made.results.glob("*_2*.json")
+    (path,) = workspace.results.glob("*_2*.json")
     check_cases(str(path), read_results(str(path)))

@@ -44,14 +44,14 @@ class ScriptedJudge:
 
     def __init__(self, *script: Reply | Exception) -> None:
         self.script = list(script)
-        self.asked: list[Request] = []
+        self.requests: list[Request] = []
         self.timeouts: list[float] = []
 
     def sent(self, request: Request) -> dict[str, object]:
         return {"max_tokens": request.max_tokens}
 
     def complete(self, request: Request, timeout_s: float) -> Reply:
-        self.asked.append(request)
+        self.requests.append(request)
         self.timeouts.append(timeout_s)
         step = self.script.pop(0)
         if isinstance(step, Exception):

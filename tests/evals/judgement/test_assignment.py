@@ -24,10 +24,10 @@ def test_an_even_run_is_drawn_as_the_document_says(
 ) -> None:
     text = "|".join(map(str, (*cell, 2 * pair)))
     seed = int(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8], 16)
-    found = assignment(*cell, 2 * pair)
-    assert found.case_seed == seed
-    assert found.slots["A" if random.Random(seed).random() < 0.5 else "B"] == "full"
-    assert set(found.slots.values()) == {"full", "summary"}
+    result = assignment(*cell, 2 * pair)
+    assert result.case_seed == seed
+    assert result.slots["A" if random.Random(seed).random() < 0.5 else "B"] == "full"
+    assert set(result.slots.values()) == {"full", "summary"}
 
 
 @many

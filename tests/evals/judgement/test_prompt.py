@@ -66,11 +66,11 @@ def test_every_criterion_is_asked_with_its_weight_and_description() -> None:
 
 @for_each("kind", KINDS)
 def test_each_retry_is_longer_and_says_why(kind: str) -> None:
-    asked = [judge_prompt(REQUEST, FIRST, SECOND, RUBRIC, [kind] * n).user for n in range(4)]
-    assert asked[1].startswith(asked[0])
-    assert asked[2].startswith(asked[0])
-    assert len(set(asked[:3])) == 3
-    assert asked[3] == asked[2]
+    requests = [judge_prompt(REQUEST, FIRST, SECOND, RUBRIC, [kind] * n).user for n in range(4)]
+    assert requests[1].startswith(requests[0])
+    assert requests[2].startswith(requests[0])
+    assert len(set(requests[:3])) == 3
+    assert requests[3] == requests[2]
 
 
 def test_every_reason_to_ask_again_has_its_words() -> None:

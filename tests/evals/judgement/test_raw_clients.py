@@ -40,14 +40,14 @@ def test_both_orders_through_a_makers_client(library: str, behaviour: str) -> No
     orders = []
     with FakeLlm(behaviour=behaviour) as fake, client_of(library, fake) as client:
         for drawn in both_orders(42, "tides", 0, "full", "baseline", 0):
-            found = invoke_judge(
+            result = invoke_judge(
                 client, REQUEST, TEXTS[drawn.slots["A"]], TEXTS[drawn.slots["B"]],
                 DEFAULT_CRITERIA, MODELS[library], max_tokens=1_000,
             )  # fmt: skip
-            assert (found["judge_error"], found["attempts"], found["fake"]) == (None, 1, True)
-            assert found["usage"]["input_tokens"] > 0
-            assert found["sdk"].startswith(library)
-            orders.append({"assignment": drawn.slots, "judge": found["parsed"]})
+            assert (result["judge_error"], result["attempts"], result["fake"]) == (None, 1, True)
+            assert result["usage"]["input_tokens"] > 0
+            assert result["sdk"].startswith(library)
+            orders.append({"assignment": drawn.slots, "judge": result["parsed"]})
     merged = remap(
         {
             "conditions": ["full", "baseline"],

@@ -37,12 +37,12 @@ def judged(draw: st.DrawFn) -> tuple[tuple[Criterion, ...], Verdict]:
     return criteria, Verdict(scores, draw(winners))
 
 
-def turned(found: Verdict) -> Verdict:
+def turned(outcome: Verdict) -> Verdict:
     """Return the verdict that a judge without any bias gives on the swapped slots."""
     scores = tuple(
-        CriterionScores(one.name, one.score_b, one.score_a, "r") for one in found.criteria
+        CriterionScores(one.name, one.score_b, one.score_a, "r") for one in outcome.criteria
     )
-    return Verdict(scores, {"A": "B", "B": "A"}.get(found.overall_winner, "tie"))
+    return Verdict(scores, {"A": "B", "B": "A"}.get(outcome.overall_winner, "tie"))
 
 
 @many
@@ -50,10 +50,10 @@ def turned(found: Verdict) -> Verdict:
 def test_swapping_the_slots_of_an_unbiased_judge_changes_nothing(
     case: tuple[tuple[Criterion, ...], Verdict],
 ) -> None:
-    criteria, found = case
-    direct = one_order(found, criteria, DIRECT, CONDITIONS)
-    assert one_order(turned(found), criteria, SWAPPED, CONDITIONS) == direct
-    merged = merge(direct, one_order(turned(found), criteria, SWAPPED, CONDITIONS))
+    criteria, outcome = case
+    direct = one_order(outcome, criteria, DIRECT, CONDITIONS)
+    assert one_order(turned(outcome), criteria, SWAPPED, CONDITIONS) == direct
+    merged = merge(direct, one_order(turned(outcome), criteria, SWAPPED, CONDITIONS))
     assert (merged.scores, merged.winner) == (direct.scores, direct.winner)
     assert merged.position_consistent
 
@@ -63,9 +63,9 @@ def test_swapping_the_slots_of_an_unbiased_judge_changes_nothing(
 def test_the_same_reply_on_swapped_slots_says_the_opposite(
     case: tuple[tuple[Criterion, ...], Verdict],
 ) -> None:
-    criteria, found = case
-    direct = one_order(found, criteria, DIRECT, CONDITIONS)
-    swapped = one_order(found, criteria, SWAPPED, CONDITIONS)
+    criteria, outcome = case
+    direct = one_order(outcome, criteria, DIRECT, CONDITIONS)
+    swapped = one_order(outcome, criteria, SWAPPED, CONDITIONS)
     assert swapped.improvement == -direct.improvement
     assert {direct.winner, swapped.winner} in ({"full", "baseline"}, {"tie"})
     merged = merge(direct, swapped)
@@ -78,9 +78,9 @@ def test_the_same_reply_on_swapped_slots_says_the_opposite(
 def test_naming_the_conditions_in_the_other_order_negates_the_improvement(
     case: tuple[tuple[Criterion, ...], Verdict],
 ) -> None:
-    criteria, found = case
-    one = one_order(found, criteria, DIRECT, CONDITIONS)
-    other = one_order(found, criteria, DIRECT, CONDITIONS[::-1])
+    criteria, outcome = case
+    one = one_order(outcome, criteria, DIRECT, CONDITIONS)
+    other = one_order(outcome, criteria, DIRECT, CONDITIONS[::-1])
     assert other.improvement == -one.improvement
     assert (other.scores, other.winner) == (one.scores, one.winner)
     assert list(other.scores) == CONDITIONS[::-1]
@@ -91,10 +91,10 @@ def test_naming_the_conditions_in_the_other_order_negates_the_improvement(
 def test_a_score_is_the_weighted_mean_on_the_scale_and_the_winner_follows(
     case: tuple[tuple[Criterion, ...], Verdict],
 ) -> None:
-    criteria, found = case
-    result = one_order(found, criteria, DIRECT, CONDITIONS)
+    criteria, outcome = case
+    result = one_order(outcome, criteria, DIRECT, CONDITIONS)
     weights = [round(one.weight * 10_000) for one in criteria]
-    products = [w * s.score_a for w, s in zip(weights, found.criteria, strict=True)]
+    products = [w * s.score_a for w, s in zip(weights, outcome.criteria, strict=True)]
     assert result.scores["full"] == float(round(Fraction(sum(products), sum(weights)), 4))
     assert all(1 <= score <= 5 for score in result.scores.values())
     full, baseline = result.scores.values()
@@ -124,10 +124,10 @@ def test_every_exact_tie_of_the_published_weights_is_a_tie() -> None:
                 CriterionScores(one.name, a, b, "r")
                 for one, a, b in zip(criteria, first, second, strict=True)
             )
-            found = one_order(Verdict(scored, "tie"), criteria, DIRECT, CONDITIONS)
+            outcome = one_order(Verdict(scored, "tie"), criteria, DIRECT, CONDITIONS)
             tied += 1
             unequal += binary(criteria, first) != binary(criteria, second)
-            assert (found.winner, found.improvement) == ("tie", 0.0)
+            assert (outcome.winner, outcome.improvement) == ("tie", 0.0)
     assert (tied, unequal) == (7_673, 1_972)
 
 
@@ -157,18 +157,18 @@ def test_a_tie_band_is_decimal_and_not_binary() -> None:
 
 
 def test_the_judges_own_word_is_kept_and_compared() -> None:
-    found = remap(case(judge=answer(4, 2, "B")))
-    assert (found["winner"], found["judge_winner"]) == ("full", "baseline")
-    assert found["judge_agrees"] is False
+    outcome = remap(case(judge=answer(4, 2, "B")))
+    assert (outcome["winner"], outcome["judge_winner"]) == ("full", "baseline")
+    assert outcome["judge_agrees"] is False
 
 
 def test_means_of_two_orders_are_rounded_to_four_decimals() -> None:
     criteria = [{"name": "accuracy", "weight": 2}, {"name": "brevity", "weight": 1}]
     judge = answer(3, 3)
     judge["criteria"][0]["score_a"] = 4
-    found = remap(orders((DIRECT, judge), (SWAPPED, answer(3, 3))) | {"criteria": criteria})
-    assert found["scores"] == {"full": 3.3334, "baseline": 3.0}
-    assert found["improvement"] == 0.3334
+    outcome = remap(orders((DIRECT, judge), (SWAPPED, answer(3, 3))) | {"criteria": criteria})
+    assert outcome["scores"] == {"full": 3.3334, "baseline": 3.0}
+    assert outcome["improvement"] == 0.3334
 
 
 @for_each(
@@ -197,9 +197,9 @@ def test_means_of_two_orders_are_rounded_to_four_decimals() -> None:
     ],
 )
 def test_a_case_put_wrongly_is_an_error_and_no_exception(broken: dict[str, Any]) -> None:
-    found = remap(case(**broken) if broken else {})
-    assert found["error"] == "bad_case"
-    assert found["message"]
+    outcome = remap(case(**broken) if broken else {})
+    assert outcome["error"] == "bad_case"
+    assert outcome["message"]
 
 
 @for_each("bad", [None, [], {}, answer(6, 2), answer(winner="C")])
@@ -231,16 +231,16 @@ json_like = st.recursive(
     )
 )
 def test_no_mapping_makes_it_raise(broken: dict[str, Any]) -> None:
-    found = remap(case(**broken))
-    assert ("error" in found) is not ("scores" in found)
+    outcome = remap(case(**broken))
+    assert ("error" in outcome) is not ("scores" in outcome)
 
 
 def test_slots_that_are_not_the_conditions_are_refused() -> None:
-    found = Verdict(
+    outcome = Verdict(
         (CriterionScores("accuracy", 4, 2, "r"), CriterionScores("brevity", 4, 2, "r")), "A"
     )
     with pytest.raises(InvalidInput, match="assignment"):
-        one_order(found, RUBRIC, {"A": "full", "B": "summary"}, CONDITIONS)
+        one_order(outcome, RUBRIC, {"A": "full", "B": "summary"}, CONDITIONS)
 
 
 def test_each_criterion_is_broken_down_by_condition_and_not_by_slot() -> None:

@@ -96,11 +96,11 @@ def scanned(text: str) -> dict[str, Any] | None:
             place += 1
             continue
         try:
-            found = json.loads(text[place:end])
+            result = json.loads(text[place:end])
         except ValueError:
-            found = None
-        if isinstance(found, dict):
-            return found
+            result = None
+        if isinstance(result, dict):
+            return result
         place = end
     return None
 

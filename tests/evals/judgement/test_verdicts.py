@@ -81,12 +81,12 @@ HOSTILE = {
 @for_each("name", HOSTILE)
 def test_a_hostile_reply_is_no_verdict(name: str) -> None:
     text, kind = HOSTILE[name]
-    found = extract_json(text)
+    result = extract_json(text)
     if kind is None:
-        assert found is None
+        assert result is None
         return
     with pytest.raises(BadVerdict) as refused:
-        verdict(found, RUBRIC)
+        verdict(result, RUBRIC)
     assert refused.value.kind == kind
 
 
@@ -102,15 +102,15 @@ def test_a_valid_reply_comes_back_in_the_rubrics_order_without_what_was_not_aske
         "overall_winner": "tie",
         "summary": "Close.",
     }
-    found = verdict(value, RUBRIC)
-    assert found == Verdict(
+    result = verdict(value, RUBRIC)
+    assert result == Verdict(
         (
             CriterionScores("accuracy", 4, 2, "Because."),
             CriterionScores("brevity", 3, 3, "Because."),
         ),
         "tie",
     )
-    assert found.to_dict() == {"criteria": list(GOOD), "overall_winner": "tie"}
+    assert result.to_dict() == {"criteria": list(GOOD), "overall_winner": "tie"}
 
 
 def test_half_a_character_in_a_reasoning_is_replaced_so_that_files_can_hold_it() -> None:
@@ -128,9 +128,9 @@ def test_every_valid_reply_survives_the_way_through_json(
 ) -> None:
     value = answer(a, b, winner)
     value["criteria"][0]["reasoning"] = reasoning
-    found = verdict(extract_json(json.dumps(value)), RUBRIC)
-    assert verdict(found.to_dict(), RUBRIC) == found
-    assert (found.criteria[0].score_a, found.criteria[1].score_b) == (a, b)
+    result = verdict(extract_json(json.dumps(value)), RUBRIC)
+    assert verdict(result.to_dict(), RUBRIC) == result
+    assert (result.criteria[0].score_a, result.criteria[1].score_b) == (a, b)
 
 
 odd = st.recursive(

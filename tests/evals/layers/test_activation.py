@@ -46,15 +46,15 @@ def case(
 class Says:
     """A router that says what it was told to."""
 
-    def __init__(self, *said: Routed) -> None:
-        self._said = list(said)
+    def __init__(self, *text: Routed) -> None:
+        self._said = list(text)
 
     def route(self, prompt: str, candidates: Sequence[str], run: int) -> Routed:
         return self._said.pop(0)
 
 
-def outcomes(cases: Sequence[ActivationCase], *said: Routed, runs: int = 1) -> list[dict[str, Any]]:
-    run = CaseRun(ActivationLayer().tasks(Work(cases, "", {}), {"": Says(*said)}), runs=runs)
+def outcomes(cases: Sequence[ActivationCase], *text: Routed, runs: int = 1) -> list[dict[str, Any]]:
+    run = CaseRun(ActivationLayer().tasks(Work(cases, "", {}), {"": Says(*text)}), runs=runs)
     for job in run.jobs():
         job.work()
     return run.cases("")

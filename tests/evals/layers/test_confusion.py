@@ -22,8 +22,8 @@ GROUPS = {"g": ("a", "b", "c")}
 class Says:
     """A router that says what it was told to."""
 
-    def __init__(self, said: Sequence[Routed]) -> None:
-        self._said = list(said)
+    def __init__(self, text: Sequence[Routed]) -> None:
+        self._said = list(text)
 
     def route(self, prompt: str, candidates: Sequence[str], run: int) -> Routed:
         return self._said.pop(0)
@@ -53,8 +53,8 @@ def routed(
         )
         for number, (expected, _) in enumerate(requests)
     ]
-    said = [each if isinstance(each, Routed) else Routed(tuple(each)) for _, each in requests]
-    run = run_of(cases, GROUPS, {"g": Says(said * runs)}, runs=runs)
+    text = [each if isinstance(each, Routed) else Routed(tuple(each)) for _, each in requests]
+    run = run_of(cases, GROUPS, {"g": Says(text * runs)}, runs=runs)
     for job in run.jobs():
         job.work()
     return run.cases("")
@@ -130,22 +130,22 @@ def test_runs_of_a_request_count_once_in_the_summary() -> None:
     assert matrix[0] == [3, 3, 0], "the matrix counts every one"
 
 
-@for_each(("wrong", "right", "found"), [(1, 4, False), (2, 7, True), (1, 3, True)])
-def test_a_pair_is_found_above_a_fifth(wrong: int, right: int, found: bool) -> None:
+@for_each(("wrong", "right", "result"), [(1, 4, False), (2, 7, True), (1, 3, True)])
+def test_a_pair_is_found_above_a_fifth(wrong: int, right: int, result: bool) -> None:
     requests = [("a", "b")] * wrong + [("a", "a")] * right + [("b", "b"), ("c", "c")]
-    assert ("pair" in findings(*requests)) == found
+    assert ("pair" in findings(*requests)) == result
 
 
 @for_each(
-    ("own", "b", "c", "found"),
+    ("own", "b", "c", "result"),
     [(2, 2, 2, True), (2, 2, 1, False), (3, 2, 2, False), (0, 1, 1, True), (0, 2, 0, False),
      (0, 0, 0, False), (1, 1, 1, True)],
 )  # fmt: skip
 def test_low_discrimination_needs_two_rivals_with_as_many(
-    own: int, b: int, c: int, found: bool
+    own: int, b: int, c: int, result: bool
 ) -> None:
     requests = [("a", "a")] * own + [("a", "b")] * b + [("a", "c")] * c + [("a", "")]
-    assert ("low_discrimination" in findings(*requests, ("b", "b"), ("c", "c"))) == found
+    assert ("low_discrimination" in findings(*requests, ("b", "b"), ("c", "c"))) == result
 
 
 def test_a_skill_that_is_never_picked_is_found() -> None:
@@ -155,22 +155,22 @@ def test_a_skill_that_is_never_picked_is_found() -> None:
 
 
 @for_each(("kind", "picks"), [("multi", "ab"), ("none", "")])
-@for_each(("odd", "even", "found"), [(1, 4, False), (2, 8, False), (2, 7, True)])
+@for_each(("odd", "even", "result"), [(1, 4, False), (2, 8, False), (2, 7, True)])
 def test_odd_numbers_of_picks_are_found_above_a_fifth(
-    kind: str, picks: str, odd: int, even: int, found: bool
+    kind: str, picks: str, odd: int, even: int, result: bool
 ) -> None:
-    assert (kind in findings(*[("a", picks)] * odd, *[("a", "a")] * even)) == found
+    assert (kind in findings(*[("a", picks)] * odd, *[("a", "a")] * even)) == result
 
 
 def test_one_pick_outside_the_group_is_a_finding() -> None:
     told = routed(("a", "a"), ("b", "bx"), ("c", Routed(("c",), ("zzz",))))
-    (found,) = [
+    (result,) = [
         each
         for each in confusion_artifacts(told, GROUPS)["findings"]
         if each["kind"] == "out_of_group"
     ]
-    assert found["skills"] == ["x", "zzz"]
-    assert "2 of 3" in found["message"]
+    assert result["skills"] == ["x", "zzz"]
+    assert "2 of 3" in result["message"]
     assert "out_of_group" not in findings(("a", "a"), ("b", "b"))
 
 

@@ -33,22 +33,22 @@ class Model:
 
     provider, host = "anthropic", "test"
 
-    def __init__(self, *said: str) -> None:
-        self.said = list(said)
-        self.asked: list[Request] = []
+    def __init__(self, *replies: str) -> None:
+        self.replies = list(replies)
+        self.requests: list[Request] = []
 
     def sent(self, request: Request) -> dict[str, object]:
         return {"max_tokens": request.max_tokens}
 
     def complete(self, request: Request, timeout_s: float) -> Reply:
-        self.asked.append(request)
-        return Reply(self.said.pop(0), "end", Usage(100, 10))
+        self.requests.append(request)
+        return Reply(self.replies.pop(0), "end", Usage(100, 10))
 
 
 def router(
-    tmp_path: Path, *said: str, names: tuple[str, ...] = ("a", "b", "c")
+    tmp_path: Path, *replies: str, names: tuple[str, ...] = ("a", "b", "c")
 ) -> tuple[ModelRouter, Model]:
-    model = Model(*said)
+    model = Model(*replies)
     session = Session(model, Entries(str(tmp_path)), now=str, price_of=lambda name: None)
     return ModelRouter(session, "m", "j", index_text([skill(name) for name in names])), model
 
@@ -73,7 +73,7 @@ def test_a_description_cannot_forge_a_line(description: str) -> None:
 
 
 @for_each(
-    ("said", "picked", "dropped"),
+    ("replies", "picked", "dropped"),
     [
         ('{"skills": ["b", "a"], "reasoning": "r"}', ("b", "a"), ()),
         ('Sure!\n```json\n{"skills": ["a"]}\n```', ("a",), ()),
@@ -83,69 +83,71 @@ def test_a_description_cannot_forge_a_line(description: str) -> None:
     ],
 )
 def test_a_reply_is_read(
-    said: str, picked: tuple[str, ...], dropped: tuple[str, ...], tmp_path: Path
+    replies: str, picked: tuple[str, ...], dropped: tuple[str, ...], tmp_path: Path
 ) -> None:
-    asked, model = router(tmp_path, said)
-    found = asked.route("p", ("a", "b"), 0)
-    assert (found.picked, found.dropped) == (picked, dropped)
-    assert not found.fallback
-    assert not found.unread
-    assert len(model.asked) == 1
-    assert found.input_tokens == 100
+    requests, model = router(tmp_path, replies)
+    result = requests.route("p", ("a", "b"), 0)
+    assert (result.picked, result.dropped) == (picked, dropped)
+    assert not result.fallback
+    assert not result.unread
+    assert len(model.requests) == 1
+    assert result.input_tokens == 100
 
 
 @for_each(
-    "said",
+    "replies",
     ["a, I think", '{"skills": "a"}', '{"skills": [1]}', '{"skills": null}', '["a"]', "{}",
      '{"skills": ["a"', '{"picks": ["a"]}'],
 )  # fmt: skip
 def test_a_reply_that_cannot_be_read_is_asked_about_skill_by_skill(
-    said: str, tmp_path: Path
+    replies: str, tmp_path: Path
 ) -> None:
-    asked, model = router(tmp_path, said, '{"chosen": true}', '{"chosen": false}')
-    found = asked.route("p", ("b", "a"), 0)
-    assert (found.picked, found.fallback, found.unread) == (("b",), True, True)
-    assert [request.model for request in model.asked] == ["m", "j", "j"]
-    assert "Skill: b" in model.asked[1].user
-    assert said in model.asked[1].user
+    requests, model = router(tmp_path, replies, '{"chosen": true}', '{"chosen": false}')
+    result = requests.route("p", ("b", "a"), 0)
+    assert (result.picked, result.fallback, result.unread) == (("b",), True, True)
+    assert [request.model for request in model.requests] == ["m", "j", "j"]
+    assert "Skill: b" in model.requests[1].user
+    assert replies in model.requests[1].user
 
 
-@for_each("said", ["yes", '{"chosen": "true"}', '{"chosen": 1}', '{"chosen": null}', "[true]"])
-def test_only_a_plain_yes_is_one(said: str, tmp_path: Path) -> None:
-    asked, _ = router(tmp_path, "prose", said)
-    assert asked.route("p", ("a",), 0).picked == ()
+@for_each("replies", ["yes", '{"chosen": "true"}', '{"chosen": 1}', '{"chosen": null}', "[true]"])
+def test_only_a_plain_yes_is_one(replies: str, tmp_path: Path) -> None:
+    requests, _ = router(tmp_path, "prose", replies)
+    assert requests.route("p", ("a",), 0).picked == ()
 
 
 def test_a_negative_has_nobody_to_ask_about(tmp_path: Path) -> None:
-    asked, model = router(tmp_path, "prose")
-    found = asked.route("p", (), 0)
-    assert (found.unread, found.fallback, len(model.asked)) == (True, False, 1)
+    requests, model = router(tmp_path, "prose")
+    result = requests.route("p", (), 0)
+    assert (result.unread, result.fallback, len(model.requests)) == (True, False, 1)
 
 
 def test_what_the_judge_is_shown_of_a_reply_is_bounded(tmp_path: Path) -> None:
-    asked, model = router(tmp_path, "y" * 10_000, '{"chosen": true}')
-    asked.route("p", ("a",), 0)
-    assert model.asked[1].user.count("y") == RESPONSE_CHARS
+    requests, model = router(tmp_path, "y" * 10_000, '{"chosen": true}')
+    requests.route("p", ("a",), 0)
+    assert model.requests[1].user.count("y") == RESPONSE_CHARS
 
 
 def test_scorers_pick_by_rule(tmp_path: Path) -> None:
     catalog = Catalog.from_skills(
         [skill("tea", "Brews tea with hot water."), skill("bread", "Bakes bread in an oven.")]
     )
-    asked = ScorerRouter(catalog, "hybrid")
-    found = asked.route("how do I brew tea", (), 0)
-    assert (found.picked, found.best) == (("tea",), "tea")
-    assert found.confidence is not None
-    nothing = asked.route("quarterly tax returns", (), 0)
+    requests = ScorerRouter(catalog, "hybrid")
+    result = requests.route("how do I brew tea", (), 0)
+    assert (result.picked, result.best) == (("tea",), "tea")
+    assert result.confidence is not None
+    nothing = requests.route("quarterly tax returns", (), 0)
     assert nothing.picked == ()
     only = ScorerRouter(catalog, "hybrid", names=["bread"]).route("how do I brew tea", (), 0)
     assert "tea" not in only.picked
 
 
 def test_a_second_run_of_a_case_is_another_answer(tmp_path: Path) -> None:
-    asked, model = router(tmp_path, *['{"skills": ["a"]}'] * 2)
+    requests, model = router(tmp_path, *['{"skills": ["a"]}'] * 2)
     for run in (0, 1, 0, 1):
-        assert asked.route("p", (), run).picked == ("a",)
-    assert len(model.asked) == 2
-    kept: Mapping[str, object] = json.loads(next(tmp_path.glob("generations/*/*.json")).read_text())
-    assert kept["model"] == "m"
+        assert requests.route("p", (), run).picked == ("a",)
+    assert len(model.requests) == 2
+    entry: Mapping[str, object] = json.loads(
+        next(tmp_path.glob("generations/*/*.json")).read_text()
+    )
+    assert entry["model"] == "m"

@@ -125,9 +125,9 @@ def test_the_first_reason_is_told() -> None:
 
         return do
 
-    found = run_jobs([Job(stopped("budget")), Job(stopped("fail_fast"))], 2, threading.Event())
-    assert found is not None
-    assert found.reason in ("budget", "fail_fast")
+    result = run_jobs([Job(stopped("budget")), Job(stopped("fail_fast"))], 2, threading.Event())
+    assert result is not None
+    assert result.reason in ("budget", "fail_fast")
 
 
 def test_an_error_of_ours_is_raised_and_not_lost() -> None:
@@ -142,9 +142,9 @@ def test_an_error_of_ours_is_raised_and_not_lost() -> None:
 
 def test_a_stop_from_outside_is_an_interrupt() -> None:
     stop = threading.Event()
-    found = run_jobs([Job(stop.set), Job(nothing, (0,))], 1, stop)
-    assert found is not None
-    assert found.reason == "interrupted"
+    result = run_jobs([Job(stop.set), Job(nothing, (0,))], 1, stop)
+    assert result is not None
+    assert result.reason == "interrupted"
 
 
 def test_a_stop_after_the_last_job_is_none() -> None:
@@ -157,8 +157,8 @@ def test_a_stop_before_the_first_job_begins_none() -> None:
     stop = threading.Event()
     stop.set()
     ran: list[int] = []
-    found = run_jobs([Job(lambda: ran.append(1))], 4, stop)
-    assert found is not None
+    result = run_jobs([Job(lambda: ran.append(1))], 4, stop)
+    assert result is not None
     assert not ran
 
 
@@ -184,9 +184,9 @@ def test_an_interrupt_of_the_waiting_thread_waits_for_what_runs(
 
     stop = threading.Event()
     monkeypatch.setattr(threading.Thread, "join", join)
-    found = run_jobs([Job(slow), Job(nothing, (0,))], 2, stop)
-    assert found is not None
-    assert found.reason == "interrupted"
+    result = run_jobs([Job(slow), Job(nothing, (0,))], 2, stop)
+    assert result is not None
+    assert result.reason == "interrupted"
     assert done == [1]
     interrupts += [KeyboardInterrupt(), KeyboardInterrupt()]
     began.clear()

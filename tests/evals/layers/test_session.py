@@ -29,38 +29,38 @@ REQUEST = Request("m", "system", "user")
 class Model:
     provider, host = "openai", "test"
 
-    def __init__(self, *said: str | ModelFailed) -> None:
-        self.said = list(said)
-        self.asked = 0
+    def __init__(self, *replies: str | ModelFailed) -> None:
+        self.replies = list(replies)
+        self.requests = 0
 
     def sent(self, request: Request) -> dict[str, object]:
         return {"max_tokens": request.max_tokens}
 
     def complete(self, request: Request, timeout_s: float) -> Reply:
-        self.asked += 1
-        said = self.said.pop(0)
-        if isinstance(said, ModelFailed):
-            raise said
-        return Reply(said, "end", Usage(1_000, 500), sdk="openai 3")
+        self.requests += 1
+        replies = self.replies.pop(0)
+        if isinstance(replies, ModelFailed):
+            raise replies
+        return Reply(replies, "end", Usage(1_000, 500), sdk="openai 3")
 
 
 def session(
-    folder: Path, *said: str | ModelFailed, **more: Any
+    folder: Path, *replies: str | ModelFailed, **more: Any
 ) -> tuple[Session, Model, list[str]]:
     warned: list[str] = []
-    model = Model(*said)
-    made = Session(
+    model = Model(*replies)
+    a_session = Session(
         model,
         Entries(str(folder), warned.append),
         now=lambda: "2026-11-20T10:00:00Z",
         price_of=lambda name: Price(1.0, 2.0),
         **more,
     )
-    return made, model, warned
+    return a_session, model, warned
 
 
-def judge(made: Session) -> Any:
-    return made.judge("tea", "p", ("x", "y"), CRITERIA, "j", 0)
+def judge(a_session: Session) -> Any:
+    return a_session.judge("tea", "p", ("x", "y"), CRITERIA, "j", 0)
 
 
 def change(folder: Path, **fields: Any) -> Path:
@@ -72,32 +72,32 @@ def change(folder: Path, **fields: Any) -> Path:
 
 def test_an_answer_is_paid_for_once(tmp_path: Path) -> None:
     first, model, _ = session(tmp_path, "tea")
-    made = first.generate("tea", REQUEST, 0)
+    a_session = first.generate("tea", REQUEST, 0)
     again = first.generate("tea", REQUEST, 0)
-    assert made.text == "tea"
-    assert made.cost == pytest.approx(0.002)
+    assert a_session.text == "tea"
+    assert a_session.cost == pytest.approx(0.002)
     assert (again.text, again.cost) == ("tea", 0.0)
-    assert (model.asked, first.counts.cache_hits, first.counts.cost_of_cached) == (1, 1, 0)
+    assert (model.requests, first.counts.cache_hits, first.counts.cost_of_cached) == (1, 1, 0)
     later, model, _ = session(tmp_path)
     assert later.generate("tea", REQUEST, 0).text == "tea"
-    assert model.asked == 0
+    assert model.requests == 0
     assert later.counts.cost_of_cached == pytest.approx(0.002)
     assert not later.counts.live
 
 
 def test_fresh_ones_are_made_once(tmp_path: Path) -> None:
     session(tmp_path, "old")[0].generate("tea", REQUEST, 0)
-    made, model, _ = session(tmp_path, "new", fresh_generations=True)
-    assert [made.generate("tea", REQUEST, 0).text for _ in range(2)] == ["new", "new"]
-    assert model.asked == 1
+    a_session, model, _ = session(tmp_path, "new", fresh_generations=True)
+    assert [a_session.generate("tea", REQUEST, 0).text for _ in range(2)] == ["new", "new"]
+    assert model.requests == 1
 
 
 def test_a_failed_call_is_not_kept(tmp_path: Path) -> None:
-    made, model, _ = session(tmp_path, ModelFailed("server", "down"), "tea")
-    failed = made.generate("tea", REQUEST, 0)
+    a_session, model, _ = session(tmp_path, ModelFailed("server", "down"), "tea")
+    failed = a_session.generate("tea", REQUEST, 0)
     assert failed.error == "server: down"
-    assert made.generate("tea", REQUEST, 0).text == "tea"
-    assert model.asked == 2
+    assert a_session.generate("tea", REQUEST, 0).text == "tea"
+    assert model.requests == 2
 
 
 HOSTILE: dict[str, list[Any]] = {
@@ -119,22 +119,22 @@ def test_an_entry_may_say_anything_beside_its_text(
 ) -> None:
     session(tmp_path, "tea")[0].generate("tea", REQUEST, 0)
     change(tmp_path, **{field: value})
-    made, model, _ = session(tmp_path)
-    answer = made.generate("tea", REQUEST, 0)
-    assert (answer.text, answer.error, model.asked) == ("tea", "", 0)
-    assert 0 <= made.counts.cost_of_cached < 1e9
+    a_session, model, _ = session(tmp_path)
+    answer = a_session.generate("tea", REQUEST, 0)
+    assert (answer.text, answer.error, model.requests) == ("tea", "", 0)
+    assert 0 <= a_session.counts.cost_of_cached < 1e9
     assert answer.input_tokens is None or 0 <= answer.input_tokens < 1e9
-    assert not made.counts.fake
-    assert all(len(sdk) <= 100 for sdk in made.counts.sdks)
+    assert not a_session.counts.fake
+    assert all(len(sdk) <= 100 for sdk in a_session.counts.sdks)
 
 
 @for_each("text", [None, 5, ["tea"], {"text": "tea"}])
 def test_an_entry_without_a_text_is_made_again(text: object, tmp_path: Path) -> None:
     session(tmp_path, "tea")[0].generate("tea", REQUEST, 0)
     path = change(tmp_path, text=text)
-    made, model, warned = session(tmp_path, "new")
-    assert made.generate("tea", REQUEST, 0).text == "new"
-    assert model.asked == 1
+    a_session, model, warned = session(tmp_path, "new")
+    assert a_session.generate("tea", REQUEST, 0).text == "new"
+    assert model.requests == 1
     assert len(warned) == 1
     assert path.name in warned[0]
 
@@ -158,9 +158,9 @@ TAMPERED: list[object] = [
 def test_a_tampered_judgement_is_made_again(parsed: object, tmp_path: Path) -> None:
     judge(session(tmp_path, json.dumps(VERDICT))[0])
     path = change(tmp_path, parsed=parsed)
-    made, model, warned = session(tmp_path, json.dumps(VERDICT))
-    assert judge(made).parsed == VERDICT
-    assert model.asked == 1
+    a_session, model, warned = session(tmp_path, json.dumps(VERDICT))
+    assert judge(a_session).parsed == VERDICT
+    assert model.requests == 1
     assert len(warned) == 1
     assert path.name in warned[0]
     offline, _, warned = session(tmp_path, offline=True)
@@ -175,17 +175,19 @@ def test_a_judgement_that_failed_is_asked_for_again_in_another_run(tmp_path: Pat
     first, model, _ = session(tmp_path, "prose", judge_retries=0)
     assert judge(first).error.startswith("no_json") or judge(first).error
     assert judge(first).error
-    assert model.asked == 1, "not in this one"
+    assert model.requests == 1, "not in this one"
     resumed, model, _ = session(tmp_path, keep_failures=True)
     assert judge(resumed).raw == "prose"
-    assert model.asked == 0
+    assert model.requests == 0
     other, model, warned = session(tmp_path, json.dumps(VERDICT))
     assert judge(other).parsed == VERDICT
-    assert (model.asked, warned) == (1, [])
+    assert (model.requests, warned) == (1, [])
 
 
 def test_a_judgement_that_a_call_kept_away_is_not_kept(tmp_path: Path) -> None:
-    made, model, _ = session(tmp_path, "prose", ModelFailed("server", "down"), json.dumps(VERDICT))
-    assert "server" in judge(made).error
-    assert judge(made).parsed == VERDICT
-    assert model.asked == 3
+    a_session, model, _ = session(
+        tmp_path, "prose", ModelFailed("server", "down"), json.dumps(VERDICT)
+    )
+    assert "server" in judge(a_session).error
+    assert judge(a_session).parsed == VERDICT
+    assert model.requests == 3

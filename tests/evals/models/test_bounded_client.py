@@ -30,8 +30,8 @@ def post(fake: FakeLlm, fault: faults.Fault, max_body: int, timeout_s: float = T
             f"{fake.url}/v1/messages", json=body, headers=headers, timeout=timeout_s
         )
         assert "content-encoding" not in response.headers
-        found: bytes = response.content
-        return found
+        result: bytes = response.content
+        return result
 
 
 def packed(size: int) -> Response:

@@ -274,8 +274,8 @@ def test_a_failure_of_another_kind_or_a_reply_begins_anew() -> None:
 
 def test_a_model_that_answers_does_not_hide_one_that_never_does() -> None:
     calls = calls_of(Scripted([NO, REPLY, NO, REPLY, NO]), consecutive=3)
-    said = [once(calls, "judge" if number % 2 == 0 else "writer") for number in range(5)]
-    assert said == ["failed", "answered", "failed", "answered", "fail_fast"]
+    replies = [once(calls, "judge" if number % 2 == 0 else "writer") for number in range(5)]
+    assert replies == ["failed", "answered", "failed", "answered", "fail_fast"]
 
 
 def test_retries_do_not_count_as_failures_in_a_row() -> None:
@@ -294,10 +294,10 @@ def test_failures_are_counted_across_threads() -> None:
     model = Scripted([NO] * 200)
     calls = calls_of(model, consecutive=3)
     with ThreadPoolExecutor(8) as pool:
-        said = list(pool.map(lambda _: once(calls), range(100)))
-    assert said.count("failed") >= 2
+        replies = list(pool.map(lambda _: once(calls), range(100)))
+    assert replies.count("failed") >= 2
     assert len(model.limits) <= 2 + 8, "those in flight end, and no other begins"
-    assert said.count("fail_fast") >= 100 - 2 - 8
+    assert replies.count("fail_fast") >= 100 - 2 - 8
 
 
 def test_an_interrupt_ends_a_wait_and_every_later_call() -> None:
@@ -316,12 +316,12 @@ def test_the_wait_is_that_of_the_event() -> None:
     stop = threading.Event()
     model = Scripted([failed(retry_after_s=50.0)])
     calls = Calls(model, prices=lambda name: PRICE, stop=stop)
-    said: list[str] = []
-    waiting = threading.Thread(target=lambda: said.append(once(calls)))
+    replies: list[str] = []
+    waiting = threading.Thread(target=lambda: replies.append(once(calls)))
     waiting.start()
     stop.set()
     waiting.join(20)
-    assert said == ["interrupted"]
+    assert replies == ["interrupted"]
 
 
 def test_the_first_reason_stays() -> None:
@@ -352,12 +352,12 @@ def test_whatever_the_model_does_the_budget_holds_and_the_counts_agree(
     ledger = Ledger(WORST * budget / 2)
     model = Scripted([steps[word] for word in script])
     calls = calls_of(model, ledger=ledger, consecutive=3)
-    said = [once(calls) for _ in range(12)]
+    replies = [once(calls) for _ in range(12)]
     assert ledger.spent <= WORST * budget / 2 + 1e-9
     assert ledger.reserved == 0.0
     assert calls.counts.attempts == ledger.calls == len(model.limits)
     for reason in ("budget", "fail_fast"):
-        assert reason not in said or set(said[said.index(reason) :]) == {reason}
+        assert reason not in replies or set(replies[replies.index(reason) :]) == {reason}
 
 
 def test_over_the_real_libraries_a_bad_minute_passes(provider: Provider) -> None:

@@ -49,12 +49,12 @@ def test_a_reply_carries_text_usage_and_what_was_sent(provider: Provider) -> Non
 
 def test_what_is_said_to_be_sent_is_what_is_sent(provider: Provider) -> None:
     request = provider.request(temperature=0.0, seed=7, schema=SCHEMA)
-    sent = provider.model.sent(request)
+    parameters = provider.model.sent(request)
     assert provider.fake.log.calls == [], "saying it asks nobody"
     provider.model.complete(request, TIMEOUT_S)
     body = dict(provider.fake.log.calls[0].body)
     texts = {"model", "messages", "system"}
-    assert {name: body[name] for name in body if name not in texts} == sent
+    assert {name: body[name] for name in body if name not in texts} == parameters
 
 
 def test_a_system_text_is_sent_and_an_empty_one_is_not(provider: Provider) -> None:

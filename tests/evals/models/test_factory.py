@@ -82,10 +82,10 @@ def test_objects_with_a_clients_methods_are_clients() -> None:
     block = SimpleNamespace(type="text", text="Hi.")
     usage = SimpleNamespace(input_tokens=3, output_tokens=4)
     message = SimpleNamespace(content=[block], stop_reason="end_turn", usage=usage)
-    asked: list[dict[str, object]] = []
+    requests: list[dict[str, object]] = []
 
     def create(**named: object) -> object:
-        asked.append(named)
+        requests.append(named)
         return message
 
     reply = as_model(SimpleNamespace(messages=SimpleNamespace(create=create))).complete(
@@ -94,7 +94,7 @@ def test_objects_with_a_clients_methods_are_clients() -> None:
     assert (reply.text, reply.stop_reason, reply.usage, reply.fake) == (
         "Hi.", "end", Usage(3, 4), False,
     )  # fmt: skip
-    assert asked[0]["max_tokens"] == 5
+    assert requests[0]["max_tokens"] == 5
     choice = SimpleNamespace(
         finish_reason="length", message=SimpleNamespace(content="Cut", refusal=None)
     )

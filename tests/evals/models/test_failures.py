@@ -29,7 +29,7 @@ JSON = st.recursive(
 )
 
 
-def said(provider: Provider, body: object, status: int) -> ModelFailed:
+def failure_of(provider: Provider, body: object, status: int) -> ModelFailed:
     provider.fake.faults.clear()
     provider.fake.faults.add(faults.respond_with(json_response(body, status)))
     with pytest.raises(ModelFailed) as caught:
@@ -47,22 +47,24 @@ def test_no_money_is_known_by_its_word_whatever_the_status(
         {"type": "t", "code": word, "message": "m"},
         {"type": "t", "message": "m", "details": {"error_code": word}},
     ):
-        failed = said(provider, {"type": "error", "error": error}, status)
+        failed = failure_of(provider, {"type": "error", "error": error}, status)
         assert (failed.kind, failed.permanent, failed.retry) == ("no_money", True, False)
 
 
 def test_no_credit_and_an_account_on_hold_come_with_status_400(provider: Provider) -> None:
     text = "Your credit balance is too low to access the API."
-    failed = said(provider, {"error": {"type": "invalid_request_error", "message": text}}, 400)
+    failed = failure_of(
+        provider, {"error": {"type": "invalid_request_error", "message": text}}, 400
+    )
     assert (failed.kind, failed.permanent) == ("no_money", True)
     error = {"type": "t", "message": "m", "details": {"error_code": "organization_on_hold"}}
-    failed = said(provider, {"error": error}, 400)
+    failed = failure_of(provider, {"error": error}, 400)
     assert (failed.kind, failed.permanent) == ("permission", True)
 
 
 def test_a_servers_text_is_one_short_line_without_control_characters(provider: Provider) -> None:
     text = "bad\x1b[31m\nnews\u202e " + "x" * 5_000
-    failed = said(provider, {"error": {"type": "t", "message": text}}, 400)
+    failed = failure_of(provider, {"error": {"type": "t", "message": text}}, 400)
     assert "\n" not in str(failed)
     assert "bad\\x1b[31m news\\u{202e} xxx" in str(failed)
     assert len(str(failed)) < 400
@@ -73,7 +75,7 @@ def test_a_servers_text_is_one_short_line_without_control_characters(provider: P
 def test_a_body_of_any_shape_is_a_failure_of_a_known_kind(
     provider: Provider, body: object, status: int
 ) -> None:
-    failed = said(provider, body, status)
+    failed = failure_of(provider, body, status)
     words = json.dumps(body)
     if not any(word in words for word in NO_MONEY):
         assert failed.status == status

@@ -85,7 +85,7 @@ def test_a_redirect_to_another_host_gets_no_key(provider: Provider) -> None:
 
 
 @for_each(
-    ("text", "kept"),
+    ("text", "clean"),
     [
         ("key secret-1 is wrong", "key [key] is wrong"),
         ("Incorrect key: sk-abcd************wxyz", "Incorrect key: [key]"),
@@ -94,8 +94,8 @@ def test_a_redirect_to_another_host_gets_no_key(provider: Provider) -> None:
         ("", ""),
     ],
 )
-def test_redaction(text: str, kept: str) -> None:
-    assert redacted(text, ["secret-1", ""]) == kept
+def test_redaction(text: str, clean: str) -> None:
+    assert redacted(text, ["secret-1", ""]) == clean
 
 
 @for_each("name", ["anthropic", "openai"])

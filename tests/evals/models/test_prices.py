@@ -50,11 +50,11 @@ def test_prices_that_change_on_a_day_are_those_of_the_day_asked() -> None:
 
 def test_the_rate_for_long_inputs_holds_from_its_threshold() -> None:
     pytest.importorskip("genai_prices")
-    found = price("anthropic", "claude-haiku-5-5", date(2026, 11, 20))
-    assert found is not None
-    assert [tier.above_tokens for tier in found.long] == [100_000]
-    assert found.rates(100_000) == (found.input_per_million, found.output_per_million)
-    assert found.rates(100_001) > found.rates(100_000)
+    result = price("anthropic", "claude-haiku-5-5", date(2026, 11, 20))
+    assert result is not None
+    assert [tier.above_tokens for tier in result.long] == [100_000]
+    assert result.rates(100_000) == (result.input_per_million, result.output_per_million)
+    assert result.rates(100_001) > result.rates(100_000)
 
 
 @for_each(

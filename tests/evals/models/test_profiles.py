@@ -42,8 +42,8 @@ SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalPropert
 def test_the_table(
     provider: str, model: str, version: str, expected: tuple[bool, bool, bool, str]
 ) -> None:
-    found = profile_of(provider, model, version)
-    assert (found.temperature, found.seed, found.structured, found.max_tokens_field) == expected
+    result = profile_of(provider, model, version)
+    assert (result.temperature, result.seed, result.structured, result.max_tokens_field) == expected
 
 
 def test_every_row_has_a_source() -> None:
@@ -57,8 +57,8 @@ def test_the_longest_beginning_of_an_own_table_decides_field_by_field() -> None:
         "GPT-5-mini": {"max_tokens_field": "max_tokens"},
         "other": {"temperature": False},
     }
-    found = profile_of("openai", "gpt-5-mini-2025", own=own)
-    assert found == Profile(
+    result = profile_of("openai", "gpt-5-mini-2025", own=own)
+    assert result == Profile(
         True, True, True, "max_tokens", "the configuration's profile 'GPT-5-mini'"
     )
     assert profile_of("openai", "gpt-4", own=own).structured is False
@@ -128,5 +128,5 @@ def test_what_the_table_sends_is_taken_by_a_strict_server(
 
 def test_without_structured_output_no_schema_is_sent(opened: Callable[..., Provider]) -> None:
     provider = opened("openai", profiles={"gpt-4.1": {"structured": False, "seed": False}})
-    sent = provider.model.sent(provider.request(schema=SCHEMA, seed=5, temperature=None))
-    assert sent == {"max_completion_tokens": 16_000}
+    parameters = provider.model.sent(provider.request(schema=SCHEMA, seed=5, temperature=None))
+    assert parameters == {"max_completion_tokens": 16_000}

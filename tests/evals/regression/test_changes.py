@@ -62,10 +62,10 @@ def test_the_limits_of_each_layer_are_those_of_the_configuration() -> None:
 def test_a_large_change_of_few_cases_is_not_more_than_chance() -> None:
     before = measure([1.0, 1.2, 0.8, 1.1, 0.9, 1.0])
     after = measure([-1.0, 3.0, 0.9, -1.0, 1.1, -1.0])
-    found = change(before, after)
-    assert found.change is not None
-    assert abs(found.change) > 0.5
-    assert (found.status, found.p_adjusted is not None) == ("unchanged", True)
+    result = change(before, after)
+    assert result.change is not None
+    assert abs(result.change) > 0.5
+    assert (result.status, result.p_adjusted is not None) == ("unchanged", True)
 
 
 def test_a_limit_may_be_given_in_spreads_of_the_baseline() -> None:
@@ -82,22 +82,22 @@ def test_a_limit_may_be_given_in_spreads_of_the_baseline() -> None:
 def test_too_small_a_set_cannot_tell_and_more_runs_help(cases: int, runs: int, status: str) -> None:
     before = Measure("e", "mean", "lower", True, {str(n): [2.0] * runs for n in range(cases)})
     after = Measure("e", "mean", "lower", True, {str(n): [0.0] * runs for n in range(cases)})
-    found = change(before, after)
-    assert found.status == status
-    assert ("cannot tell" in found.message) == (status == "cannot tell")
+    result = change(before, after)
+    assert result.status == status
+    assert ("cannot tell" in result.message) == (status == "cannot tell")
 
 
 def test_the_configured_number_of_values_is_needed_on_both_sides() -> None:
-    found = change(measure([1.0] * 20), measure([0.0] * 20, least=50))
-    assert (found.status, found.before) == ("cannot tell", None)
-    assert "50 are needed on both sides" in found.message
+    result = change(measure([1.0] * 20), measure([0.0] * 20, least=50))
+    assert (result.status, result.before) == ("cannot tell", None)
+    assert "50 are needed on both sides" in result.message
 
 
 def test_the_interval_of_a_rate_ends_where_rates_do() -> None:
-    found = change(measure([0.0] * 8), measure([1.0] * 7 + [0.0], "higher", largest=1.0))
-    assert found.low is not None
-    assert 0 < found.low < 1
-    assert found.high == 1.0
+    result = change(measure([0.0] * 8), measure([1.0] * 7 + [0.0], "higher", largest=1.0))
+    assert result.low is not None
+    assert 0 < result.low < 1
+    assert result.high == 1.0
 
 
 def test_a_measure_that_is_only_shown_is_no_regression() -> None:
@@ -143,7 +143,7 @@ def test_unchanged_skills_pass_the_gate_in_19_runs_of_20(
 
 def test_a_fall_of_one_point_is_found_and_more_prompts_find_more() -> None:
     """The rule of two spreads found it in 28, 8 and 0 % at 3, 10 and 30 prompts."""
-    found = []
+    result = []
     for prompts in (3, 10, 30):
         rng = random.Random(prompts)
         hits = 0
@@ -151,9 +151,9 @@ def test_a_fall_of_one_point_is_found_and_more_prompts_find_more() -> None:
             before, after = library(rng, 3, prompts, 3, 1.0)
             changes = changes_of_measures("effectiveness", before, after)
             hits += changes[0].status == "regression"
-        found.append(hits / 30)
-    assert found[0] < found[1] <= found[2]
-    assert found[1] >= 0.9
+        result.append(hits / 30)
+    assert result[0] < result[1] <= result[2]
+    assert result[1] >= 0.9
 
 
 def activation_case(number: int, expected: list[str], picked: list[str], **more: Any) -> Any:

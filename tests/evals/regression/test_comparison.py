@@ -62,13 +62,13 @@ def test_new_gone_and_changed() -> None:
     before, after = baseline(), envelope(mean=0.2)
     before["summary"]["old"] = before["summary"]["tea"]
     after["summary"]["fresh"] = after["summary"]["tea"]
-    found = compare_results(before, after, RULES)
-    assert not isinstance(found, str)
-    assert [(change.entity, change.status) for change in found] == [
+    result = compare_results(before, after, RULES)
+    assert not isinstance(result, str)
+    assert [(change.entity, change.status) for change in result] == [
         ("_overall", "regression"), ("fresh", "new"), ("old", "gone"), ("tea", "regression"),
     ]  # fmt: skip
-    assert found[1].message == "not in the baseline"
-    assert "1 before, 0.2 now" in found[3].message
+    assert result[1].message == "not in the baseline"
+    assert "1 before, 0.2 now" in result[3].message
 
 
 @for_each(
@@ -90,9 +90,9 @@ def test_new_gone_and_changed() -> None:
     ],
 )
 def test_what_may_not_be_compared(change: dict[str, Any], why: str) -> None:
-    found = compare_results(baseline(), envelope(**change), RULES)
-    assert isinstance(found, str)
-    assert why in found
+    result = compare_results(baseline(), envelope(**change), RULES)
+    assert isinstance(result, str)
+    assert why in result
 
 
 def test_a_baseline_without_cases_must_be_saved_again() -> None:
@@ -145,22 +145,22 @@ def test_a_baseline_that_names_no_server_is_compared_with_any() -> None:
 
 def test_a_long_value_of_a_hostile_baseline_is_cut() -> None:
     before = baseline(model="\x1b[2J" + "x" * 10_000)
-    found = compare_results(before, envelope(), RULES)
-    assert isinstance(found, str)
-    assert len(found) < 400
-    assert "\x1b" not in found
+    result = compare_results(before, envelope(), RULES)
+    assert isinstance(result, str)
+    assert len(result) < 400
+    assert "\x1b" not in result
 
 
 def test_only_the_summary_of_a_whole_run_is_kept(tmp_path: Path) -> None:
-    results, kept = str(tmp_path / "results"), str(tmp_path / "baselines")
+    results, baselines = str(tmp_path / "results"), str(tmp_path / "baselines")
     write_results(results, envelope())
-    (saved,) = save_baseline(results, kept)
+    (saved,) = save_baseline(results, baselines)
     path = saved.path
     assert path.endswith("effectiveness_baseline.json")
-    found = read_baseline(path)
-    assert {*found} == {"meta", "summary", "measures"}
-    assert "cases" not in found
-    assert not isinstance(compare_results(found, envelope(), RULES), str)
+    result = read_baseline(path)
+    assert {*result} == {"meta", "summary", "measures"}
+    assert "cases" not in result
+    assert not isinstance(compare_results(result, envelope(), RULES), str)
     changes: list[dict[str, Any]] = [
         *({"aborted": True}, {"limit": 3}, {"skill": "tea"}, {"group": "g"}, {"backend": "fake"})
     ]
@@ -168,48 +168,48 @@ def test_only_the_summary_of_a_whole_run_is_kept(tmp_path: Path) -> None:
         other = str(tmp_path / next(iter(change)))
         write_results(other, envelope(**change))
         with pytest.raises(InvalidInput, match="cannot be a baseline"):
-            save_baseline(other, kept)
-    assert read_baseline(path) == found, "what stood there still stands"
+            save_baseline(other, baselines)
+    assert read_baseline(path) == result, "what stood there still stands"
 
 
 def test_a_newer_part_of_a_run_is_passed_over_with_a_note(tmp_path: Path) -> None:
-    results, kept = str(tmp_path / "results"), str(tmp_path / "baselines")
+    results, baselines = str(tmp_path / "results"), str(tmp_path / "baselines")
     write_results(results, envelope())
     write_results(results, envelope("r2", 0.1, timestamp="2027-01-01T00:00:00Z", limit=3))
-    (saved,) = save_baseline(results, kept)
+    (saved,) = save_baseline(results, baselines)
     assert "effectiveness_r2.json" in saved.note
-    (found,) = compare_folders(results, kept, RULES)
-    assert found.path.endswith("effectiveness_r1.json")
-    assert (found.refused, found.note) == ("", saved.note)
+    (result,) = compare_folders(results, baselines, RULES)
+    assert result.path.endswith("effectiveness_r1.json")
+    assert (result.refused, result.note) == ("", saved.note)
 
 
 def test_a_saved_baseline_names_its_server(tmp_path: Path) -> None:
-    results, kept = str(tmp_path / "results"), str(tmp_path / "baselines")
+    results, baselines = str(tmp_path / "results"), str(tmp_path / "baselines")
     write_results(results, envelope())
-    save_baseline(results, kept)
+    save_baseline(results, baselines)
     other = envelope("r2", timestamp="2027-01-01T00:00:00Z", host="http://127.0.0.1:9")
     write_results(results, other)
-    (found,) = compare_folders(results, kept, RULES)
-    assert "`host` differs" in found.refused
+    (result,) = compare_folders(results, baselines, RULES)
+    assert "`host` differs" in result.refused
 
 
 def test_no_baseline_is_written_unless_all_can_be(tmp_path: Path) -> None:
-    results, kept = str(tmp_path / "results"), tmp_path / "baselines"
+    results, baselines = str(tmp_path / "results"), tmp_path / "baselines"
     write_results(results, envelope())
     write_results(results, envelope(eval_type="size_impact", limit=3))
     with pytest.raises(InvalidInput, match=r"size_impact.*cannot be a baseline"):
-        save_baseline(results, str(kept))
-    assert not kept.exists()
+        save_baseline(results, str(baselines))
+    assert not baselines.exists()
 
 
 def test_the_newest_result_is_compared(tmp_path: Path) -> None:
-    results, kept = str(tmp_path / "results"), str(tmp_path / "baselines")
+    results, baselines = str(tmp_path / "results"), str(tmp_path / "baselines")
     write_results(results, envelope())
-    save_baseline(results, kept)
+    save_baseline(results, baselines)
     write_results(results, envelope("r2", 0.1, timestamp="2026-11-20T10:00:00Z"))
-    (found,) = compare_folders(results, kept, RULES)
-    assert [change.entity for change in found.regressions] == ["_overall", "tea"]
-    assert found.path.endswith("effectiveness_r2.json")
+    (result,) = compare_folders(results, baselines, RULES)
+    assert [change.entity for change in result.regressions] == ["_overall", "tea"]
+    assert result.path.endswith("effectiveness_r2.json")
 
 
 def test_a_type_without_a_baseline_is_told_and_one_without_results_left_out(
@@ -217,9 +217,9 @@ def test_a_type_without_a_baseline_is_told_and_one_without_results_left_out(
 ) -> None:
     results = str(tmp_path / "results")
     write_results(results, envelope())
-    (found,) = compare_folders(results, str(tmp_path / "none"), RULES)
-    assert "no baseline yet" in found.refused
-    assert not found.regressions
+    (result,) = compare_folders(results, str(tmp_path / "none"), RULES)
+    assert "no baseline yet" in result.refused
+    assert not result.regressions
     with pytest.raises(InvalidInput, match="no results of confusion"):
         compare_folders(results, str(tmp_path), RULES, "confusion")
     with pytest.raises(InvalidInput, match="--eval-type"):
@@ -254,10 +254,10 @@ def test_a_damaged_baseline_is_named(name: str, tmp_path: Path) -> None:
 
 
 def test_a_baseline_of_another_type_is_not_compared(tmp_path: Path) -> None:
-    results, kept = tmp_path / "results", tmp_path / "baselines"
+    results, baselines = tmp_path / "results", tmp_path / "baselines"
     write_results(str(results), envelope())
-    kept.mkdir()
+    baselines.mkdir()
     other = baseline(eval_type="confusion")
-    (kept / "effectiveness_baseline.json").write_text(json.dumps(other))
-    (found,) = compare_folders(str(results), str(kept), RULES)
-    assert "`eval_type` differs" in found.refused
+    (baselines / "effectiveness_baseline.json").write_text(json.dumps(other))
+    (result,) = compare_folders(str(results), str(baselines), RULES)
+    assert "`eval_type` differs" in result.refused

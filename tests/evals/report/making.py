@@ -205,7 +205,7 @@ def _break(cases: list[dict[str, Any]]) -> None:
 def _comparisons(
     cases: Sequence[Mapping[str, Any]], *, over_skills: bool = False
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name in dict.fromkeys(case["comparison"] for case in cases):
         judged = [c for c in cases if c["comparison"] == name and c["improvement"] is not None]
         units: dict[tuple[str, int], list[float]] = {}
@@ -221,7 +221,7 @@ def _comparisons(
             word = "better"
         elif middle + half < 0:
             word = "worse"
-        found[name] = {
+        result[name] = {
             "wins": sum(case["winner"] == one for case in judged),
             "losses": sum(case["winner"] == other for case in judged),
             "ties": sum(case["winner"] == "tie" for case in judged),
@@ -242,7 +242,7 @@ def _comparisons(
             "smallest_detectable": round(1.4 * half, 6),
             "value_per_1000_tokens": 0.41,
         }
-    return found
+    return result
 
 
 def _summary(skill: str, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -263,7 +263,9 @@ def _summary(skill: str, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "better": f"The {richer} makes answers better by {headline['mean']:.2f} points",
         "worse": f"The {richer} makes answers worse by {-headline['mean']:.2f} points",
     }
-    said = verdicts.get(headline["word"], "No difference between the skill and no skill is shown")
+    verdict = verdicts.get(
+        headline["word"], "No difference between the skill and no skill is shown"
+    )
     enough = (
         "; the summary does as well for a twelfth of the tokens."
         if recommended == "summary"
@@ -276,7 +278,7 @@ def _summary(skill: str, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "scale": "detailed",
         "errors": sum(bool(case["errors"]) for case in own),
         "skipped": sum(case["skipped"] is not None for case in own),
-        "verdict": said + enough,
+        "verdict": verdict + enough,
         "recommended_level": recommended,
         "comparisons": comparisons,
         "conditions": {
@@ -353,15 +355,15 @@ def every(*, runs: int = 2, **changes: Any) -> list[dict[str, Any]]:
 
 def small(**changes: Any) -> list[dict[str, Any]]:
     """One envelope of each layer, of six cases and two skills, for tests that read many pages."""
-    made = [activation(**changes), confusion(**changes)]
-    made += [make(prompts=1, **changes) for make in (effectiveness, size_impact)]
-    for envelope in made:
+    envelopes = [activation(**changes), confusion(**changes)]
+    envelopes += [make(prompts=1, **changes) for make in (effectiveness, size_impact)]
+    for envelope in envelopes:
         del envelope["cases"][6:]
         summary = envelope["summary"]
         names = [name for name in summary if name != "_overall"]
         for name in names[2:]:
             del summary[name]
-    return made
+    return envelopes
 
 
 CHANGES = [
@@ -414,10 +416,18 @@ def text_of(path: str) -> str | None:
 
 def hostile(text: str, envelope: Any) -> Any:
     """The envelope with a text in place of every text that a stranger could have written."""
-    kept = {"eval_type", "backend", "comparison", "condition_a", "condition_b", "orders", "winner"}
+    structural = {
+        "eval_type",
+        "backend",
+        "comparison",
+        "condition_a",
+        "condition_b",
+        "orders",
+        "winner",
+    }
     if isinstance(envelope, dict):
         return {
-            key: value if key in kept and isinstance(value, str) else hostile(text, value)
+            key: value if key in structural and isinstance(value, str) else hostile(text, value)
             for key, value in envelope.items()
         }
     if isinstance(envelope, list):

@@ -102,7 +102,7 @@ def window(opened: Browser) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Path:
+def pictures(tmp_path: Path) -> Path:
     """Where screenshots are left."""
     folder = Path(os.environ.get("SKILLYARD_ARTIFACTS") or tmp_path)
     folder.mkdir(parents=True, exist_ok=True)
@@ -115,22 +115,22 @@ NAMES = ("report", "fake", "hostile", "report.cases", "hostile.cases")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_stand_out_from_what_is_behind_them(
-    pages: dict[str, str], window: Browser, kept: Path, name: str, scheme: str
+    pages: dict[str, str], window: Browser, pictures: Path, name: str, scheme: str
 ) -> None:
     window.media(prefers_color_scheme=scheme)
     show(window, pages[name])
-    window.screenshot(kept / f"eval-{name}-{scheme}.png")
+    window.screenshot(pictures / f"eval-{name}-{scheme}.png")
     window.run(OPENED)
     assert window.run(CONTRAST) == []
 
 
 @pytest.mark.parametrize("name", [*NAMES, "empty"])
 def test_a_phone_shows_everything_without_sideways_scrolling(
-    pages: dict[str, str], window: Browser, kept: Path, name: str
+    pages: dict[str, str], window: Browser, pictures: Path, name: str
 ) -> None:
     window.resize(*PHONE, phone=True)
     show(window, pages[name])
-    window.screenshot(kept / f"eval-{name}-phone.png")
+    window.screenshot(pictures / f"eval-{name}-phone.png")
     window.run(OPENED)
     assert window.run("return document.documentElement.scrollWidth") == PHONE[0]
     assert window.run(SMALL) == []
@@ -154,7 +154,7 @@ def test_a_script_in_the_page_would_be_refused_and_seen(
     opened.run("""
         const script = document.createElement('script'); script.textContent = 'window.ran = true';
         document.body.append(script);""")
-    assert any("Content Security Policy" in said for said in opened.complaints())
+    assert any("Content Security Policy" in text for text in opened.complaints())
     assert opened.run("return window.ran") is None
 
 
@@ -166,7 +166,7 @@ def test_names_and_headings_are_as_they_are_heard(
     assert window.run(LEVELS) == []
     heard = window.heard()
     wanting = {"link", "heading", "img", "image", "DisclosureTriangle"}
-    assert [role for role, said in heard if role in wanting and not said.strip()] == []
+    assert [role for role, text in heard if role in wanting and not text.strip()] == []
     roles = [role for role, _ in heard]
     for landmark in ("banner", "main", "contentinfo"):
         assert roles.count(landmark) == 1
@@ -195,7 +195,7 @@ def test_a_link_to_a_case_opens_it(pages: dict[str, str], window: Browser) -> No
 
 
 def test_a_case_is_opened_by_keys_and_shows_both_texts(
-    pages: dict[str, str], window: Browser, kept: Path
+    pages: dict[str, str], window: Browser, pictures: Path
 ) -> None:
     show(window, pages["report.cases"])
     shown = "return [...document.querySelectorAll('pre.answer')].filter(p => p.checkVisibility())"
@@ -212,20 +212,20 @@ def test_a_case_is_opened_by_keys_and_shows_both_texts(
     )
     assert style == ["SUMMARY", "solid", "3px"]
     window.run("document.querySelector('details.case[open]').scrollIntoView()")
-    window.screenshot(kept / "eval-case.png")
+    window.screenshot(pictures / "eval-case.png")
 
 
 @pytest.mark.skipif(not AXE, reason="axe-core is not here: `make pages` fetches it and runs this")
 @pytest.mark.parametrize("name", [*NAMES, "empty", "stand-in"])
 def test_axe_finds_nothing_wrong(
-    pages: dict[str, str], window: Browser, kept: Path, name: str
+    pages: dict[str, str], window: Browser, pictures: Path, name: str
 ) -> None:
     """At the widths of a desk and a phone, in both schemes, with every part opened."""
     for width, height, scheme in ((1_280, 900, "light"), (1_280, 900, "dark"), (390, 844, "light")):
         window.resize(width, height, phone=width < 500)
         window.media(prefers_color_scheme=scheme)
         show(window, pages[name])
-        window.screenshot(kept / f"eval-{name}-{width}-{scheme}.png")
+        window.screenshot(pictures / f"eval-{name}-{width}-{scheme}.png")
         window.run(OPENED)
         window.run(Path(AXE).read_text(encoding="utf-8"))
         passed, violations = window.call("POST", "/execute/async", {"script": RUN, "args": []})

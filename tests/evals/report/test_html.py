@@ -366,8 +366,8 @@ def test_a_text_that_is_not_kept_is_said_to_be_missing() -> None:
 def test_of_too_many_cases_those_that_failed_are_kept() -> None:
     envelope = making.activation()
     groups = case_groups(envelope, Texts(text_of, 1), max_cases=3)
-    kept = [case.badge.text for group in groups for case in group.cases]
-    assert sorted(kept) == ["error", "failed", "failed"]
+    badges = [case.badge.text for group in groups for case in group.cases]
+    assert sorted(badges) == ["error", "failed", "failed"]
     assert [group.more_cases for group in groups] == [
         "2\u00a0more cases in the results file.", "4\u00a0more cases in the results file.",
     ]  # fmt: skip

@@ -74,8 +74,8 @@ def test_no_two_tests_of_a_suite_share_a_name() -> None:
 def test_a_stand_in_is_named_in_the_properties() -> None:
     root = ElementTree.fromstring(render(every(backend="fake")))
     for suite in root:
-        said = {p.attrib["name"]: p.attrib["value"] for p in suite.iter("property")}
-        assert said["backend"] == "fake"
+        properties = {p.attrib["name"]: p.attrib["value"] for p in suite.iter("property")}
+        assert properties["backend"] == "fake"
 
 
 @for_each("text", HOSTILE)

@@ -53,20 +53,20 @@ def plain(tokens: list[Any]) -> str:
 
 
 def kinds(tokens: list[Any]) -> set[str]:
-    found = set()
+    result = set()
     for token in tokens:
-        found.add(token.type)
-        found |= kinds(token.children or [])
-    return found
+        result.add(token.type)
+        result |= kinds(token.children or [])
+    return result
 
 
 def html_of(tokens: list[Any]) -> list[str]:
-    found = []
+    result = []
     for token in tokens:
         if token.type in ("html_block", "html_inline"):
-            found.append(token.content)
-        found += html_of(token.children or [])
-    return found
+            result.append(token.content)
+        result += html_of(token.children or [])
+    return result
 
 
 def test_the_summary_is_the_one_that_was_looked_at() -> None:
@@ -98,8 +98,8 @@ def test_a_sentence_is_only_a_sentence(frame: str, text: str) -> None:
         "thead_close", "tbody_open", "tbody_close", "tr_open", "tr_close", "th_open", "th_close",
         "td_open", "td_close",
     }  # fmt: skip
-    said = plain(tokens).removeprefix("a" if "|" in frame else "")
-    assert said.split() == visible_line(text, 1_000).split()
+    shown = plain(tokens).removeprefix("a" if "|" in frame else "")
+    assert shown.split() == visible_line(text, 1_000).split()
 
 
 @given(lines)
@@ -123,8 +123,8 @@ def test_hostile_envelopes_bring_no_mark_up(text: str) -> None:
     envelopes = [hostile(text, envelope) for envelope in small()]
     written = render(envelopes, title=text, changes=[{"entity": text, "message": text}])
     assert written.count(code(text).replace("|", "\\|")) > 5
-    for found in html_of(parsed(written)):
-        for tag in re.findall(r"<[^>]*>", found):
+    for result in html_of(parsed(written)):
+        for tag in re.findall(r"<[^>]*>", result):
             assert tag in TAGS | {"<summary>", "</summary>"}
     assert kinds(parsed(written)) & {"link_open", "image", "fence", "heading_open"} == {
         "heading_open"

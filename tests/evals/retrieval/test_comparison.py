@@ -57,16 +57,16 @@ def test_a_run_against_itself_is_the_same() -> None:
 
 
 def test_a_clear_loss_is_told_from_chance() -> None:
-    asked = [BenchQuery(f"q{n}", Query("x"), {"right": 3}, "") for n in range(60)]
+    requests = [BenchQuery(f"q{n}", Query("x"), {"right": 3}, "") for n in range(60)]
     good = {f"q{n}": judged("right") for n in range(60)}
     bad = {f"q{n}": judged("right" if n % 3 else "wrong") for n in range(60)}
-    one = compare(asked, good, bad, ["P@1"])[0]
+    one = compare(requests, good, bad, ["P@1"])[0]
     assert (one.better, one.worse, one.same) == (0, 20, 40)
     assert one.difference == pytest.approx(-1 / 3)
     assert one.regressed
     assert one.p < 0.001
     other = {f"q{n}": judged("right" if n != 7 else "wrong") for n in range(60)}
-    chance = compare(asked, good, other, ["P@1"])[0]
+    chance = compare(requests, good, other, ["P@1"])[0]
     assert not chance.regressed
     assert chance.p == 1.0
 
@@ -80,12 +80,12 @@ def test_one_lost_query_is_no_regression() -> None:
 
 def two_runs(losses: int, gains: int, same: int) -> tuple[list[BenchQuery], Any, Any]:
     count = losses + gains + same
-    asked = [BenchQuery(f"q{n}", Query("x"), {"right": 3}, "") for n in range(count)]
+    requests = [BenchQuery(f"q{n}", Query("x"), {"right": 3}, "") for n in range(count)]
     before = {
         f"q{n}": judged("right" if n < losses or n >= losses + gains else "x") for n in range(count)
     }
     after = {f"q{n}": judged("right" if n >= losses else "x") for n in range(count)}
-    return asked, before, after
+    return requests, before, after
 
 
 @for_each(
@@ -139,12 +139,12 @@ def test_equal_runs_are_seldom_called_different() -> None:
     alarms = 0
     for seed in range(200):
         rng = random.Random(seed)
-        asked = [BenchQuery(f"q{n}", Query("x"), {"right": 3}, "") for n in range(14)]
+        requests = [BenchQuery(f"q{n}", Query("x"), {"right": 3}, "") for n in range(14)]
         runs = [
             {f"q{n}": judged(*rng.sample(["right", "x", "y"], 3)) for n in range(14)}
             for _ in range(2)
         ]
-        verdicts = {one.verdict for one in compare(asked, runs[0], runs[1], ["P@1", "mrr@10"])}
+        verdicts = {one.verdict for one in compare(requests, runs[0], runs[1], ["P@1", "mrr@10"])}
         alarms += bool(verdicts & {"better", "worse"})
     assert alarms <= 10
 

@@ -31,8 +31,8 @@ REQUESTS = ("find the commit that broke the build", "repair messy csv files", "h
 
 
 def moved(*skills: sy.Skill) -> list[tuple[int, str, str]]:
-    found = replay(catalog(*skills), parse_log(log(*REQUESTS), "log"))
-    return [(one.line, one.skill, one.what) for one in found]
+    result = replay(catalog(*skills), parse_log(log(*REQUESTS), "log"))
+    return [(one.line, one.skill, one.what) for one in result]
 
 
 def test_nothing_moves_while_nothing_changes() -> None:

@@ -26,14 +26,14 @@ def test_a_run_comes_back(listed: dict[str, list[str]]) -> None:
         query: {"results": [[key, 1.0 / (n + 1)] for n, key in enumerate(keys)]}
         for query, keys in listed.items()
     }
-    found = parse_run(run_text(run, "t"), "run")
-    assert {query: list(judged.ids) for query, judged in found.items()} == listed
+    result = parse_run(run_text(run, "t"), "run")
+    assert {query: list(judged.ids) for query, judged in result.items()} == listed
 
 
 def test_scores_order_a_run_and_ranks_break_ties() -> None:
     text = "q Q0 low 1 0.1 t\nq Q0 b 3 0.9 t\nq Q0 a 2 0.9 t\n\n"
-    found = parse_run(text, "run")["q"]
-    assert (found.ids, found.confidence) == (("a", "b", "low"), 0.9)
+    result = parse_run(text, "run")["q"]
+    assert (result.ids, result.confidence) == (("a", "b", "low"), 0.9)
 
 
 @for_each("line", ["q Q0 a 1 0.5", "q Q0 a one 0.5 t", "q Q0 a 1 x t", "q Q0 a 1 nan t"])

@@ -112,7 +112,7 @@ def run_of(
 ) -> list[dict[str, Any]]:
     """Return the cases of a run; ``longer`` is what the first arm's answers have in characters."""
     rng = random.Random(seed)
-    found = []
+    result = []
     for skill in range(skills):
         for prompt in range(prompts):
             arms = sorted({arm for pair in comparisons for arm in pair})
@@ -126,8 +126,8 @@ def run_of(
                         for slot_a in slots
                     ]
                     name = f"skill-{skill:02}"
-                    found.append(case(name, prompt, run, (first, second), orders, lengths))
-    return found
+                    result.append(case(name, prompt, run, (first, second), orders, lengths))
+    return result
 
 
 def _length(rng: random.Random, longer: float) -> int:

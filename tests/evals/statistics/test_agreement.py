@@ -66,7 +66,7 @@ def case(number: int, winner: str | None, **others: str) -> dict[str, Any]:
         "condition_a": "full",
         "condition_b": "baseline",
         "winner": winner,
-        "more_judges": {name: {"winner": said} for name, said in others.items()},
+        "more_judges": {name: {"winner": text} for name, text in others.items()},
     }
 
 
@@ -75,8 +75,8 @@ def label(number: int, winner: str) -> Label:
 
 
 def test_one_judge_alone_agrees_with_nobody() -> None:
-    found = agreement_of([case(0, "full"), case(1, "tie")])
-    assert found == {
+    result = agreement_of([case(0, "full"), case(1, "tie")])
+    assert result == {
         "alpha": None, "judges": 1, "judged_by_all": 0, "kappa": None, "labelled": 0,
     }  # fmt: skip
 
@@ -97,10 +97,10 @@ def test_a_further_judge_without_a_verdict_is_left_out() -> None:
 def test_kappa_counts_labelled_cases_that_were_judged() -> None:
     cases = [case(0, "full"), case(1, "baseline"), case(2, "tie"), case(3, None)]
     labels = [label(0, "full"), label(1, "full"), label(2, "tie"), label(3, "tie"), label(9, "tie")]
-    found = agreement_of(cases, labels)
+    result = agreement_of(cases, labels)
     # Observed 2/3; by chance (1*2 + 1*0 + 1*1)/9 = 1/3; (2/3 - 1/3)/(1 - 1/3) = 1/2.
-    assert found["kappa"] == 0.5
-    assert found["labelled"] == 3
+    assert result["kappa"] == 0.5
+    assert result["labelled"] == 3
 
 
 def test_a_label_of_a_winner_that_the_case_does_not_have_is_refused() -> None:

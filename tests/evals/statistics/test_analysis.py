@@ -114,10 +114,10 @@ def test_failed_and_skipped_cases_are_counted_and_left_out() -> None:
     failed["orders"][1] |= {"error": "no JSON", "attempts": 3, "winner": None, "scores": None}
     skipped = {"id": "s", "skill_name": "skill-00", "skipped": "budget", "errors": []}
     summary, artifacts = analyse_pairs([*cases, failed, skipped], seed=1)
-    found = summary["skill-00"]
-    assert (found["errors"], found["skipped"]) == (1, 1)
+    result = summary["skill-00"]
+    assert (result["errors"], result["skipped"]) == (1, 1)
     assert (expected["errors"], expected["skipped"]) == (0, 0)
-    assert found["comparisons"] == expected["comparisons"]
+    assert result["comparisons"] == expected["comparisons"]
     assert artifacts["judge"] == {"calls": 20, "retries": 2, "errors": 1}
 
 
@@ -161,11 +161,11 @@ def exact(
     differences: list[float], arms: tuple[str, str] = ("full", "baseline"), **changes: Any
 ) -> list[dict[str, Any]]:
     """Return one case a prompt with these improvements, the same in both orders."""
-    made = []
+    prompts_of_skill = []
     for prompt, value in enumerate(differences):
         orders = [(arm, 3 + value, 3.0) for arm in arms]
-        made.append(case("s", prompt, 0, arms, orders) | changes)
-    return made
+        prompts_of_skill.append(case("s", prompt, 0, arms, orders) | changes)
+    return prompts_of_skill
 
 
 def test_a_tie_band_makes_ties_of_small_differences() -> None:
@@ -173,8 +173,8 @@ def test_a_tie_band_makes_ties_of_small_differences() -> None:
     counted = []
     for band in (0.0, 0.1):
         summary = analyse_pairs(cases, seed=1, tie_band=band)[0]
-        found = summary["s"]["comparisons"]["full/baseline"]
-        counted.append((found["wins"], found["losses"], found["ties"]))
+        result = summary["s"]["comparisons"]["full/baseline"]
+        counted.append((result["wins"], result["losses"], result["ties"]))
     assert counted == [(3, 0, 0), (1, 0, 2)]
     with pytest.raises(InvalidInput, match="tie_band"):
         analyse_pairs(cases, seed=1, tie_band=-1)

@@ -32,12 +32,14 @@ def best(design: list[list[float]], wins: list[float]) -> Any:
 
 def compared(seed: int, count: int, longer: float, a: float, b: float) -> list[Lengths]:
     rng = random.Random(seed)
-    found = []
+    result = []
     for number in range(count):
         difference = float(round(rng.gauss(longer, 500)))
         odds = a + b * tanh(difference / 500)
-        found.append(Lengths(("s", number), difference, float(rng.random() < 1 / (1 + exp(-odds)))))
-    return found
+        result.append(
+            Lengths(("s", number), difference, float(rng.random() < 1 / (1 + exp(-odds))))
+        )
+    return result
 
 
 def test_the_length_model_is_what_an_optimiser_finds() -> None:
@@ -45,24 +47,24 @@ def test_the_length_model_is_what_an_optimiser_finds() -> None:
     spread = spread_of([one.difference for one in given])
     design = [[1.0, tanh(one.difference / spread)] for one in given]
     expected = best(design, [one.win for one in given])
-    found = length_model(given, 1)
-    assert (found.a, found.b) == pytest.approx(tuple(expected), abs=1e-5)
-    assert found.controlled_win_rate == pytest.approx(exp(-log1p(exp(-expected[0]))))
-    assert length_model(given[::-1], 1) == found, "the order of comparisons does not matter"
+    result = length_model(given, 1)
+    assert (result.a, result.b) == pytest.approx(tuple(expected), abs=1e-5)
+    assert result.controlled_win_rate == pytest.approx(exp(-log1p(exp(-expected[0]))))
+    assert length_model(given[::-1], 1) == result, "the order of comparisons does not matter"
 
 
 def test_fewer_than_thirty_comparisons_are_not_fitted() -> None:
-    found = length_model(compared(1, LEAST_PAIRS - 1, 0, 0, 1), 1)
-    assert (found.a, found.pairs) == (None, 29)
-    assert found.note == "not fitted: 29 of 30 comparisons"
+    result = length_model(compared(1, LEAST_PAIRS - 1, 0, 0, 1), 1)
+    assert (result.a, result.pairs) == (None, 29)
+    assert result.note == "not fitted: 29 of 30 comparisons"
     assert length_model(compared(1, LEAST_PAIRS, 0, 0, 1), 1).a is not None
     assert length_model([], 1).mean_difference is None
 
 
 def test_lengths_that_never_vary_are_not_fitted() -> None:
-    found = length_model([Lengths(("s", n), 300.0, 1.0) for n in range(40)], 1)
-    assert found.a is None
-    assert found.note == "not fitted: every difference in length is the same"
+    result = length_model([Lengths(("s", n), 300.0, 1.0) for n in range(40)], 1)
+    assert result.a is None
+    assert result.note == "not fitted: every difference in length is the same"
 
 
 def test_few_prompts_with_many_runs_are_fitted_without_intervals() -> None:
@@ -70,7 +72,7 @@ def test_few_prompts_with_many_runs_are_fitted_without_intervals() -> None:
         Lengths(("s", n % 4), one.difference, one.win)
         for n, one in enumerate(compared(1, 40, 0, 0, 1))
     ]
-    found = length_model(given, 1)
-    assert found.a is not None
-    assert found.b_low is None
-    assert found.note.endswith("intervals need 10 prompts")
+    result = length_model(given, 1)
+    assert result.a is not None
+    assert result.b_low is None
+    assert result.note.endswith("intervals need 10 prompts")

@@ -87,41 +87,41 @@ def test_within_comparisons_the_two_show_it_and_all_five_just_miss() -> None:
 
 def pairs(*given: tuple[str, ...]) -> list[Pair]:
     """Return pairs of full against baseline; ``A>`` is full in slot A and the winner, = a tie."""
-    made = []
+    judgements = []
     for number, orders in enumerate(given):
         scores = {">": (4.0, 3.0), "<": (3.0, 4.0), "=": (3.0, 3.0)}
         slots = [("full" if call[0] == "A" else "baseline", *scores[call[1]]) for call in orders]
         judged = pair_of(case("s", number, 0, ("full", "baseline"), slots), 0.0)
         assert judged is not None
-        made.append(judged)
-    return made
+        judgements.append(judged)
+    return judgements
 
 
 def test_both_orders_test_the_pairs_that_one_slot_won_more_often() -> None:
     same, to_a, half = ("A>", "B>"), ("A>", "B<"), ("A>", "B=")
-    found = order_effect(pairs(same, same, *[to_a] * 6, half))
-    assert (found.slot_a_wins, found.slot_b_wins, found.ties) == (15, 2, 1)
-    assert (found.test, found.p) == (BOTH, 2 / 2**7)
-    assert found.word == "slot A is favoured"
-    assert (found.consistent, found.pairs) == (2, 9)
-    assert found.share_a == 15 / 17
+    result = order_effect(pairs(same, same, *[to_a] * 6, half))
+    assert (result.slot_a_wins, result.slot_b_wins, result.ties) == (15, 2, 1)
+    assert (result.test, result.p) == (BOTH, 2 / 2**7)
+    assert result.word == "slot A is favoured"
+    assert (result.consistent, result.pairs) == (2, 9)
+    assert result.share_a == 15 / 17
 
 
 def test_a_consistent_judge_shows_no_order_effect_however_strong_the_skill() -> None:
-    found = order_effect(pairs(*[("A>", "B>")] * 40))
-    assert (found.share_a, found.test, found.p, found.word) == (0.5, NONE, None, TOO_LITTLE)
-    assert found.consistency_rate == 1
+    result = order_effect(pairs(*[("A>", "B>")] * 40))
+    assert (result.share_a, result.test, result.p, result.word) == (0.5, NONE, None, TOO_LITTLE)
+    assert result.consistency_rate == 1
 
 
 def test_single_orders_are_tested_within_their_comparison() -> None:
-    found = order_effect(pairs(*[("A>",)] * 8, *[("B<",)] * 8))
-    assert (found.test, found.word) == (SINGLE, "slot A is favoured")
-    assert found.p == conditional_p([Slots(8, 0, 0, 8)])
-    assert found.consistency_rate is None
-    table = {**Slots(8, 0, 0, 8)._asdict(), "p": found.p, "p_adjusted": found.p}
-    assert found.by_comparison == {"full/baseline": table}
+    result = order_effect(pairs(*[("A>",)] * 8, *[("B<",)] * 8))
+    assert (result.test, result.word) == (SINGLE, "slot A is favoured")
+    assert result.p == conditional_p([Slots(8, 0, 0, 8)])
+    assert result.consistency_rate is None
+    table = {**Slots(8, 0, 0, 8)._asdict(), "p": result.p, "p_adjusted": result.p}
+    assert result.by_comparison == {"full/baseline": table}
 
 
 def test_nothing_judged_says_nothing() -> None:
-    found = order_effect([])
-    assert (found.share_a, found.p, found.word, found.test) == (None, None, TOO_LITTLE, NONE)
+    result = order_effect([])
+    assert (result.share_a, result.p, result.word, result.test) == (None, None, TOO_LITTLE, NONE)

@@ -130,7 +130,7 @@ def test_a_case_of_two_measures_is_dealt_alike_in_both() -> None:
 
 def test_unchanged_skills_are_seldom_accused_and_a_fall_among_twelve_is_found() -> None:
     rng = random.Random(8)
-    trials, alarms, found = 200, 0, 0
+    trials, alarms, result = 200, 0, 0
     for _ in range(trials):
         changes = paired_changes(family(rng, 12, 0.0))
         alarms += any(
@@ -138,6 +138,6 @@ def test_unchanged_skills_are_seldom_accused_and_a_fall_among_twelve_is_found() 
         )
         first = paired_changes(family(rng, 12, 2.0))[0]
         assert first is not None
-        found += first.p_worse_adjusted <= FALSE_ALARMS
+        result += first.p_worse_adjusted <= FALSE_ALARMS
     assert alarms / trials <= allowed(FALSE_ALARMS, trials)
-    assert found / trials > 0.9
+    assert result / trials > 0.9

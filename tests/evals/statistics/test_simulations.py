@@ -35,8 +35,8 @@ STEPS: Draw = lambda rng: rng.choice((-1.0, -0.5, 0.0, 0.0, 0.5, 1.0))  # noqa: 
 
 def headline(cases: Sequence[dict[str, Any]], name: str = "skill-00") -> dict[str, Any]:
     summary = analyse_pairs(cases, seed=1)[0]
-    found: dict[str, Any] = summary[name]["comparisons"]["full/baseline"]
-    return found
+    result: dict[str, Any] = summary[name]["comparisons"]["full/baseline"]
+    return result
 
 
 @for_each("prompts", [6, 12, 20])
@@ -75,12 +75,12 @@ def test_intervals_hold_the_true_mean_as_often_as_they_say(
 ) -> None:
     trials = MANY
     rng = random.Random(count)
-    held = 0
+    coverage = 0
     for _ in range(trials):
         interval = subset_means([draw(rng) for _ in range(count)], 1).interval(0.95)
         assert interval is not None
-        held += interval[0] <= 1e-9 and interval[1] >= -1e-9
-    assert 1 - held / trials <= allowed(1 - least, trials)
+        coverage += interval[0] <= 1e-9 and interval[1] >= -1e-9
+    assert 1 - coverage / trials <= allowed(1 - least, trials)
 
 
 def test_runs_of_one_prompt_taken_for_prompts_would_raise_false_alarms() -> None:
@@ -102,23 +102,23 @@ def test_planted_effects_are_found_with_the_power_that_is_stated(prompts: int) -
     effect = smallest_detectable(1.0, prompts)
     assert effect is not None
     rng = random.Random(prompts)
-    found = sum(
+    result = sum(
         subset_means([rng.gauss(effect, 1.0) for _ in range(prompts)], 1).p_value() <= 0.05
         for _ in range(trials)
     )
     # The statement is of the t test; the sign-flip test comes within 4 points of it.
-    assert found / trials == pytest.approx(POWER, abs=0.04 + 3 * (0.16 / trials) ** 0.5)
+    assert result / trials == pytest.approx(POWER, abs=0.04 + 3 * (0.16 / trials) ** 0.5)
 
 
 def test_a_planted_effect_is_called_better_and_its_mean_is_right() -> None:
     runs = FEW // 5
-    found = [
+    result = [
         headline(run_of(Judge({"full": 0.8}), seed, prompts=20, runs=2)) for seed in range(runs)
     ]
-    assert sum(one["word"] == "better" for one in found) / runs > 0.95
-    assert not any(one["word"] == "worse" for one in found)
-    mean = sum(one["mean"] for one in found) / runs
-    error = spread_of([one["mean"] for one in found]) / runs**0.5
+    assert sum(one["word"] == "better" for one in result) / runs > 0.95
+    assert not any(one["word"] == "worse" for one in result)
+    mean = sum(one["mean"] for one in result) / runs
+    error = spread_of([one["mean"] for one in result]) / runs**0.5
     assert abs(mean - 0.8) < 4 * error
 
 
@@ -158,12 +158,12 @@ def test_a_judge_without_a_bias_is_seldom_accused_of_one(both: bool) -> None:
 def test_one_random_order_shows_a_planted_bias_under_a_strong_skill() -> None:
     """As in the published evaluation: the skill wins nearly all, most of all from one slot."""
     judge = Judge({"full": 0.7}, by_prompt=0.3, slot_a=-0.6)
-    found = 0
+    result = 0
     for seed in range(FEW // 10):
         cases = run_of(judge, seed, prompts=25, runs=4, both=False)
         pairs = [pair for case in cases if (pair := pair_of(case, 0.0)) is not None]
-        found += order_effect(pairs).word == "slot B is favoured"
-    assert found / (FEW // 10) > 0.9
+        result += order_effect(pairs).word == "slot B is favoured"
+    assert result / (FEW // 10) > 0.9
 
 
 def test_a_planted_length_bias_is_found_and_taken_out_of_the_win_rate() -> None:
@@ -173,13 +173,13 @@ def test_a_planted_length_bias_is_found_and_taken_out_of_the_win_rate() -> None:
     for seed in range(runs):
         cases = run_of(judge, seed, prompts=150, longer=300)
         models.append(analyse_pairs(cases, seed=1)[1]["length"])
-    found = sum(model["b_low"] > 0 for model in models) / runs
-    assert found > 0.95, "longer answers win more"
+    result = sum(model["b_low"] > 0 for model in models) / runs
+    assert result > 0.95, "longer answers win more"
     assert sum(model["win_rate"] for model in models) / runs > 0.62
     assert all(model["controlled_win_rate"] < model["win_rate"] for model in models)
-    held = sum(model["controlled_low"] <= 0.5 <= model["controlled_high"] for model in models)
+    coverage = sum(model["controlled_low"] <= 0.5 <= model["controlled_high"] for model in models)
     # The true dependence is no tanh, so the control need not be perfect.
-    assert held / runs > 0.8
+    assert coverage / runs > 0.8
 
 
 def test_a_judge_without_a_length_bias_is_seldom_accused_of_one() -> None:
@@ -226,7 +226,7 @@ def test_where_three_of_twelve_skills_help_nobody_is_told_that_no_skill_is_enoug
     """Before, 100, 93, 62 and 15 % of such runs said so of a skill that helps."""
     rng = random.Random(prompts)
     runs = FEW // 5
-    told_so, found = 0, 0
+    told_so, result = 0, 0
     for _ in range(runs):
         cases = []
         for skill in range(12):
@@ -235,9 +235,9 @@ def test_where_three_of_twelve_skills_help_nobody_is_told_that_no_skill_is_enoug
         summary = analyse_pairs(cases, seed=1)[0]
         helping = [summary[f"skill-{skill:02}"] for skill in range(3)]
         told_so += any(entry["recommended_level"] == "baseline" for entry in helping)
-        found += sum(entry["word"] == "better" for entry in helping)
+        result += sum(entry["word"] == "better" for entry in helping)
     assert told_so / runs <= allowed(0.05, runs)
-    assert (found > 0) == (prompts >= 9), "and from 9 prompts on some of them are found"
+    assert (result > 0) == (prompts >= 9), "and from 9 prompts on some of them are found"
 
 
 def test_all_skills_are_seldom_called_better_where_on_average_none_is() -> None:

@@ -26,9 +26,9 @@ def entry(**more: Any) -> dict[str, Any]:
 
 
 def entries(folder: Path) -> tuple[Entries, list[str], str]:
-    said: list[str] = []
-    made = Entries(str(folder), said.append)
-    return made, said, made.path(GENERATIONS, "tea", KEY)
+    warnings: list[str] = []
+    values = Entries(str(folder), warnings.append)
+    return values, warnings, values.path(GENERATIONS, "tea", KEY)
 
 
 def put(folder: Path, path: str, data: bytes) -> Path:
@@ -57,14 +57,14 @@ HOSTILE = {
 
 @for_each("name", HOSTILE)
 def test_what_cannot_be_used_is_missing_and_named_once(name: str, tmp_path: Path) -> None:
-    made, said, path = entries(tmp_path)
+    values, warnings, path = entries(tmp_path)
     put(tmp_path, path, HOSTILE[name])
-    assert made.read(path) is None
-    assert made.read(path) is None
-    assert len(said) == 1
-    assert said[0].startswith(path)
-    made.write(path, entry())
-    assert made.read(path) == entry()
+    assert values.read(path) is None
+    assert values.read(path) is None
+    assert len(warnings) == 1
+    assert warnings[0].startswith(path)
+    values.write(path, entry())
+    assert values.read(path) == entry()
 
 
 @contextmanager
@@ -81,28 +81,28 @@ def ordinary_user() -> Iterator[None]:
 
 
 def test_a_file_that_may_not_be_read_is_missing(tmp_path: Path) -> None:
-    made, said, path = entries(tmp_path)
+    values, warnings, path = entries(tmp_path)
     put(tmp_path, path, b"{}").chmod(0)
     with ordinary_user():
-        assert made.read(path) is None
-    assert len(said) == 1
+        assert values.read(path) is None
+    assert len(warnings) == 1
 
 
 def test_a_folder_in_the_place_of_an_entry_is_missing_and_cannot_be_written(
     tmp_path: Path,
 ) -> None:
-    made, said, path = entries(tmp_path)
+    values, warnings, path = entries(tmp_path)
     (tmp_path / path).mkdir(parents=True)
-    assert made.read(path) is None
-    assert len(said) == 1
+    assert values.read(path) is None
+    assert len(warnings) == 1
     with pytest.raises(SkillIoError, match="cannot write the entry"):
-        made.write(path, entry())
+        values.write(path, entry())
 
 
 def test_nothing_there_is_no_news(tmp_path: Path) -> None:
-    made, said, path = entries(tmp_path)
-    assert made.read(path) is None
-    assert not said
+    values, warnings, path = entries(tmp_path)
+    assert values.read(path) is None
+    assert not warnings
 
 
 @given(text=st.text(), more=st.dictionaries(st.text(), st.none() | st.booleans() | st.floats(
@@ -110,17 +110,17 @@ def test_nothing_there_is_no_news(tmp_path: Path) -> None:
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, text: str, more: dict[str, Any]
 ) -> None:
-    made, said, path = entries(tmp_path_factory.mktemp("entries"))
-    kept = {**more, **entry(text=text)}
-    made.write(path, kept)
-    assert made.read(path) == kept
-    assert not said
+    values, warnings, path = entries(tmp_path_factory.mktemp("entries"))
+    stored_entry = {**more, **entry(text=text)}
+    values.write(path, stored_entry)
+    assert values.read(path) == stored_entry
+    assert not warnings
 
 
 def test_lone_surrogates_survive(tmp_path: Path) -> None:
-    made, _, path = entries(tmp_path)
-    made.write(path, entry(text="a\ud800b"))
-    assert made.read(path) == entry(text="a\ud800b")
+    values, _, path = entries(tmp_path)
+    values.write(path, entry(text="a\ud800b"))
+    assert values.read(path) == entry(text="a\ud800b")
 
 
 @given(skill=st.text())
@@ -136,16 +136,16 @@ def test_any_name_becomes_one_safe_folder(skill: str) -> None:
 
 
 def test_threads_that_want_one_entry_make_it_once(tmp_path: Path) -> None:
-    made, _, path = entries(tmp_path)
+    values, _, path = entries(tmp_path)
     paid: list[int] = []
     barrier = threading.Barrier(8)
 
     def want() -> None:
         barrier.wait()
-        with made.lock(path):
-            if made.read(path) is None:
+        with values.lock(path):
+            if values.read(path) is None:
                 paid.append(1)
-                made.write(path, entry())
+                values.write(path, entry())
 
     threads = [threading.Thread(target=want) for _ in range(8)]
     for thread in threads:
@@ -156,13 +156,13 @@ def test_threads_that_want_one_entry_make_it_once(tmp_path: Path) -> None:
 
 
 def test_two_keys_do_not_wait_for_each_other(tmp_path: Path) -> None:
-    made, _, path = entries(tmp_path)
-    other = made.path(GENERATIONS, "tea", "c" * 62 + "77")
-    with made.lock(path):
+    values, _, path = entries(tmp_path)
+    other = values.path(GENERATIONS, "tea", "c" * 62 + "77")
+    with values.lock(path):
         done = threading.Event()
 
         def second() -> None:
-            with made.lock(other):
+            with values.lock(other):
                 done.set()
 
         thread = threading.Thread(target=second)
@@ -199,9 +199,9 @@ def test_the_lock_of_a_process_ends_with_it(tmp_path: Path) -> None:
 
 def test_a_place_that_is_none_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    made = Entries(str(tmp_path / "file"))
-    path = made.path(GENERATIONS, "tea", KEY)
-    with pytest.raises(SkillIoError, match="cannot lock the results"), made.lock(path):
+    values = Entries(str(tmp_path / "file"))
+    path = values.path(GENERATIONS, "tea", KEY)
+    with pytest.raises(SkillIoError, match="cannot lock the results"), values.lock(path):
         pass
     with pytest.raises(SkillIoError, match="--output-dir"):
-        made.write(path, entry())
+        values.write(path, entry())

@@ -59,18 +59,18 @@ def test_the_latest_is_the_newest_by_its_own_word(tmp_path: Path) -> None:
                               ("a", "2026-11-20T09:59:59Z")):  # fmt: skip
         path = write_results(str(tmp_path), envelope(run_id, timestamp=timestamp))
         os.utime(path, (1e9, 1e9) if run_id == "c" else None)
-    found = latest(str(tmp_path), "confusion")
-    assert found is not None
-    assert found.envelope["meta"]["run_id"] == "c"
+    result = latest(str(tmp_path), "confusion")
+    assert result is not None
+    assert result.envelope["meta"]["run_id"] == "c"
     assert latest(str(tmp_path), "activation") is None
 
 
 def test_a_stand_in_is_the_latest_only_where_there_is_no_real_result(tmp_path: Path) -> None:
     later = envelope("b", timestamp="2026-11-21T10:00:00Z", backend="fake")
     write_results(str(tmp_path), later)
-    found = latest(str(tmp_path), "confusion")
-    assert found is not None
-    assert found.envelope["meta"]["run_id"] == "b"
+    result = latest(str(tmp_path), "confusion")
+    assert result is not None
+    assert result.envelope["meta"]["run_id"] == "b"
     write_results(str(tmp_path), envelope("a", timestamp="2026-11-20T10:00:00Z"))
     runs = [each.envelope["meta"]["run_id"] for each in latest_of_each(str(tmp_path))]
     assert runs == ["a"]
@@ -80,15 +80,15 @@ def test_a_stand_in_is_the_latest_only_where_there_is_no_real_result(tmp_path: P
 def test_a_part_of_a_run_never_replaces_a_whole_one(part: dict[str, Any], tmp_path: Path) -> None:
     folder = tmp_path / next(iter(part))
     newer = write_results(str(folder), envelope("b", timestamp="2026-11-21T10:00:00Z", **part))
-    found = latest(str(folder), "confusion")
-    assert found is not None
-    assert (found.path, found.note) == (newer, ""), "there is no whole one yet"
+    result = latest(str(folder), "confusion")
+    assert result is not None
+    assert (result.path, result.note) == (newer, ""), "there is no whole one yet"
     whole = write_results(str(folder), envelope("a"))
     write_results(str(folder), envelope("0", timestamp="2026-11-19T10:00:00Z", **part))
-    found = latest(str(folder), "confusion")
-    assert found is not None
-    assert (found.path, found.passed_over) == (whole, (newer,))
-    assert "1 newer result of confusion" in found.note
+    result = latest(str(folder), "confusion")
+    assert result is not None
+    assert (result.path, result.passed_over) == (whole, (newer,))
+    assert "1 newer result of confusion" in result.note
 
 
 def test_results_are_listed_by_type(tmp_path: Path) -> None:
@@ -96,8 +96,8 @@ def test_results_are_listed_by_type(tmp_path: Path) -> None:
         write_results(str(tmp_path), envelope("1", eval_type))
     (tmp_path / "notes.json").write_text("")
     (tmp_path / "activation_1.json.tmp").write_text("")
-    found = results_in(str(tmp_path))
-    assert {name: len(paths) for name, paths in found.items()} == dict.fromkeys(LAYERS, 1)
+    result = results_in(str(tmp_path))
+    assert {name: len(paths) for name, paths in result.items()} == dict.fromkeys(LAYERS, 1)
     with pytest.raises(SkillIoError, match="--results-dir"):
         results_in(str(tmp_path / "none"))
 
@@ -123,9 +123,9 @@ def test_a_torn_line_is_left_out_and_the_next_run_begins_on_its_own(
     events = Events(str(tmp_path), "r")
     events.append("start", settings={"seed": 1})
     events.close()
-    said: list[str] = []
-    assert [event["event"] for event in read_events(str(tmp_path), said.append)] == ["start"]
-    assert len(said) == 1
+    warnings: list[str] = []
+    assert [event["event"] for event in read_events(str(tmp_path), warnings.append)] == ["start"]
+    assert len(warnings) == 1
     assert settings_of_run(str(tmp_path), "r") == {"seed": 1}
 
 

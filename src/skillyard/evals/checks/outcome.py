@@ -99,17 +99,17 @@ def _schema_outcome(check: Check, answer: str) -> CheckOutcome:
 
     No schema is fetched from anywhere, and patterns in a schema are matched in linear time.
     """
-    found = extract_value(answer)
-    if found is None:
+    extract = extract_value(answer)
+    if extract is None:
         return CheckOutcome(check, False, f"no JSON in the answer: {_beginning(answer)}")
     from referencing.exceptions import Unresolvable
 
     try:
-        error = next(iter(_validator(json.loads(check.value)).iter_errors(found[0])), None)
+        error = next(iter(_validator(json.loads(check.value)).iter_errors(extract[0])), None)
     except (Unresolvable, InvalidInput, RecursionError) as fault:
         return CheckOutcome(check, False, _beginning(f"the schema cannot be used: {fault}"))
     if error is None:
-        return CheckOutcome(check, True, _beginning(json.dumps(found[0], ensure_ascii=False)))
+        return CheckOutcome(check, True, _beginning(json.dumps(extract[0], ensure_ascii=False)))
     place = "/".join(map(str, error.absolute_path)) or "the document"
     evidence = clean_line(shorten(f"{place}: {error.message}", _EXCERPT_CHARS))
     return CheckOutcome(check, False, evidence)

@@ -339,12 +339,12 @@ class PlanSession(Session):
         for call in calls:
             request, most = call.request, call.request.max_tokens
             attached = sum(map(attachment_tokens, request.attachments))
-            sent = estimate_tokens(request.system + request.user) + attached
-            sent += call.unknown * answer
+            size = estimate_tokens(request.system + request.user) + attached
+            size += call.unknown * answer
             returned = min(most, typical[call.kind]) if low else most
             price = self.price_of(request.model)
-            costs.append(None if price is None else estimate(price, sent, returned))
-            inputs, outputs = inputs + sent, outputs + returned
+            costs.append(None if price is None else estimate(price, size, returned))
+            inputs, outputs = inputs + size, outputs + returned
         known = [cost for cost in costs if cost is not None]
         total = round(sum(known), 6) if len(known) == len(costs) else None
         return _Estimate(inputs, outputs, total)

@@ -236,8 +236,8 @@ def provenance_facts(run: Json) -> tuple[Fact, ...]:
 
 
 def _temperature(meta: Json) -> str:
-    requested, sent = meta.number("temperature_requested"), meta.number("temperature_sent")
+    requested, actual = meta.number("temperature_requested"), meta.number("temperature_sent")
     if requested is None:
         return ""
-    end = "not sent: the model takes none" if sent is None else f"{decimal(sent, 1)} sent"
+    end = "not sent: the model takes none" if actual is None else f"{decimal(actual, 1)} sent"
     return f"{decimal(requested, 1)} requested, {end}"
