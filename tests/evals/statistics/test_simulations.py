@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from skillyard.evals.statistics.analysis import OVERALL, analyse_pairs
+from skillyard.evals.statistics.analysis import analyse_pairs
 from skillyard.evals.statistics.intervals import spread_of
 from skillyard.evals.statistics.order import order_effect
-from skillyard.evals.statistics.pairs import Pair, pair_of
+from skillyard.evals.statistics.pairs import OVERALL, Pair, pair_of
 from skillyard.evals.statistics.power import POWER, smallest_detectable
 from skillyard.evals.statistics.subset_means import subset_means
 from tests.evals.statistics.planting import SOAK, Judge, allowed, case, run_of

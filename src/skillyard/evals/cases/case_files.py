@@ -109,10 +109,11 @@ def read_case_files(
     ``skill`` is the skill of files that name none; without it, the only skill of the catalog is.
     Each skill must be in the catalog; names become those of the catalog.
     """
+    only = catalog.skills[0].name if len(catalog.skills) == 1 else None
     cases: list[SkillCases] = []
     for file in files:
         if file.kind in kinds:
-            otherwise = skill or _only_skill(catalog) if file.kind in WHOLE_SKILL else None
+            otherwise = skill or only if file.kind in WHOLE_SKILL else None
             owner = Owner(catalog, file.home, otherwise)
             own = notes.of_file(file.path)
             known = (_known(each, owner, own) for each in _READERS[file.kind](file, owner, own))
@@ -181,10 +182,6 @@ def _home(path: str, catalog: Catalog) -> str | None:
         if os.path.basename(skill.path) == "SKILL.md"
     }
     return homes.get(folder, homes.get(os.path.dirname(folder)))
-
-
-def _only_skill(catalog: Catalog) -> str | None:
-    return catalog.skills[0].name if len(catalog.skills) == 1 else None
 
 
 def _files_in(skill: Skill) -> list[str]:

@@ -7,13 +7,10 @@ from math import fsum
 from typing import Any
 
 from skillyard.evals.statistics.intervals import mean_of, t_interval, wilson
+from skillyard.evals.statistics.pairs import OVERALL, PLACES, Unit
 
 __all__ = ["add_pass_rates"]
 
-OVERALL = "_overall"
-PLACES = 6
-Unit = tuple[str, int]
-"""A skill and one of its prompts."""
 Shares = Mapping[str, Mapping[Unit, Mapping[int, Sequence[bool]]]]
 """Condition -> prompt -> run -> the outcomes of the checks of one answer."""
 

@@ -17,10 +17,10 @@ from skillyard.arguments import check_arguments
 from skillyard.errors import InvalidInput
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.verdicts import BadVerdict, Verdict, read_criteria, verdict
+from skillyard.evals.statistics.pairs import TIE
 
-__all__ = ["TIE", "Merged", "OneOrder", "breakdown", "merge", "one_order", "remap"]
+__all__ = ["Merged", "OneOrder", "breakdown", "merge", "one_order", "remap"]
 
-TIE = "tie"
 DECIMALS = 4
 """Of every score (spec/evals.md §1.10)."""
 

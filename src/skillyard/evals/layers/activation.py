@@ -24,8 +24,9 @@ from skillyard.evals.layers.routing import (
     runs_by_case,
     skill_digests,
 )
-from skillyard.evals.regression.measures import OVERALL, Measure, Values, values_by_case
+from skillyard.evals.regression.measures import Measure, Values, values_by_case
 from skillyard.evals.statistics.intervals import mean_of
+from skillyard.evals.statistics.pairs import OVERALL
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog

@@ -91,7 +91,8 @@ def run_in_looks(
             break
         summary, _ = layer.summarise(looks.cases, work, settings, catalog, ())
         for skill in queues:
-            if skill not in looks.decided_after and _is_decided(summary.get(skill)):
+            word = summary[skill]["word"] if skill in summary else NOT_ENOUGH
+            if skill not in looks.decided_after and word != NOT_ENOUGH:
                 looks.decided_after[skill] = start[skill]
     rest = [unit for skill, queue in queues.items() for unit in queue[start[skill] :]]
     if rest:
@@ -108,7 +109,3 @@ def _queues(work: Work, seed: int) -> dict[str, list[Any]]:
     for queue in queues.values():
         queue.sort(key=lambda unit: sha256(f"{seed}/{unit.skill}/{unit.prompt}".encode()).digest())
     return queues
-
-
-def _is_decided(entry: dict[str, Any] | None) -> bool:
-    return entry is not None and entry["word"] != NOT_ENOUGH

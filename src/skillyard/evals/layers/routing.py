@@ -14,6 +14,7 @@ from skillyard.evals.layers.case_run import CaseRun, CaseTask
 from skillyard.evals.layers.protocol import OnCase, Work
 from skillyard.evals.layers.router import Routed, Router, routed_skills, routers_of
 from skillyard.evals.statistics.intervals import mean_of, spread_of, wilson
+from skillyard.evals.statistics.pairs import PLACES
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog
@@ -32,7 +33,6 @@ __all__ = [
     "skill_digests",
 ]
 
-_DIGITS = 6
 Case = Mapping[str, Any]
 
 _UNANSWERED: Case = {
@@ -161,4 +161,4 @@ def rate(name: str, values: Sequence[float], ends: str | None = None) -> dict[st
 
 def rounded(value: float) -> float:
     """Return a figure of the results, rounded."""
-    return round(value, _DIGITS)
+    return round(value, PLACES)

@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from itertools import count
 from typing import NamedTuple
 
 from skillyard.evals.models.ledger import Ledger, Reservation, Spending
 from skillyard.evals.models.prices import (
-    Price,
     PriceOf,
     affordable_tokens,
     cost_of,
@@ -105,7 +105,7 @@ class Calls:
         self.host = model.host
         self._retry = retry or Retry()
         self._ledger = ledger or Ledger()
-        self._prices = prices or self._bundled_price
+        self._prices = prices or partial(price, model.provider)
         self._stop = stop or threading.Event()
         self._limit_s = float("inf") if limit_s is None else limit_s
         self._consecutive = consecutive
@@ -235,9 +235,6 @@ class Calls:
         """Stop the run, and return what is raised in this thread. The first reason stays."""
         first = self._state.stop_for(why)
         return RunStopped(first.reason, str(first))
-
-    def _bundled_price(self, model: str) -> Price | None:
-        return price(self.provider, model)
 
 
 _INTERRUPTED = RunStopped("interrupted", "the run was interrupted")

@@ -16,9 +16,8 @@ from skillyard.errors import InvalidInput
 if TYPE_CHECKING:
     from skillyard.evals.layers.protocol import CaseResult
 
-__all__ = ["OVERALL", "Measure", "Values", "measures_from", "values_by_case"]
+__all__ = ["Measure", "Values", "measures_from", "values_by_case"]
 
-OVERALL = "_overall"
 _LARGEST = 1_000.0
 """Larger values of a baseline are refused, because the file is not trusted."""
 Values = dict[str, list[float]]

@@ -14,8 +14,8 @@ from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.judgement.remap import TIE
 from skillyard.evals.statistics.intervals import wilson
+from skillyard.evals.statistics.pairs import TIE
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.labels import Label

@@ -18,15 +18,11 @@ from skillyard.evals.statistics.comparison import (
 )
 from skillyard.evals.statistics.findings import findings, scores_by_arm
 from skillyard.evals.statistics.intervals import independent, mean_of, shrunken_means
-from skillyard.evals.statistics.pairs import Pair, pair_of, size_of_arms
+from skillyard.evals.statistics.pairs import OVERALL, PLACES, Pair, pair_of, size_of_arms
 from skillyard.evals.statistics.verdicts import BETTER, MARGIN, NOT_ENOUGH
 
-__all__ = ["OVERALL", "analyse_pairs"]
+__all__ = ["analyse_pairs"]
 
-OVERALL = "_overall"
-PLACES = 6
-"""Decimals of every figure: more than any of them means, and few enough to be the same on every
-machine."""
 _COMPARISONS = (
     *HEADLINES,
     "full/summary",
@@ -241,14 +237,16 @@ def _recommended(group: _Group) -> str | None:
     enough = [arm for arm, comparison in against.items() if comparison.enough]
     if enough:
         tokens = _arms(group)
-        return min(enough, key=lambda arm: (_or_infinity(tokens.get(arm)), _place(arm, _ARMS)))
+        return min(
+            enough,
+            key=lambda arm: (
+                inf if (size := tokens.get(arm)) is None else size,
+                _place(arm, _ARMS),
+            ),
+        )
     if against and all(comparison.word == BETTER for comparison in against.values()):
         return next(iter(against.values())).first
     return None
-
-
-def _or_infinity(tokens: float | None) -> float:
-    return inf if tokens is None else tokens
 
 
 def _rounded(value: Any) -> Any:

@@ -7,9 +7,24 @@ from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput
 
-__all__ = ["TIE", "Judgement", "Pair", "Unit", "judge_work", "pair_of", "size_of_arms"]
+__all__ = [
+    "OVERALL",
+    "PLACES",
+    "TIE",
+    "Judgement",
+    "Pair",
+    "Unit",
+    "judge_work",
+    "pair_of",
+    "size_of_arms",
+]
 
 TIE = "tie"
+OVERALL = "_overall"
+"""The entry of all skills together in a summary."""
+PLACES = 6
+"""Decimals of every figure: more than any of them means, and few enough to be the same on every
+machine."""
 _LARGEST = 1e6
 """No score or difference is larger; sums of such numbers cannot overflow."""
 _KINDS = {str: "a text", int: "a whole number", Mapping: "an object"}
