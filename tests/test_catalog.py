@@ -10,7 +10,6 @@ import pytest
 
 import skillyard as sy
 from skillyard.catalog import has_tag, refresh
-from skillyard.discovery import AGENT_FOLDERS
 from tests.parity.trees import relative, write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document, skill
@@ -158,10 +157,8 @@ class TestCollisions:
     def test_the_project_wins_over_the_user(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        folder = AGENT_FOLDERS[0].home
+        folder = ".agents/skills"
         home = write_tree(tmp_path / "home", {f"{folder}/x/SKILL.md": document("x", "user")})
-        for other in AGENT_FOLDERS:
-            monkeypatch.delenv(other.variable or "SKILLYARD_UNUSED", raising=False)
         monkeypatch.setenv("HOME", str(home))
         root = write_tree(tmp_path / "p", {"x/SKILL.md": document("x", "project")})
         catalog = sy.load_catalog(root, scopes="user")
@@ -291,8 +288,10 @@ class TestLoad:
         assert len(sy.load_catalog([])) == 0
 
     def test_a_scope_is_one_of_those_known(self, tmp_path: Path) -> None:
-        with pytest.raises(sy.InvalidInput, match="unknown scope 'system'; known: user"):
-            sy.load_catalog(tmp_path, scopes=["system"])
+        with pytest.raises(
+            sy.InvalidInput, match="unknown scope 'space'; known: user, project, system"
+        ):
+            sy.load_catalog(tmp_path, scopes=["space"])
 
     def test_progress_is_told_and_ends_at_the_total(self, tmp_path: Path) -> None:
         files = {f"s{number}/SKILL.md": document(f"s{number}") for number in range(300)}

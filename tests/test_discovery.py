@@ -11,7 +11,6 @@ import pytest
 
 import skillyard as sy
 from skillyard.discovery import (
-    AGENT_FOLDERS,
     BUILD_FOLDERS,
     HEAVY_FOLDERS,
     OWN_FOLDERS,
@@ -19,7 +18,6 @@ from skillyard.discovery import (
     Root,
     Scan,
     scan,
-    user_roots,
 )
 from tests.parity.trees import relative, write_tree
 from tests.tables import for_each
@@ -353,31 +351,6 @@ class TestRoots:
         monkeypatch.chdir(tree(tmp_path / "p", ["a/SKILL.md"]))
         assert sy.discover_skill_files("") == [Path("a/SKILL.md")]
         assert sy.discover_instruction_files(".") == [Path("a/SKILL.md")]
-
-    def test_the_folders_of_the_user_come_in_the_order_of_the_table(self, tmp_path: Path) -> None:
-        home = tree(tmp_path / "home", [f"{f.home}/a/SKILL.md" for f in reversed(AGENT_FOLDERS)])
-        expected = [Root(str(home / folder.home), "user") for folder in AGENT_FOLDERS]
-        assert list(user_roots({"HOME": str(home)})) == expected
-        assert user_roots({"HOME": str(tmp_path / "nobody")}) == ()
-
-    def test_an_agent_with_a_folder_of_its_own_is_found_there(self, tmp_path: Path) -> None:
-        named = [folder for folder in AGENT_FOLDERS if folder.variable]
-        assert named
-        for folder in named:
-            home = tree(tmp_path / folder.variable, [f"{folder.home}/a/SKILL.md"])
-            other = tree(tmp_path / f"{folder.variable}-own", ["skills/a/SKILL.md"])
-            found = user_roots({"HOME": str(home), folder.variable: str(other)})
-            assert found == (Root(str(other / "skills"), "user"),)
-
-    def test_the_home_folder_is_that_of_the_environment(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        home = tree(tmp_path / "home", [".agents/skills/a/SKILL.md"])
-        monkeypatch.setenv("HOME", str(home))
-        for folder in AGENT_FOLDERS:
-            if folder.variable:
-                monkeypatch.delenv(folder.variable, raising=False)
-        assert user_roots() == user_roots({}) == (Root(f"{home}/.agents/skills", "user"),)
 
 
 def test_a_root_that_is_a_link_called_skills_is_read_as_runtime(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ of them is stale. Needs nothing but the package, found in ``src`` beside this fo
 * ``cli.md``: the grammar of the command line
 * ``diagnostics.md``: the catalogue of rules
 * ``python.md``: the public names with the first lines of their docstrings
+* ``hosts.md``: the folders of agent hosts
 * ``json.md``: written by hand but for its examples, blocks opened by ``json command="..."``
 """
 
@@ -28,6 +29,8 @@ from itertools import pairwise
 from pathlib import Path
 from types import FunctionType
 from typing import Any
+
+from host_page import host_page
 
 import skillyard
 from skillyard.cli.grammar import PROGRAM, command_parsers, shared_options
@@ -478,6 +481,7 @@ def _shortened(value: Any) -> Any:
 WRITERS: dict[str, Callable[[], Iterator[str]]] = {
     "cli.md": _cli,
     "diagnostics.md": _diagnostics,
+    "hosts.md": lambda: host_page(GENERATED),
     "python.md": _python,
     "json.md": _json,
 }

@@ -295,7 +295,8 @@ class Skill:
     last_modified: int | None = _use(_when, card=True, wire=True, around=True)
     """Unix seconds."""
     scope: str = _use(_text, "project", card=True, around=True)
-    """``project`` for a root that was named, ``user`` for the user's own agent folders."""
+    """``project`` for a root that was named or a folder of the project, ``user`` for the user's own
+    agent folders, ``system`` for those of all users."""
     frontmatter: str | None = _use(_maybe_text)
     """The frontmatter block as it stands in the file, without its fences."""
     user_invocable: bool = _use(_flag, True, key="user-invocable", card=True, wire=True)

@@ -141,7 +141,7 @@ class TestCodex:
     def test_what_came_with_it_goes_before_what_the_user_has_from_a_folder_of_its_own(self) -> None:
         system = skill("z", "Came along.", path="/h/skills/.system/z/SKILL.md", scope="user")
         mine = skill("a", "Mine.", path="/h/skills/a/SKILL.md", scope="user")
-        rule = CODEX._replace(agents=())
+        rule = CODEX._replace(host="")
         assert host_listing(catalog(mine, system), rule).text.split("\n") == [
             "- z: Came along. (file: r1/z/SKILL.md)",
             "- a: Mine. (file: r0/a/SKILL.md)",

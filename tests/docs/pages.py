@@ -21,7 +21,8 @@ from tests.shared_data import REPOSITORY
 __all__ = ["GENERATED", "Block", "blocks", "headings", "links", "pages", "prose", "written_pages"]
 
 _REFERENCE = REPOSITORY / "docs" / "reference"
-GENERATED = frozenset(_REFERENCE / f"{name}.md" for name in ("cli", "diagnostics", "python"))
+_WRITTEN = ("cli", "diagnostics", "hosts", "python")
+GENERATED = frozenset(_REFERENCE / f"{name}.md" for name in _WRITTEN)
 """The pages that ``tools/reference.py`` writes whole."""
 
 _FENCE = re.compile(r"( *)(`{3,}|~{3,})\s*([A-Za-z]*)(.*)")

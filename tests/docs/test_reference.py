@@ -13,7 +13,7 @@ import skillyard
 from skillyard.cli.grammar import command_parsers, shared_options
 from skillyard.cli.parser import CommandParser
 from skillyard.context.catalogue import FORMATS
-from skillyard.discovery import AGENT_FOLDERS, BUILD_FOLDERS, HEAVY_FOLDERS, OWN_FOLDERS
+from skillyard.discovery import BUILD_FOLDERS, HEAVY_FOLDERS, OWN_FOLDERS
 from skillyard.formats.file_names import CONVENTION_NAMES
 from skillyard.ranking.registry import scorer_names
 from skillyard.validation.codes import RULES
@@ -80,8 +80,6 @@ def test_every_scorer_profile_and_format_is_explained() -> None:
 def test_reading_names_every_folder_and_file_name_that_it_treats_in_its_own_way() -> None:
     page = _text("concepts/reading.md")
     names = {*HEAVY_FOLDERS, *BUILD_FOLDERS, *OWN_FOLDERS}
-    names |= {folder.home for folder in AGENT_FOLDERS}
-    names |= {folder.variable for folder in AGENT_FOLDERS if folder.variable}
     names |= {f"{name.removesuffix('.md').upper()}.md" for name in CONVENTION_NAMES}
     assert {name for name in names if f"`{name}`" not in page} == set()
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Catalog", "CatalogDiff", "all_roots", "build_catalog", "difference_of", "has_tag"]
 __all__ += ["parse_roots", "read_catalog"]
 
-SCOPES = ("user",)
+SCOPES = ("user", "project", "system")
 _NEAR_NAMES = 3
 
 
@@ -427,12 +427,14 @@ def _each_root(roots: object) -> list[str]:
 
 
 def all_roots(paths: tuple[str, ...], scopes: tuple[str, ...]) -> list[Root]:
-    """Return the named roots, then those of the scopes."""
-    from skillyard.discovery import Root, user_roots
+    """Return the named roots, then the folders of hosts: project, user, system."""
+    from skillyard.discovery import Root
 
     roots = [Root(path) for path in paths]
-    if "user" in scopes:
-        roots.extend(user_roots())
+    if scopes:
+        from skillyard.discovery.hosts import host_roots
+
+        roots.extend(host_roots(scopes))
     return roots
 
 

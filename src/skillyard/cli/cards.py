@@ -27,7 +27,7 @@ def listing(result: Listing) -> Iterator[Block]:
     if not result.cards:
         return
     scopes = {card.skill.scope for card in result.cards}
-    yield _cards(result.cards, len(scopes) > 1 or scopes == {"user"})
+    yield _cards(result.cards, bool(scopes - {"project"}))
     tokens = sum(card.tokens for card in result.cards)
     counts = result.counts
     listed = len(result.cards) + counts.copies

@@ -106,8 +106,11 @@ def add_shared_options(parser: CommandParser) -> None:
         action="append",
         default=[],
         metavar="SCOPE",
-        choices=("user",),
-        help="also read the user's agent folders",
+        choices=("user", "project", "system"),
+        help=(
+            "also read the folders of agent hosts: those of the user, of the project that the "
+            "working directory is in, or of the system; may repeat"
+        ),
     )
     group.add_argument(
         "--json", action="store_true", help="print one JSON document with a schema field"

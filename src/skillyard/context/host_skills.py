@@ -9,7 +9,7 @@ from typing import NamedTuple
 from skillyard.catalog import Catalog
 from skillyard.catalog.copies import is_copy
 from skillyard.context.hosts import SHORTEN, ListingRule
-from skillyard.discovery.layout import AGENT_FOLDERS, user_folder
+from skillyard.discovery.hosts import user_folders
 from skillyard.errors import SkillError
 from skillyard.io.paths import is_below
 from skillyard.skill import Origin, Skill
@@ -60,10 +60,9 @@ def _elsewhere(skill: Skill, rule: ListingRule) -> str:
     """Return why the host does not find a skill; empty when it does."""
     if skill.origin not in _READ:
         return f"layout {skill.origin}: hosts read folders with a SKILL.md"
-    if not rule.agents or skill.scope != "user" or not skill.path:
+    if not rule.host or skill.scope != "user" or not skill.path:
         return ""
-    theirs = [user_folder(each) for each in AGENT_FOLDERS if each.agent in rule.agents]
-    if any(is_below(skill.path, folder) for folder in theirs):
+    if any(is_below(skill.path, folder) for folder in user_folders([rule.host])):
         return ""
     return f"a folder of another agent, which {rule.title} does not look into"
 

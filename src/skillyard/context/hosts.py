@@ -76,8 +76,8 @@ class ListingRule(NamedTuple):
     """The frontmatter's ``when_to_use`` is appended to the description."""
     hides_manual: bool = False
     """Skills with ``disable-model-invocation`` are not listed."""
-    agents: tuple[str, ...] = ()
-    """The user's skill folders that the host reads (``discovery.AGENT_FOLDERS``); empty:
+    host: str = ""
+    """The host in the table of folders (``discovery.hosts``), whose user folders it reads; empty:
     unknown."""
     hidden_by: str = ""
     """A file beside SKILL.md that hides a skill from the model with ``policy:
@@ -114,7 +114,7 @@ HOSTS: dict[str, ListingRule] = {
             LEAST_USED,
             share=0.01,
             own=4_249,
-            agents=("Claude Code",),
+            host="claude-code",
             description_chars=1_536,
             when_to_use=True,
             hides_manual=True,
@@ -133,7 +133,7 @@ HOSTS: dict[str, ListingRule] = {
             unit="tokens",
             window=272_000,
             table=36,
-            agents=("Codex", "agents"),
+            host="codex",
             description_chars=1_024,
             hidden_by="agents/openai.yaml",
             remedy="a shorter library: disable skills or plugins that are not used",

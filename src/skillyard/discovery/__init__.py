@@ -1,4 +1,4 @@
-"""Finds the candidate files below the roots: layouts, agent folders, ignored folders, links, depth.
+"""Finds the candidate files below the roots: layouts, ignored folders, links, depth.
 
 The whole tree below a root is walked, within the limits. Candidates are every folder with a
 ``SKILL.md`` (nested ones too, but not inside ``references/``, ``scripts/`` … of a skill), every
@@ -15,14 +15,11 @@ from typing import TYPE_CHECKING
 from skillyard.arguments import check_arguments
 from skillyard.discovery.candidate import Candidate, Scan, Stamp
 from skillyard.discovery.layout import (
-    AGENT_FOLDERS,
     BUILD_FOLDERS,
     HEAVY_FOLDERS,
     OWN_FOLDERS,
     REFERENCE_FOLDERS,
-    AgentFolder,
     Root,
-    user_roots,
 )
 from skillyard.discovery.walk import scan
 from skillyard.errors import InvalidInput
@@ -32,12 +29,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
-    "AGENT_FOLDERS",
     "BUILD_FOLDERS",
     "HEAVY_FOLDERS",
     "OWN_FOLDERS",
     "REFERENCE_FOLDERS",
-    "AgentFolder",
     "Candidate",
     "Root",
     "Scan",
@@ -45,7 +40,6 @@ __all__ = [
     "discover_instruction_files",
     "discover_skill_files",
     "scan",
-    "user_roots",
 ]
 
 

@@ -321,9 +321,9 @@ def load_catalog(
 ) -> Catalog:
     """Load every skill below the roots (default: the current folder).
 
-    ``scopes=("user",)`` adds the user's agent folders after the roots. A file that cannot be read
-    becomes a diagnostic and does not affect the others. ``progress`` is called repeatedly with
-    (files done, files in all).
+    ``scopes`` adds the folders of agent hosts after the roots: ``project``, ``user``, ``system``.
+    A file that cannot be read becomes a diagnostic and does not affect the others. ``progress`` is
+    called repeatedly with (files done, files in all).
 
     A library of more than 64 files uses the same index as the command line. The index is in the
     user's cache folder, and is built or updated first. Fields beyond the card are then read from

@@ -119,6 +119,8 @@ def index_folder(spec: LibrarySpec) -> str:
     """Return the folder of the index of a library; equal resolved roots share it."""
     real = spec.resolved()
     named = [*real.roots] if real.admission is None else [*real.roots, real.admission.key]
+    if "project" in real.scopes:  # its folders are those above the working directory
+        named.append(os.getcwd())
     text = "\n".join([*named, *real.scopes, repr(tuple(real.limits))])
     name = sha256(text.encode("utf-8", "surrogatepass")).hex()[:24]
     return os.path.join(cache_folder(), "index", name)

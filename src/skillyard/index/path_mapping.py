@@ -44,7 +44,7 @@ class PathMapping:
             return self._prefixes
         from skillyard.catalog.snapshot import all_roots
 
-        return tuple(_prefix(root.path) for root in all_roots(self._spec.roots, ("user",)))
+        return tuple(_prefix(root.path) for root in all_roots(self._spec.roots, self._spec.scopes))
 
     def reported(self, reported: LazyDiagnostics) -> LazyDiagnostics:
         """Return the diagnostics of the index with translated paths."""

@@ -28,7 +28,7 @@ class Card:
     description: Annotated[str, "What it is for."]
     path: Annotated[str, "Its file."]
     places: Annotated[tuple[str, ...], "Its path, then those of its copies."]
-    scope: Annotated[str, "project, or user for the user's own agent folders."]
+    scope: Annotated[str, "project, or user or system for a folder of an agent host."]
     layout: Annotated[str | None, "The layout that it was found in."]
     tags: Annotated[tuple[str, ...], "Its tags."]
     keywords: Annotated[tuple[str, ...], "Its keywords."]

@@ -7,7 +7,7 @@ import os
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from skillyard.discovery.layout import user_roots
+from skillyard.discovery.hosts import host_roots
 from skillyard.errors import InvalidInput, SkillError, SkillIoError, SkillNotFound
 from skillyard.lookalikes import look_alikes
 from skillyard.remote.install.file_paths import checked_path, shown_path
@@ -284,7 +284,7 @@ def _is_users(place: str) -> bool:
     if not os.path.lexists(place):
         return False
     above = {os.path.realpath(os.path.dirname(place)), os.path.dirname(os.path.realpath(place))}
-    return any(os.path.realpath(root.path) in above for root in user_roots())
+    return any(os.path.realpath(root.path) in above for root in host_roots(["user"]))
 
 
 def _installed_for_user(name: str, *, say_problems: bool) -> InstalledForUser | None:

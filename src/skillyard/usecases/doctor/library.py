@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from skillyard.catalog import Catalog, read_catalog
 from skillyard.catalog.copies import is_copy
 from skillyard.catalog.counts import SkillCounts, count_skills
-from skillyard.discovery.layout import AGENT_FOLDERS, user_folder
+from skillyard.discovery.hosts import HOST_TITLES, host_roots
 from skillyard.errors import Diagnostic
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
@@ -28,7 +28,8 @@ class Folder(NamedTuple):
 
     path: str
     agent: str = ""
-    """The agent whose folder in the home folder it is."""
+    """The agent whose folder it is."""
+    scope: str = "project"
 
 
 def library(request: Request) -> Iterator[Finding]:
@@ -47,20 +48,17 @@ def library(request: Request) -> Iterator[Finding]:
                 path=root,
             )
     agents = [
-        Folder(path, each.agent)
-        for each in AGENT_FOLDERS
-        if os.path.isdir(path := user_folder(each))
+        Folder(root.path, HOST_TITLES[root.host], root.scope)
+        for root in host_roots({*request.scopes, "user"})
     ]
-    is_read = "user" in request.scopes
-    folders = [*there, *agents] if is_read else there
-    scopes = ("user",) if is_read else ()
+    folders = [*there, *(folder for folder in agents if folder.scope in request.scopes)]
     if folders:
         catalog = read_catalog(
-            [folder.path for folder in there], scopes=scopes, progress=request.progress
+            [folder.path for folder in there], scopes=request.scopes, progress=request.progress
         )
         yield from _surveyed(catalog, folders, request)
-    if not is_read:
-        for folder in agents:
+    for folder in agents:
+        if folder.scope not in request.scopes:
             yield from _surveyed(read_catalog(folder.path), [folder], request)
     if not agents:
         yield Finding(

@@ -12,9 +12,11 @@ import os
 import shutil
 from urllib.parse import quote
 
-from skillyard.discovery.layout import AGENT_FOLDERS, RUNTIME_FOLDER
+from skillyard.discovery.hosts import user_folders
+from skillyard.discovery.layout import RUNTIME_FOLDER
 from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.io.atomic_write import atomic_write
+from skillyard.io.paths import is_below
 from skillyard.io.sha256 import sha256
 from skillyard.resources import read_file
 from skillyard.serving.mcp.host.entries import ServedFile, ServedSkill
@@ -91,11 +93,7 @@ def _discovered(folder: str) -> str:
     parts = os.path.realpath(folder).replace("\\", "/").split("/")
     if RUNTIME_FOLDER in parts:
         return RUNTIME_FOLDER
-    for agent in AGENT_FOLDERS:
-        tail = agent.home.split("/")
-        if any(parts[at : at + len(tail)] == tail for at in range(len(parts))):
-            return agent.home
-        base = os.environ.get(agent.variable) if agent.variable else None
-        if base and os.path.realpath(folder).startswith(os.path.realpath(f"{base}/skills")):
-            return f"{base}/skills"
+    for path in user_folders():
+        if is_below(folder, path):
+            return path
     return "skills" if "skills" in parts or "key_skills" in parts else ""
