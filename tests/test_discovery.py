@@ -117,8 +117,14 @@ class TestWhichFiles:
         [
             (["a/skill.md"], ["a/skill.md"], ["file_name_case"]),
             (["a/Skill.md"], [], ["skill_md_missing"]),
-            (["a/Skill.md", "a/skill.md"], ["a/skill.md"], ["file_name_case"]),
-            (["a/SKILL.md", "a/skill.md", "a/Skill.md"], ["a/SKILL.md"], []),
+            (["a/Skill.md", "a/sKill.md"], [], ["skill_md_missing", "skill_md_missing"]),
+            (["a/Skill.md", "a/skill.md"], ["a/skill.md"], ["skill_md_twice", "file_name_case"]),
+            (["a/SKILL.md", "a/skill.md"], ["a/SKILL.md"], ["skill_md_twice"]),
+            (
+                ["a/SKILL.md", "a/skill.md", "a/Skill.md"],
+                ["a/SKILL.md"],
+                ["skill_md_twice", "skill_md_twice"],
+            ),
         ],
     )
     def test_a_name_in_another_case_is_taken_or_reported(
@@ -202,8 +208,23 @@ class TestLinks:
 
     def test_a_folder_link_that_leads_nowhere_is_reported(self, tmp_path: Path) -> None:
         root = tree(tmp_path / "p", ["a/SKILL.md"])
-        (root / "self").symlink_to("self", target_is_directory=True)
+        (root / "gone").symlink_to("nowhere", target_is_directory=True)
         assert codes(look(root)) == ["link_broken"]
+
+    def test_links_that_lead_to_themselves_are_reported_as_loops(self, tmp_path: Path) -> None:
+        root = tree(tmp_path / "p", ["a/SKILL.md"])
+        (root / "self").symlink_to("self", target_is_directory=True)
+        (root / "one").symlink_to("two")
+        (root / "two").symlink_to("one")
+        (root / "b").mkdir()
+        (root / "b/SKILL.md").symlink_to("SKILL.md")
+        found = look(root)
+        assert [(d.code, relative(d.path, root)) for d in found.diagnostics] == [
+            ("link_loop", "b/SKILL.md"),
+            ("link_loop", "one"),
+            ("link_loop", "self"),
+            ("link_loop", "two"),
+        ]
 
     def test_a_link_in_key_skills_must_stay_in_key_skills(self, tmp_path: Path) -> None:
         root = tree(tmp_path / "p", ["build/a/SKILL.md", "key_skills/b/c/SKILL.md"])

@@ -12,6 +12,7 @@ def test_the_fields_of_each_document_are_known() -> None:
         *("keywords", "triggers", "trigger_files", "trigger_keywords"),  # evaluation system
         *("id", "priority", "inputs", "outputs", "safety_notes"),  # Oasis
         *("title", "argument-hint", "user-invocable", "disable-model-invocation"),  # hosts
+        *("paths", "when_to_use"),  # Claude Code
     } == EXTENSION_FIELDS
 
 

@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 from skillyard.discovery import Candidate, Stamp
 from skillyard.discovery.candidate import STABLE_AFTER_NS
+from skillyard.discovery.layout import is_read_by_claude_code
 from skillyard.errors import Diagnostic, SkillError, SkillIoError
 from skillyard.formats.agentskills import Document, Parsed, parse_document
 from skillyard.formats.conventions import parse_convention
+from skillyard.formats.derived import DERIVABLE
 from skillyard.formats.frontmatter import decode
 from skillyard.formats.oasis import parse_key_skill
 from skillyard.io.paths import same_path
@@ -112,7 +114,12 @@ def _parse(candidate: Candidate, data: bytes, modified: int, limits: Limits) -> 
     if candidate.origin == Origin.OASIS:
         return parse_key_skill(document, text, limits)
     strict = candidate.origin == Origin.RUNTIME
-    return parse_document(document, text, strict=strict, limits=limits)
+    try:
+        return parse_document(document, text, strict=strict, limits=limits)
+    except SkillError as error:
+        if strict or error.code not in DERIVABLE or not is_read_by_claude_code(candidate.path):
+            raise
+        return parse_document(document._replace(derives=True), text, strict=False, limits=limits)
 
 
 def reuse_skill(entry: Entry, earlier: Entry | None) -> Entry:

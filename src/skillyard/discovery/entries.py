@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
 from skillyard.skill import Reference
 
-__all__ = ["inside", "join", "kind_of", "maybe_folder", "references_beside", "resolved"]
+__all__ = ["inside", "is_loop", "join", "kind_of", "maybe_folder", "references_beside", "resolved"]
 
 
 def maybe_folder(entry: os.DirEntry[str]) -> bool:
@@ -16,6 +17,15 @@ def maybe_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir() or (not entry.is_file() and "." not in entry.name)
     except OSError:  # a loop of links
         return True
+
+
+def is_loop(path: str) -> bool:
+    """True for a link that leads to itself, over other links or directly."""
+    try:
+        os.stat(path)
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def references_beside(

@@ -19,6 +19,7 @@ from skillyard.discovery.candidate import (
 )
 from skillyard.discovery.entries import (
     inside,
+    is_loop,
     join,
     kind_of,
     maybe_folder,
@@ -165,7 +166,9 @@ class Walk:
         while self._links:
             place = self._links.pop(0)
             real = resolved(place.path)
-            if not os.path.isdir(real):
+            if is_loop(place.path):
+                self._warn(place.path, "link_loop", "a link that leads to itself", "remove it")
+            elif not os.path.isdir(real):
                 self._warn(place.path, "link_broken", "a link that leads nowhere", "remove it")
             elif inside(resolved(os.path.dirname(place.path) or "."), real):
                 self._warn(
@@ -305,34 +308,43 @@ class Walk:
         self, place: _Place, files: dict[str, os.DirEntry[str]], folders: list[os.DirEntry[str]]
     ) -> os.DirEntry[str] | None:
         entry = files.get(SKILL_FILE)
-        for other in folders:
-            if other.name == SKILL_FILE:
+        for folder in folders:
+            if folder.name == SKILL_FILE and os.path.isdir(join(place.path, folder.name)):
                 self._warn(
-                    join(place.path, other.name),
+                    join(place.path, folder.name),
                     "not_a_regular_file",
                     "SKILL.md is a folder",
                     "make it a text file",
                 )
-        if entry is not None:
+        if place.runtime:
             return entry
-        others = sorted(file for file in files if file.lower() == "skill.md")
-        if not others or place.runtime:
-            return None
-        if "skill.md" in files:
+        others = sorted(f for f in files if f.lower() == "skill.md" and f != SKILL_FILE)
+        choice = entry or files.get("skill.md")
+        for other in others if choice is None else ():
             self._warn(
-                join(place.path, "skill.md"),
+                join(place.path, other),
+                "skill_md_missing",
+                f"{other} is not SKILL.md",
+                "rename it to SKILL.md",
+            )
+        if choice is None:
+            return None
+        if choice is not entry:
+            self._warn(
+                join(place.path, choice.name),
                 "file_name_case",
                 "the file is called skill.md",
                 "rename it to SKILL.md",
             )
-            return files["skill.md"]
-        self._warn(
-            join(place.path, others[0]),
-            "skill_md_missing",
-            f"{others[0]} is not SKILL.md",
-            "rename it to SKILL.md",
-        )
-        return None
+        for other in others:
+            if other != choice.name:
+                self._warn(
+                    join(place.path, other),
+                    "skill_md_twice",
+                    f"not read: {choice.name} lies beside it",
+                    "remove one of them; every host reads SKILL.md",
+                )
+        return choice
 
     def _skill(
         self,

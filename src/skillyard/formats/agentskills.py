@@ -15,7 +15,8 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 from skillyard.arguments import check_arguments
-from skillyard.errors import Diagnostic, SkillIoError, SkillYamlError
+from skillyard.errors import Diagnostic, MissingField, SkillIoError, SkillYamlError
+from skillyard.formats.derived import derived_description, derived_name, split_or_body
 from skillyard.formats.fields import Fields
 from skillyard.formats.frontmatter import Fenced, decode, split, unify_lines
 from skillyard.formats.nodes import Node, Scalar
@@ -47,6 +48,8 @@ class Document(NamedTuple):
     """SHA-256 of the file's bytes. Computed from the text when None."""
     last_modified: int | None = None
     references: tuple[Reference, ...] = ()
+    derives: bool = False
+    """A missing name is that of the folder, and a missing description the first paragraph."""
 
 
 class Parsed(NamedTuple):
@@ -88,14 +91,17 @@ def parse_document(
 ) -> Parsed:
     """Parse one document. Lenient parsing repairs YAML once and reports it. Raises SkillError."""
     text = unify_lines(content)
-    fenced = split(text, document.path, limits)
     diagnostics: list[Diagnostic] = []
+    if document.derives:
+        fenced = split_or_body(text, document.path, diagnostics, limits)
+    else:
+        fenced = split(text, document.path, limits)
     mapping, lines = _mapping(fenced, document.path, strict, diagnostics, limits)
     fields = Fields(
         mapping, lines, document.path, strict=strict, diagnostics=diagnostics, limits=limits
     )
     digest = document.hash or content_digest(content)
-    return Parsed(_skill(fields, fenced, document, digest), diagnostics, fields)
+    return Parsed(_skill(fields, fenced, document, digest, limits), diagnostics, fields)
 
 
 def content_digest(content: str) -> str:
@@ -146,9 +152,10 @@ def _repaired(error: SkillYamlError, line: int) -> Diagnostic:
     )
 
 
-def _skill(fields: Fields, fenced: Fenced, document: Document, digest: str) -> Skill:
-    name = fields.name()
-    description = fields.description()
+def _skill(
+    fields: Fields, fenced: Fenced, document: Document, digest: str, limits: Limits
+) -> Skill:
+    name, description = _name_and_description(fields, fenced, document, limits)
     known: dict[str, Any] = {
         field: value
         for field, key in TEXT_KEYS.items()
@@ -185,9 +192,25 @@ def _skill(fields: Fields, fenced: Fenced, document: Document, digest: str) -> S
         hash=digest,
         last_modified=document.last_modified,
         scope=document.scope,
-        frontmatter=fenced.block,
+        frontmatter=fenced.block if fenced.block_line > 1 else None,
         **known,
     )
+
+
+def _name_and_description(
+    fields: Fields, fenced: Fenced, document: Document, limits: Limits
+) -> tuple[str, str]:
+    if not document.derives:
+        return fields.name(), fields.description()
+    try:
+        name = fields.name()
+    except MissingField as error:
+        name = derived_name(error, document.folder or "", fields)
+    try:
+        description = fields.description()
+    except MissingField as error:
+        description = derived_description(error, fenced.body, fields, limits)
+    return name, description
 
 
 def _keys_of(kind: type) -> dict[str, str]:
@@ -272,6 +295,9 @@ def _triggers(fields: Fields) -> Triggers | None:
         phrases = fields.texts("triggers", split=_one)
     files += fields.texts("trigger_files", split=_one)
     keywords += fields.texts("trigger_keywords", split=_one)
+    if not fields.strict:  # what Claude Code calls phrases and files
+        phrases += fields.texts("when_to_use", split=_one)
+        files += fields.texts("paths", split=_patterns)
     if not (files or keywords or phrases):
         return None
     for phrase in phrases:
@@ -285,6 +311,19 @@ def _triggers(fields: Fields) -> Triggers | None:
             )
             break
     return Triggers(files, keywords, phrases)
+
+
+def _patterns(text: str) -> list[str]:
+    """Split file patterns at commas outside of braces."""
+    patterns = [""]
+    depth = 0
+    for char in text:
+        depth += (char == "{") - (char == "}")
+        if char == "," and depth <= 0:
+            patterns.append("")
+        else:
+            patterns[-1] += char
+    return [pattern.strip() for pattern in patterns if pattern.strip()]
 
 
 def _globlike(phrase: str) -> bool:

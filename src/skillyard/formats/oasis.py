@@ -49,7 +49,7 @@ def _missing(skill: Skill, fields: Fields | None) -> list[str]:
     node = fields.node("id")
     checks = {
         "id": isinstance(node, Scalar) and not node.null and bool(node.text.strip()),
-        "triggers": bool(skill.triggers.phrases),
+        "triggers": fields.node("triggers") is not None and bool(skill.triggers.phrases),
         "priority": fields.is_integer("priority"),
     }
     return [field for field, present in checks.items() if not present]

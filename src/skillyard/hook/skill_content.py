@@ -21,6 +21,7 @@ from skillyard.io.folders import open_real_file
 from skillyard.io.paths import is_below
 from skillyard.io.sha256 import sha256
 from skillyard.resources import safe_parts
+from skillyard.skill import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,8 +84,10 @@ def _own_file(path: str) -> bytes:
 
 def _references(data: bytes, path: str) -> tuple[str, ...]:
     """Return the field ``references``. Empty for an invalid file, which is never used."""
+    # As the catalog reads it: a file without a name is used too, and so must be covered.
+    document = Document(path, "skill", Origin.AGENTSKILLS, derives=True)
     try:
-        parsed = parse_document(Document(path), decode(data, path), strict=False)
+        parsed = parse_document(document, decode(data, path), strict=False)
     except SkillError:
         return ()
     return parsed.skill.declared_references

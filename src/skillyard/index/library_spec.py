@@ -54,8 +54,9 @@ WALK = "walk"
 """The side file with the record of the walk; see :mod:`skillyard.index.walk_record`."""
 ADAPTED = "adapted"
 """The setting of an index with a token table adapted to the library."""
-VERSION = "6"
-"""Version of the formats of records, state, summary and walk record."""
+VERSION = "7"
+"""Version of the formats of records, state, summary and walk record, and of what is read of a
+file."""
 
 RUNTIME_FOLDER = ".skills"
 """The same value as in ``discovery.layout``, which a query does not import."""

@@ -165,6 +165,11 @@ _OF_READING = {
         "agentskills.io: directory structure",
         "add a file called exactly SKILL.md",
     ),
+    "skill_md_twice": (
+        "Two spellings of SKILL.md lie side by side",
+        _SCAN,
+        "remove one of them; every host reads SKILL.md",
+    ),
     "too_many_folders": (
         "There are more folders than are looked at",
         _SCAN,

@@ -22,7 +22,7 @@ SPEC_FIELDS = frozenset(
 """The six fields of the agentskills.io specification."""
 EXTENSION_FIELDS = (
     frozenset({each.key for each in SKILL_FIELDS.values() if each.key} - SPEC_FIELDS)
-    | {"argument-hint"}  # what Claude Code calls hint
+    | {"argument-hint", "paths", "when_to_use"}  # what Claude Code calls hint and triggers
     | {"trigger_files", "trigger_keywords"}  # older spellings of triggers
 )
 """The fields that skillyard reads in addition to the specification."""

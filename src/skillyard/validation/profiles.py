@@ -59,8 +59,8 @@ compatibility_empty       I E -
 compatibility_not_string  W E E
 compatibility_too_long    W E E
 copies_differ             W W -
-description_empty         E E E
-description_missing       E E E
+description_empty         W E E
+description_missing       W E E
 description_not_string    E E E
 description_too_long      W E E
 descriptions_confusable   W W -
@@ -72,7 +72,7 @@ file_name_case            W E -
 file_too_large            E E E
 final_newline_missing     - I -
 folder_unreadable         W W W
-frontmatter_missing       E E E
+frontmatter_missing       W E E
 frontmatter_too_large     E E E
 frontmatter_unclosed      E E E
 hidden_character          W W -
@@ -96,10 +96,10 @@ name_bad_chars            W E E
 name_dir_mismatch         W E E
 name_double_hyphen        W E E
 name_edge_hyphen          W E E
-name_empty                E E E
+name_empty                W E E
 name_file_mismatch        I I -
 name_lookalike            W W -
-name_missing              E E E
+name_missing              W E E
 name_not_ascii            W W -
 name_not_lowercase        W E E
 name_not_string           E E E
@@ -120,6 +120,7 @@ reference_missing         W W -
 reference_outside         W W -
 resource_refused          E E E
 skill_md_missing          W E E
+skill_md_twice            W W W
 tag_on_every_skill        I I -
 too_many_folders          E E E
 tool_unknown              W W -

@@ -146,8 +146,8 @@ def _publishable(snapshot: Snapshot) -> Iterator[Skill]:
         internal = str(skill.metadata.get("internal", "")).lower() == "true"
         if skill.origin == Origin.CONVENTION or internal or is_document(skill):
             continue
-        if skill.stored and skill.frontmatter is None:
-            continue
+        if (skill.stored or skill.origin) and skill.frontmatter is None:
+            continue  # clients read the frontmatter
         if "/" not in skill.name and is_inside(skill.name) and skill.description:
             yield skill
 
