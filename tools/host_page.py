@@ -24,6 +24,25 @@ folder.
   one of the repository (with `.git`). The nearest wins.
 - `~` is the home folder. `${NAME:-~/x}` is the environment variable `NAME`, or `~/x` without it.
 - `*` is one folder of any name.
+
+## Plugins, extensions and marketplaces
+
+- `user` includes the plugins of Claude Code that are installed for the user
+  (`plugins/installed_plugins.json`) and enabled in `settings.json`. Names are `plugin:skill`.
+- `project` includes those that are installed for this project and enabled in its settings.
+- `marketplaces` reads the plugins that a marketplace of Claude Code holds on this machine: those of
+  the project's `.claude-plugin/marketplace.json`, and those of the places in
+  `plugins/known_marketplaces.json`. Plugins with a remote source are listed and never fetched.
+- `user` includes the extensions of Gemini CLI in `~/.gemini/extensions` that are enabled for the
+  working directory. Their skills keep their names.
+
+A plugin's skills are in its folder `skills` and in those that `skills` in
+`.claude-plugin/plugin.json` names. What is not read is reported as `plugin_disabled`,
+`plugin_remote`, `manifest_path` or `manifest_unreadable`; see [Diagnostics](diagnostics.md).
+Sources: code.claude.com/docs/en/plugins-reference and /plugin-marketplaces (2026-11-28),
+google-gemini/gemini-cli 5411f113 (2026-08-21).
+
+## Folders
 """
 
 

@@ -297,6 +297,8 @@ class Skill:
     scope: str = _use(_text, "project", card=True, around=True)
     """``project`` for a root that was named or a folder of the project, ``user`` for the user's own
     agent folders, ``system`` for those of all users."""
+    plugin: str | None = _use(_maybe_text, card=True, wire=True, page="Plugin", around=True)
+    """The plugin of Claude Code that it comes with; its name begins with it, and a colon."""
     frontmatter: str | None = _use(_maybe_text)
     """The frontmatter block as it stands in the file, without its fences."""
     user_invocable: bool = _use(_flag, True, key="user-invocable", card=True, wire=True)

@@ -108,6 +108,7 @@ def _parse(candidate: Candidate, data: bytes, modified: int, limits: Limits) -> 
         hashlib.sha256(data).hexdigest(),
         modified,
         candidate.references,
+        plugin=candidate.plugin,
     )
     if candidate.origin == Origin.CONVENTION:
         return parse_convention(document, text, limits)
@@ -117,7 +118,8 @@ def _parse(candidate: Candidate, data: bytes, modified: int, limits: Limits) -> 
     try:
         return parse_document(document, text, strict=strict, limits=limits)
     except SkillError as error:
-        if strict or error.code not in DERIVABLE or not is_read_by_claude_code(candidate.path):
+        theirs = bool(candidate.plugin) or is_read_by_claude_code(candidate.path)
+        if strict or error.code not in DERIVABLE or not theirs:
             raise
         return parse_document(document._replace(derives=True), text, strict=False, limits=limits)
 
@@ -162,5 +164,6 @@ def refresh(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> Skill:
         skill.scope,
         0,
         skill.references,
+        plugin=skill.plugin or "",
     )
     return _parse(candidate, content.data, int(content.status.st_mtime), limits).skill

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from skillyard.discovery.candidate import FolderStamp
 
 __all__ = ["Catalog", "CatalogDiff", "all_roots", "build_catalog", "difference_of", "has_tag"]
-__all__ += ["parse_roots", "read_catalog"]
+__all__ += ["parse_roots", "read_catalog", "scan_library"]
 
-SCOPES = ("user", "project", "system")
+SCOPES = ("user", "project", "system", "marketplaces")
 _NEAR_NAMES = 3
 
 
@@ -270,9 +270,7 @@ class Catalog:
         """
         if not self._roots and not self._scopes:
             return CatalogDiff((), (), (), self)
-        from skillyard.discovery import scan
-
-        scanned = scan(all_roots(self._roots, self._scopes), self._limits)
+        scanned = scan_library(self._roots, self._scopes, self._limits)
         from skillyard.catalog.entries import read_all
 
         entries = read_all(scanned.candidates, self._limits, self._entries, progress)
@@ -376,10 +374,7 @@ def read_catalog(
     Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope.
     """
     paths, scope_names = parse_roots(roots, scopes)
-    # Deferred: with an index neither the walk nor the formats are needed.
-    from skillyard.discovery import scan
-
-    scanned = scan(all_roots(paths, scope_names), limits)
+    scanned = scan_library(paths, scope_names, limits)
     return build_catalog(paths, scope_names, limits, scanned, progress=progress)
 
 
@@ -432,10 +427,24 @@ def all_roots(paths: tuple[str, ...], scopes: tuple[str, ...]) -> list[Root]:
 
     roots = [Root(path) for path in paths]
     if scopes:
-        from skillyard.discovery.hosts import host_roots
+        from skillyard.discovery.scopes import places_of
 
-        roots.extend(host_roots(scopes))
+        roots.extend(places_of(scopes).roots)
     return roots
+
+
+def scan_library(paths: tuple[str, ...], scopes: tuple[str, ...], limits: Limits) -> Scan:
+    """Walk the named roots and the folders of the scopes. Raises InvalidSkillsRoot."""
+    from skillyard.discovery import Root, scan
+
+    roots = [Root(path) for path in paths]
+    if not scopes:
+        return scan(roots, limits)
+    from skillyard.discovery.scopes import places_of
+
+    places = places_of(scopes)
+    scanned = scan([*roots, *places.roots], limits)
+    return scanned._replace(diagnostics=(*places.problems, *scanned.diagnostics))
 
 
 def _assemble(

@@ -106,10 +106,11 @@ def add_shared_options(parser: CommandParser) -> None:
         action="append",
         default=[],
         metavar="SCOPE",
-        choices=("user", "project", "system"),
+        choices=("user", "project", "system", "marketplaces"),
         help=(
             "also read the folders of agent hosts: those of the user, of the project that the "
-            "working directory is in, or of the system; may repeat"
+            "working directory is in, or of the system; marketplaces: the plugins that Claude "
+            "Code's marketplaces hold on this machine; may repeat"
         ),
     )
     group.add_argument(

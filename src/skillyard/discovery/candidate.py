@@ -48,6 +48,8 @@ class Candidate(NamedTuple):
     references: tuple[Reference, ...] = ()
     target: str | None = None
     """The real file, when ``path`` is a link that stays inside its folder."""
+    plugin: str = ""
+    """The plugin that it belongs to; it goes before the name."""
 
 
 class FolderStamp(NamedTuple):

@@ -23,6 +23,7 @@ __all__ = [
     "HostFolder",
     "Source",
     "expanded",
+    "folders_upwards",
     "host_roots",
     "user_folders",
 ]
@@ -271,7 +272,7 @@ def host_roots(
     the paths of the system.
     """
     variables = os.environ if environ is None else environ
-    project = tuple(_upwards(os.path.abspath(folder)))
+    project = tuple(folders_upwards(folder))
     bases = {"project": project, "user": ("",), "system": (drive,)}
     roots: dict[str, Root] = {}
     for scope in (each for each in HOST_SCOPES if each in set(scopes)):
@@ -302,8 +303,9 @@ def user_folders(hosts: Iterable[str] | None = None) -> dict[str, str]:
     return folders
 
 
-def _upwards(folder: str) -> Iterator[str]:
+def folders_upwards(folder: str) -> Iterator[str]:
     """Yield the folder and those above it up to that of its repository; without one, itself."""
+    folder = os.path.abspath(folder)
     above = [folder]
     while not os.path.lexists(os.path.join(above[-1], ".git")):
         parent = os.path.dirname(above[-1])

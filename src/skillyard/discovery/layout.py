@@ -41,6 +41,8 @@ class Root(NamedTuple):
     scope: str = "project"
     host: str = ""
     """The host in whose folder it is (``discovery.hosts``); empty for a folder that was named."""
+    plugin: str = ""
+    """The plugin that the folder belongs to; it goes before the names of its skills."""
 
 
 def is_read_by_claude_code(path: str) -> bool:

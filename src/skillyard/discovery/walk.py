@@ -101,6 +101,7 @@ class _Place(NamedTuple):
     """The inode in the listing of the parent folder. 0 for roots and links."""
     real: str = ""
     """The real path of a linked folder."""
+    plugin: str = ""
 
 
 class Walk:
@@ -133,7 +134,8 @@ class Walk:
                     f"the root {what}", path=root.path, hint="name a folder that holds skills"
                 )
             self.real_roots.append(os.path.realpath(root.path))
-        for number, root in enumerate(roots):
+        # A plugin first: in a folder that is also named otherwise, its skills have its prefix.
+        for number, root in sorted(enumerate(roots), key=lambda each: not each[1].plugin):
             yield from self._enter(number, root)
         yield from self._follow_links()
 
@@ -155,7 +157,7 @@ class Walk:
         path = "" if root.path == "." else slashes(root.path)
         # A root may itself be named .skills, or be a link of that name.
         runtime = RUNTIME_FOLDER in (base.lower(), os.path.basename(path).lower())
-        place = _Place(path, (), number, root.scope, runtime, False, False)
+        place = _Place(path, (), number, root.scope, runtime, False, False, plugin=root.plugin)
         return self._walk(place, base)
 
     def _follow_links(self) -> Iterator[None]:
@@ -435,6 +437,7 @@ class Walk:
                 place.root,
                 references,
                 target,
+                place.plugin,
             )
         )
 
@@ -474,6 +477,7 @@ class Walk:
                 place.runtime or folded == RUNTIME_FOLDER,
                 inside_skill,
                 is_oasis and not entry.name.startswith("."),
+                plugin=place.plugin,
             )
             if entry_is_link(entry):
                 self._links.append(child)

@@ -50,6 +50,8 @@ class Document(NamedTuple):
     references: tuple[Reference, ...] = ()
     derives: bool = False
     """A missing name is that of the folder, and a missing description the first paragraph."""
+    plugin: str = ""
+    """The plugin that it belongs to; the name of the skill begins with it."""
 
 
 class Parsed(NamedTuple):
@@ -156,6 +158,8 @@ def _skill(
     fields: Fields, fenced: Fenced, document: Document, digest: str, limits: Limits
 ) -> Skill:
     name, description = _name_and_description(fields, fenced, document, limits)
+    if document.plugin:
+        name = f"{document.plugin}:{name}"
     known: dict[str, Any] = {
         field: value
         for field, key in TEXT_KEYS.items()
@@ -192,6 +196,7 @@ def _skill(
         hash=digest,
         last_modified=document.last_modified,
         scope=document.scope,
+        plugin=document.plugin or None,
         frontmatter=fenced.block if fenced.block_line > 1 else None,
         **known,
     )

@@ -78,10 +78,9 @@ class LibrarySpec(NamedTuple):
 
     def scan(self) -> Scan:
         """Walk the roots. Raises InvalidSkillsRoot."""
-        from skillyard.catalog.snapshot import all_roots
-        from skillyard.discovery import scan
+        from skillyard.catalog.snapshot import scan_library
 
-        files = scan(all_roots(self.roots, self.scopes), self.limits)
+        files = scan_library(self.roots, self.scopes, self.limits)
         if self.scopes or self.admission is not None:  # they depend on more than these folders
             files = files._replace(observed=None)
         return files if self.admission is None else self.admission.filter_scan(files)
@@ -120,7 +119,9 @@ def index_folder(spec: LibrarySpec) -> str:
     """Return the folder of the index of a library; equal resolved roots share it."""
     real = spec.resolved()
     named = [*real.roots] if real.admission is None else [*real.roots, real.admission.key]
-    if "project" in real.scopes:  # its folders are those above the working directory
+    if {"project", "marketplaces"}.intersection(
+        real.scopes
+    ):  # their folders are those above the working directory
         named.append(os.getcwd())
     text = "\n".join([*named, *real.scopes, repr(tuple(real.limits))])
     name = sha256(text.encode("utf-8", "surrogatepass")).hex()[:24]

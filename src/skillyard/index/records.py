@@ -45,7 +45,7 @@ def decode_card(record: bytes, path_mapping: PathMapping, limits: Limits) -> Ski
     ``path_mapping`` maps the path to the caller's spelling of the roots. A damaged record raises
     ValueError, TypeError or KeyError.
     """
-    card, (path, parts, _, _, _, _, root, references, _) = json.loads(record)
+    card, (path, parts, _, _, _, _, root, references, _, _) = json.loads(record)
     for name in _LISTS:
         card[name] = tuple(card[name])
     card["references"] = tuple(Reference(*reference) for reference in references)
@@ -65,6 +65,7 @@ def encode_candidate(candidate: Candidate) -> list[Any]:
         candidate.root,
         [[r.name, r.path, r.content] for r in candidate.references],
         candidate.target,
+        candidate.plugin,
     ]
 
 
@@ -72,7 +73,7 @@ def decode_candidate(value: Sequence[Any]) -> Candidate:
     """Return the candidate of a JSON list."""
     from skillyard.discovery import Candidate, Stamp
 
-    path, parts, origin, folder, stamp, scope, root, references, target = value
+    path, parts, origin, folder, stamp, scope, root, references, target, plugin = value
     return Candidate(
         path,
         tuple(parts),
@@ -83,4 +84,5 @@ def decode_candidate(value: Sequence[Any]) -> Candidate:
         root,
         tuple(Reference(*reference) for reference in references),
         target,
+        plugin,
     )

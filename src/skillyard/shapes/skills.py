@@ -87,6 +87,7 @@ class Skill:
     safety_notes: Annotated[tuple[str, ...], "What its author warns of."] = ()
     declared_references: Annotated[tuple[str, ...], "Files that its author says it needs."] = ()
     origin: Annotated[str | None, "The layout that it was found in."] = None
+    plugin: Annotated[str | None, "The plugin of Claude Code that it comes with."] = None
     last_modified: Annotated[int | None, "When its file was changed, in Unix seconds."] = None
     user_invocable: Annotated[bool, "False where users do not call it by name."] = True
     disable_model_invocation: Annotated[bool, "True where only users call it."] = False

@@ -118,6 +118,16 @@ _OF_READING = {
     ),
     "list_from_text": ("A list is written as one text", _TYPES, "write `field: [a, b]`"),
     "list_too_long": ("A list has more items than any reader needs", _READING, "shorten it"),
+    "manifest_path": (
+        "A manifest names a folder that is not there or leads out of its own",
+        _SCAN,
+        "correct the path, or install again what the manifest belongs to",
+    ),
+    "manifest_unreadable": (
+        "The manifest of a plugin, an extension or a package cannot be used",
+        _SCAN,
+        "repair the file",
+    ),
     "metadata_not_map": (
         "The field metadata is no mapping",
         "agentskills.io: metadata",
@@ -154,6 +164,16 @@ _OF_READING = {
         "A file or folder name holds control characters or is no valid text",
         _SCAN,
         "rename it",
+    ),
+    "plugin_disabled": (
+        "A plugin or an extension is installed and not enabled",
+        _SCAN,
+        "enable it in its host to read its skills",
+    ),
+    "plugin_remote": (
+        "A plugin of a marketplace lies on another machine; it is not fetched",
+        _SCAN,
+        "install it with its host, or its skills with `skillyard add`",
     ),
     "resource_refused": (
         "A path that is no file inside the skill's folder",

@@ -90,6 +90,8 @@ link_loop                 W W W
 link_outside              W W W
 list_from_text            W W -
 list_too_long             E E E
+manifest_path             W W W
+manifest_unreadable       W W W
 metadata_not_map          W E -
 metadata_not_string_map   - E -
 name_bad_chars            W E E
@@ -115,6 +117,8 @@ oasis_id_twice            W W -
 oasis_incomplete          W W -
 odd_file_name             W W W
 pattern_generic           W W -
+plugin_disabled           I I I
+plugin_remote             I I I
 reference_deep            - I -
 reference_missing         W W -
 reference_outside         W W -

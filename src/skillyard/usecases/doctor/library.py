@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from skillyard.catalog import Catalog, read_catalog
 from skillyard.catalog.copies import is_copy
 from skillyard.catalog.counts import SkillCounts, count_skills
-from skillyard.discovery.hosts import HOST_TITLES, host_roots
+from skillyard.discovery.hosts import HOST_TITLES
+from skillyard.discovery.scopes import places_of
 from skillyard.errors import Diagnostic
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
@@ -49,7 +50,7 @@ def library(request: Request) -> Iterator[Finding]:
             )
     agents = [
         Folder(root.path, HOST_TITLES[root.host], root.scope)
-        for root in host_roots({*request.scopes, "user"})
+        for root in places_of({*request.scopes, "user"}).roots
     ]
     folders = [*there, *(folder for folder in agents if folder.scope in request.scopes)]
     if folders:

@@ -1,0 +1,99 @@
+"""Reads the JSON files that say where plugins, extensions and packages keep their skills.
+
+They come from strangers: a file is read up to a limit, and a path in it never leads out of the
+folder that it belongs to.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from skillyard.discovery.entries import inside
+from skillyard.errors import Diagnostic
+from skillyard.io.files import open_to_read
+from skillyard.io.strict_json import strict_loads
+
+__all__ = ["Problems", "inner_folder", "mapping_of", "read_manifest", "text_of", "texts_of"]
+
+MAX_BYTES = 4_194_304
+"""A manifest. The list of a marketplace with thousands of plugins has a tenth of it."""
+
+
+class Problems(list[Diagnostic]):
+    """The diagnostics of looking for folders."""
+
+    def add(self, code: str, path: str, message: str, hint: str, severity: str = "warning") -> None:
+        """Add a diagnostic."""
+        self.append(Diagnostic(code, severity, path, message, hint))
+
+
+def read_manifest(path: str, problems: Problems) -> dict[str, Any]:
+    """Return the object in a JSON file; empty without a file, and for one that is no object.
+
+    The latter is reported.
+    """
+    try:
+        descriptor = open_to_read(path, follow=True)  # settings are often links
+        try:
+            with open(descriptor, "rb", closefd=False) as file:
+                data = file.read(MAX_BYTES + 1) or b""
+        finally:
+            os.close(descriptor)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        problems.add(
+            "manifest_unreadable", path, f"cannot read: {error.strerror}", "check permissions"
+        )
+        return {}
+    fault = f"it has more than {MAX_BYTES:,} bytes"
+    if len(data) <= MAX_BYTES:
+        try:
+            value = strict_loads(data.decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            fault = f"it is not JSON ({error})"
+        else:
+            if isinstance(value, dict):
+                return value
+            fault = "it is not an object"
+    problems.add("manifest_unreadable", path, f"not used: {fault}", "repair the file")
+    return {}
+
+
+def inner_folder(base: str, relative: str, manifest: str, problems: Problems) -> str | None:
+    """Return a folder that a manifest names below ``base``; None, with a report, for another."""
+    path = os.path.normpath(os.path.join(base, relative))
+    if os.path.isabs(relative) or not inside(os.path.realpath(path), os.path.realpath(base)):
+        problems.add(
+            "manifest_path",
+            manifest,
+            f"not read: {relative!r} leads out of its folder",
+            "name a folder below it",
+        )
+        return None
+    if not os.path.isdir(path):
+        problems.add(
+            "manifest_path", manifest, f"there is no folder {relative!r}", "correct the path"
+        )
+        return None
+    return path
+
+
+def text_of(mapping: dict[str, Any], key: str) -> str:
+    """Return a text of a manifest; empty for anything else."""
+    value = mapping.get(key)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def texts_of(mapping: dict[str, Any], key: str) -> list[str]:
+    """Return the texts of a list, or one text as a list; empty for anything else."""
+    value = mapping.get(key)
+    values = value if isinstance(value, list) else [value]
+    return [each for each in values if isinstance(each, str) and each]
+
+
+def mapping_of(mapping: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return an object of a manifest; empty for anything else."""
+    value = mapping.get(key)
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,178 @@
+"""Claude Code's plugins: the installed ones, and what marketplaces offer.
+
+Source: code.claude.com/docs/en/plugins-reference and /plugin-marketplaces, read on 2026-11-28.
+
+* ``plugins/installed_plugins.json`` in the folder of Claude Code lists installations by
+  ``plugin@marketplace``: scope, path, and the project of those that are not the user's.
+* ``enabledPlugins`` in the settings says which of them are loaded.
+* ``.claude-plugin/plugin.json`` gives the plugin's name and further folders of skills.
+* ``.claude-plugin/marketplace.json`` lists plugins. Their sources are folders beside it, or remote
+  places, which are listed and never fetched.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from skillyard.discovery.hosts import expanded, folders_upwards
+from skillyard.discovery.layout import Root
+from skillyard.discovery.manifests import (
+    Problems,
+    inner_folder,
+    mapping_of,
+    read_manifest,
+    text_of,
+    texts_of,
+)
+from skillyard.text import clean_line, name_fault
+
+__all__ = ["MARKETPLACE", "installed_plugins", "marketplace_plugins"]
+
+_HOME = "${CLAUDE_CONFIG_DIR:-~/.claude}"
+_PLUGIN = ".claude-plugin/plugin.json"
+MARKETPLACE = ".claude-plugin/marketplace.json"
+_SETTINGS = ("settings.json", "settings.local.json")
+
+
+class _Plugin(NamedTuple):
+    """A plugin whose files lie on this machine."""
+
+    folder: str
+    name: str
+    """As it was installed; its manifest may give another one."""
+    scope: str
+    entry: dict[str, Any]
+    """What its marketplace says about it."""
+
+
+def installed_plugins(
+    scope: str, environ: Mapping[str, str], folder: str, problems: Problems
+) -> list[Root]:
+    """Return the folders of skills of the plugins that are installed and enabled in a scope.
+
+    ``user``: for every project. ``project``: for the project that ``folder`` lies in.
+    """
+    home = expanded(_HOME, environ)
+    above = list(folders_upwards(folder))
+    enabled = _enabled(home, above if scope == "project" else [], problems)
+    listing = os.path.join(home, "plugins", "installed_plugins.json")
+    roots: list[Root] = []
+    for key, value in sorted(mapping_of(read_manifest(listing, problems), "plugins").items()):
+        name, _, marketplace = key.partition("@")
+        for each in value if isinstance(value, list) else [value]:
+            if not isinstance(each, dict) or not _applies(each, scope, above):
+                continue
+            if enabled.get(key) is not True:
+                hint = f"claude plugin enable {clean_line(key)}"
+                message = f"the plugin {clean_line(key)} is installed and not enabled"
+                problems.add("plugin_disabled", listing, message, hint, "info")
+                continue
+            path = text_of(each, "installPath")
+            if not os.path.isabs(path) or not os.path.isdir(path):
+                message = f"the files of the plugin {clean_line(key)} are not at its installPath"
+                problems.add("manifest_path", listing, message, "install the plugin again")
+                continue
+            entry = _entry(home, marketplace, name)
+            roots.extend(_skill_roots(_Plugin(path, name, scope, entry), problems))
+    return roots
+
+
+def _applies(installation: dict[str, Any], scope: str, above: list[str]) -> bool:
+    if text_of(installation, "scope") in ("project", "local"):
+        project = os.path.realpath(text_of(installation, "projectPath") or os.sep)
+        return scope == "project" and project in map(os.path.realpath, above)
+    return scope == "user"
+
+
+def _enabled(home: str, above: list[str], problems: Problems) -> dict[str, Any]:
+    """Return which plugins the settings enable. Those of the nearest folder win."""
+    enabled: dict[str, Any] = {}
+    folders = [home, *(os.path.join(each, ".claude") for each in reversed(above))]
+    for folder in dict.fromkeys(folders):
+        for name in _SETTINGS:
+            settings = read_manifest(os.path.join(folder, name), problems)
+            enabled.update(mapping_of(settings, "enabledPlugins"))
+    return enabled
+
+
+def _entry(home: str, marketplace: str, name: str) -> dict[str, Any]:
+    """Return what the marketplace of an installed plugin says about it; empty when unknown."""
+    unreported = Problems()
+    known = read_manifest(os.path.join(home, "plugins", "known_marketplaces.json"), unreported)
+    place = text_of(mapping_of(known, marketplace), "installLocation")
+    listing = read_manifest(os.path.join(place, MARKETPLACE), unreported) if place else {}
+    return next((each for each in _entries(listing) if text_of(each, "name") == name), {})
+
+
+def marketplace_plugins(
+    environ: Mapping[str, str], folder: str, problems: Problems
+) -> Iterator[Root]:
+    """Yield the folders of skills of the plugins that marketplaces offer and that lie here.
+
+    Marketplaces are those of the project that ``folder`` lies in and those known to Claude Code.
+    Plugins with a remote source are reported, and not fetched.
+    """
+    home = expanded(_HOME, environ)
+    known = read_manifest(os.path.join(home, "plugins", "known_marketplaces.json"), problems)
+    places = [(each, "project") for each in folders_upwards(folder)]
+    places += [(text_of(mapping_of(known, name), "installLocation"), "user") for name in known]
+    for place, scope in dict.fromkeys(places):
+        if place and os.path.isabs(place):
+            yield from _offered(place, scope, problems)
+
+
+def _offered(place: str, scope: str, problems: Problems) -> Iterator[Root]:
+    path = os.path.join(place, MARKETPLACE)
+    listing = read_manifest(path, problems)
+    base = text_of(mapping_of(listing, "metadata"), "pluginRoot")
+    for entry in _entries(listing):
+        name, source = text_of(entry, "name"), entry.get("source")
+        if isinstance(source, str):
+            # A bare name lies in pluginRoot; a path is relative to the marketplace.
+            relative = source if "/" in source or not base else f"{base}/{source}"
+            found = inner_folder(place, relative, path, problems)
+            if found is not None:
+                yield from _skill_roots(_Plugin(found, name, scope, entry), problems)
+        else:
+            problems.add(
+                "plugin_remote",
+                path,
+                f"the plugin {clean_line(name)} lies elsewhere and is not read: {_where(source)}",
+                f"claude plugin install {clean_line(name)}@{clean_line(text_of(listing, 'name'))}",
+                "info",
+            )
+
+
+def _entries(listing: dict[str, Any]) -> list[dict[str, Any]]:
+    plugins = listing.get("plugins")
+    return [each for each in plugins if isinstance(each, dict)] if isinstance(plugins, list) else []
+
+
+def _where(source: object) -> str:
+    """Return a remote source in words: its kind, then its place."""
+    if not isinstance(source, dict):
+        return "its source is neither a path nor an object"
+    keys = ("source", "repo", "url", "package", "path", "ref")
+    return clean_line(" ".join(text_of(source, key) for key in keys if text_of(source, key)))
+
+
+def _skill_roots(plugin: _Plugin, problems: Problems) -> Iterator[Root]:
+    """Yield the folders of skills of one plugin: ``skills``, and those that manifests name."""
+    path = os.path.join(plugin.folder, _PLUGIN)
+    manifest = read_manifest(path, problems)
+    name = text_of(manifest, "name") or plugin.name
+    if ":" in name or not name or name_fault(f"a{name}"):
+        message = f"not read: {clean_line(name)!r} is no name for a plugin"
+        problems.add("manifest_unreadable", path, message, "use letters, digits and hyphens")
+        return
+    named = [*texts_of(manifest, "skills"), *texts_of(plugin.entry, "skills")]
+    if plugin.entry.get("strict") is False and texts_of(plugin.entry, "skills"):
+        named = texts_of(plugin.entry, "skills")  # the marketplace alone says what belongs to it
+    elif os.path.isdir(os.path.join(plugin.folder, "skills")):
+        named.insert(0, "skills")
+    for relative in dict.fromkeys(named):
+        folder = inner_folder(plugin.folder, relative, path, problems)
+        if folder is not None:
+            yield Root(folder, plugin.scope, "claude-code", name)

@@ -1,0 +1,47 @@
+"""The folders that each ``--scope`` adds, and what was wrong with the files that name them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from skillyard.discovery.extensions import extension_roots
+from skillyard.discovery.hosts import host_roots
+from skillyard.discovery.layout import Root
+from skillyard.discovery.manifests import Problems
+from skillyard.discovery.plugins import installed_plugins, marketplace_plugins
+from skillyard.errors import Diagnostic
+
+__all__ = ["Places", "places_of"]
+
+
+class Places(NamedTuple):
+    """The folders of some scopes, each once, in the order in which they win."""
+
+    roots: tuple[Root, ...]
+    problems: tuple[Diagnostic, ...] = ()
+
+
+def places_of(
+    scopes: Iterable[str], *, environ: Mapping[str, str] | None = None, folder: str = "."
+) -> Places:
+    """Return the folders of scopes: those of hosts, then those of plugins and extensions.
+
+    ``environ`` and ``folder`` are those of :func:`~skillyard.discovery.hosts.host_roots`.
+    """
+    variables = os.environ if environ is None else environ
+    enabled = set(scopes)
+    problems = Problems()
+    roots = list(host_roots(enabled, environ=variables, folder=folder))
+    for scope in ("project", "user"):
+        if scope in enabled:
+            roots.extend(installed_plugins(scope, variables, folder, problems))
+    if "user" in enabled:
+        roots.extend(extension_roots(variables, folder, problems))
+    if "marketplaces" in enabled:
+        roots.extend(marketplace_plugins(variables, folder, problems))
+    by_path: dict[str, Root] = {}
+    for root in roots:
+        by_path.setdefault(root.path, root)
+    return Places(tuple(by_path.values()), tuple(problems))
