@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skillyard.discovery.hosts import HOST_FOLDERS, HOST_SCOPES, HOST_TITLES
+from skillyard.formats.file_names import CONVENTION_FOLDERS
 
 __all__ = ["host_page"]
 
@@ -57,6 +58,10 @@ def host_page(generated: str) -> Iterator[str]:
             rows = [row for row in HOST_FOLDERS if (row.host, row.scope) == (host, scope)]
             cells.append("<br>".join(_host_folder(row.pattern, row.system) for row in rows))
         yield f"| {HOST_TITLES[host]} | `{host}` | {' | '.join(cells)} |"
+    yield from ("", "## Conventions", "", "| files | tag | source |", "|---|---|---|")
+    for each in CONVENTION_FOLDERS:
+        files = f"`{each.parent}/{each.name}/**/*{'`, `'.join(each.endings)}`"
+        yield f"| {files} | `{each.tag}` | {each.source} |"
     yield from ("", "## Sources", "", "| source | date | hosts |", "|---|---|---|")
     for source in dict.fromkeys(row.source for row in HOST_FOLDERS):
         hosts = dict.fromkeys(row.host for row in HOST_FOLDERS if row.source == source)

@@ -14,7 +14,7 @@ from skillyard.cli.grammar import command_parsers, shared_options
 from skillyard.cli.parser import CommandParser
 from skillyard.context.catalogue import FORMATS
 from skillyard.discovery import BUILD_FOLDERS, HEAVY_FOLDERS, OWN_FOLDERS
-from skillyard.formats.file_names import CONVENTION_NAMES
+from skillyard.formats.file_names import CONVENTION_FOLDERS, CONVENTION_NAMES
 from skillyard.ranking.registry import scorer_names
 from skillyard.validation.codes import RULES
 from skillyard.validation.profiles import PROFILES
@@ -80,8 +80,9 @@ def test_every_scorer_profile_and_format_is_explained() -> None:
 def test_reading_names_every_folder_and_file_name_that_it_treats_in_its_own_way() -> None:
     page = _text("concepts/reading.md")
     names = {*HEAVY_FOLDERS, *BUILD_FOLDERS, *OWN_FOLDERS}
-    names |= {f"{name.removesuffix('.md').upper()}.md" for name in CONVENTION_NAMES}
+    names |= {f"{each.parent}/{each.name}" for each in CONVENTION_FOLDERS}
     assert {name for name in names if f"`{name}`" not in page} == set()
+    assert {name for name in CONVENTION_NAMES if f"`{name}`" not in page.lower()} == set()
 
 
 def test_every_json_schema_of_the_code_has_a_section_with_an_example() -> None:

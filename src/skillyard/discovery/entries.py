@@ -5,10 +5,21 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Collection
 
+from skillyard.discovery.layout import SKILL_FILE
 from skillyard.skill import Reference
 
-__all__ = ["inside", "is_loop", "join", "kind_of", "maybe_folder", "references_beside", "resolved"]
+__all__ = [
+    "choose_spelling",
+    "inside",
+    "is_loop",
+    "join",
+    "kind_of",
+    "maybe_folder",
+    "references_beside",
+    "resolved",
+]
 
 
 def maybe_folder(entry: os.DirEntry[str]) -> bool:
@@ -17,6 +28,25 @@ def maybe_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir() or (not entry.is_file() and "." not in entry.name)
     except OSError:  # a loop of links
         return True
+
+
+def choose_spelling(files: Collection[str]) -> tuple[str, list[tuple[str, str, str, str]]]:
+    """Return which file of a folder is its SKILL.md, and remarks about the other spellings.
+
+    The name is empty when none is. A remark is (file name, code, message, hint).
+    """
+    others = sorted(name for name in files if name.lower() == "skill.md" and name != SKILL_FILE)
+    if not others:
+        return (SKILL_FILE if SKILL_FILE in files else ""), []
+    choice = next((name for name in (SKILL_FILE, "skill.md") if name in files), "")
+    rename = "rename it to SKILL.md"
+    if not choice:
+        return "", [(o, "skill_md_missing", f"{o} is not SKILL.md", rename) for o in others]
+    message, hint = f"not read: {choice} lies beside it", "remove one of them; every host reads "
+    remarks = [(o, "skill_md_twice", message, hint + SKILL_FILE) for o in others if o != choice]
+    if choice != SKILL_FILE:
+        remarks.append((choice, "file_name_case", "the file is called skill.md", rename))
+    return choice, remarks
 
 
 def is_loop(path: str) -> bool:

@@ -18,6 +18,7 @@ from skillyard.discovery.candidate import (
     Stamp,
 )
 from skillyard.discovery.entries import (
+    choose_spelling,
     inside,
     is_loop,
     join,
@@ -36,7 +37,13 @@ from skillyard.discovery.layout import (
     Root,
 )
 from skillyard.errors import Diagnostic, InvalidSkillsRoot
-from skillyard.formats.file_names import OASIS_FOLDER, ROOT_ONLY, convention_of
+from skillyard.formats.file_names import (
+    LONGEST_NAME,
+    OASIS_FOLDER,
+    ROOT_ONLY,
+    convention_of,
+    endings_below,
+)
 from skillyard.io.folders import Folder, entry_is_link, entry_status, open_folder
 from skillyard.io.paths import slashes
 from skillyard.limits import DEFAULT_LIMITS, Limits
@@ -52,8 +59,7 @@ MAX_OBSERVED = 10_000
 def scan(roots: Iterable[Root], limits: Limits = DEFAULT_LIMITS) -> Scan:
     """Walk every root. Raises InvalidSkillsRoot for one that is not a folder."""
     walk = Walk(limits)
-    for _ in walk.steps(list(roots)):
-        pass
+    list(walk.steps(list(roots)))
     walk.candidates.sort(key=lambda c: (c.root, c.parts))
     walk.diagnostics.sort(key=lambda d: (d.path, d.code, d.message))
     return Scan(
@@ -102,6 +108,8 @@ class _Place(NamedTuple):
     real: str = ""
     """The real path of a linked folder."""
     plugin: str = ""
+    endings: tuple[str, ...] = ()
+    """Of its convention files, below ``.claude/commands`` and others."""
 
 
 class Walk:
@@ -309,7 +317,6 @@ class Walk:
     def _skill_file(
         self, place: _Place, files: dict[str, os.DirEntry[str]], folders: list[os.DirEntry[str]]
     ) -> os.DirEntry[str] | None:
-        entry = files.get(SKILL_FILE)
         for folder in folders:
             if folder.name == SKILL_FILE and os.path.isdir(join(place.path, folder.name)):
                 self._warn(
@@ -319,34 +326,11 @@ class Walk:
                     "make it a text file",
                 )
         if place.runtime:
-            return entry
-        others = sorted(f for f in files if f.lower() == "skill.md" and f != SKILL_FILE)
-        choice = entry or files.get("skill.md")
-        for other in others if choice is None else ():
-            self._warn(
-                join(place.path, other),
-                "skill_md_missing",
-                f"{other} is not SKILL.md",
-                "rename it to SKILL.md",
-            )
-        if choice is None:
-            return None
-        if choice is not entry:
-            self._warn(
-                join(place.path, choice.name),
-                "file_name_case",
-                "the file is called skill.md",
-                "rename it to SKILL.md",
-            )
-        for other in others:
-            if other != choice.name:
-                self._warn(
-                    join(place.path, other),
-                    "skill_md_twice",
-                    f"not read: {choice.name} lies beside it",
-                    "remove one of them; every host reads SKILL.md",
-                )
-        return choice
+            return files.get(SKILL_FILE)
+        name, remarks = choose_spelling(files)
+        for other, code, message, hint in remarks:
+            self._warn(join(place.path, other), code, message, hint)
+        return files[name] if name else None
 
     def _skill(
         self,
@@ -367,17 +351,17 @@ class Walk:
         files: dict[str, os.DirEntry[str]],
         skill_file: os.DirEntry[str] | None,
     ) -> None:
+        in_skill = place.inside_skill or skill_file is not None
         if place.runtime:
-            if place.inside_skill or skill_file is not None:
-                return
             for name, entry in files.items():
-                if name.endswith(".md"):
+                if name.endswith(".md") and not in_skill:
                     self._add(place, entry, Origin.RUNTIME, None)
             return
         for name, entry in files.items():
-            if len(name) <= len("copilot.md") and convention_of(name) is not None:
-                if place.parts and name.lower() in ROOT_ONLY:
-                    continue
+            if len(name) <= LONGEST_NAME and convention_of(name) is not None:
+                if not place.parts or name.lower() not in ROOT_ONLY:
+                    self._add(place, entry, Origin.CONVENTION, None)
+            elif place.endings and not in_skill and name.endswith(place.endings):
                 self._add(place, entry, Origin.CONVENTION, None)
 
     def _add(
@@ -478,6 +462,7 @@ class Walk:
                 inside_skill,
                 is_oasis and not entry.name.startswith("."),
                 plugin=place.plugin,
+                endings=place.endings or endings_below(place.parts, entry.name),
             )
             if entry_is_link(entry):
                 self._links.append(child)

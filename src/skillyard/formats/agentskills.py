@@ -31,6 +31,7 @@ __all__ = [
     "Parsed",
     "parse_document",
     "parse_skill",
+    "split_patterns",
     "split_tools",
 ]
 
@@ -302,7 +303,7 @@ def _triggers(fields: Fields) -> Triggers | None:
     keywords += fields.texts("trigger_keywords", split=_one)
     if not fields.strict:  # what Claude Code calls phrases and files
         phrases += fields.texts("when_to_use", split=_one)
-        files += fields.texts("paths", split=_patterns)
+        files += fields.texts("paths", split=split_patterns)
     if not (files or keywords or phrases):
         return None
     for phrase in phrases:
@@ -318,7 +319,7 @@ def _triggers(fields: Fields) -> Triggers | None:
     return Triggers(files, keywords, phrases)
 
 
-def _patterns(text: str) -> list[str]:
+def split_patterns(text: str) -> list[str]:
     """Split file patterns at commas outside of braces."""
     patterns = [""]
     depth = 0

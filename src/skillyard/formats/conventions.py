@@ -7,6 +7,7 @@ are permissive, with optional frontmatter; anything else is strict.
 from __future__ import annotations
 
 import os
+import re
 
 from skillyard.arguments import check_arguments
 from skillyard.errors import Diagnostic, SkillError
@@ -16,12 +17,14 @@ from skillyard.formats.agentskills import (
     content_digest,
     parse_document,
     parse_skill,
+    split_patterns,
 )
-from skillyard.formats.file_names import CONVENTION_NAMES, convention_of
+from skillyard.formats.derived import DERIVABLE
+from skillyard.formats.file_names import convention_of, folder_convention_of
 from skillyard.formats.frontmatter import unify_lines
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import CONVENTION_TAG, Origin, Skill, document_id
-from skillyard.text import clean_line
+from skillyard.text import clean_line, name_fault
 
 __all__ = [
     "parse_convention",
@@ -53,7 +56,50 @@ def parse_instructions(
 
 def parse_convention(document: Document, content: str, limits: Limits = DEFAULT_LIMITS) -> Parsed:
     """Parse a convention document. Without valid frontmatter the whole text is the body."""
-    name, tag = CONVENTION_NAMES[document.path.replace("\\", "/").rsplit("/", 1)[-1].lower()]
+    named = convention_of(document.path.replace("\\", "/").rsplit("/", 1)[-1])
+    if named is None:
+        return _parse_in_folder(document, content, limits)
+    return _parse_named(document, content, *named, limits)
+
+
+def _parse_in_folder(document: Document, content: str, limits: Limits) -> Parsed:
+    """Parse a file of a convention folder: every field is optional, and its file gives the name."""
+    name, tag = folder_convention_of(document.path) or ("", "")
+    if name_fault(name) is not None:
+        name = tag
+    try:
+        parsed = parse_document(
+            document._replace(folder=name, derives=True),
+            _with_quoted_globs(content),
+            strict=False,
+            limits=limits,
+        )
+    except SkillError:
+        return _parse_named(document, content, name, tag, limits)
+    diagnostics = [each for each in parsed.diagnostics if each.code not in DERIVABLE]
+    skill = _with_tags(parsed.skill, tag)
+    fields = parsed.fields
+    if fields is not None:
+        files = [*fields.texts("globs", split=split_patterns)]
+        files += fields.texts("applyTo", split=split_patterns)
+        if files:
+            triggers = skill.triggers._replace(files=(*skill.triggers.files, *files))
+            skill = skill.replace(triggers=triggers, hash=skill.hash, id=skill.id)
+    return Parsed(skill, diagnostics, fields)
+
+
+_GLOBS = re.compile(r"^(globs:[ \t]*)(\*[^\n\"]*)$", re.MULTILINE)
+
+
+def _with_quoted_globs(content: str) -> str:
+    """Return the text with quotes around a pattern that begins with ``*``.
+
+    Cursor writes it bare, where YAML has an alias. Only the first such line is meant.
+    """
+    return _GLOBS.sub(r'\1"\2"', content, count=1)
+
+
+def _parse_named(document: Document, content: str, name: str, tag: str, limits: Limits) -> Parsed:
     text = unify_lines(content)
     diagnostics: list[Diagnostic] = []
     if text.startswith("---"):
