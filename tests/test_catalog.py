@@ -289,7 +289,7 @@ class TestLoad:
 
     def test_a_scope_is_one_of_those_known(self, tmp_path: Path) -> None:
         with pytest.raises(
-            sy.InvalidInput, match="unknown scope 'space'; known: user, project, system"
+            sy.InvalidInput, match="unknown scope 'space'; known: user, project, system, "
         ):
             sy.load_catalog(tmp_path, scopes=["space"])
 

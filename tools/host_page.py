@@ -26,7 +26,7 @@ folder.
 - `~` is the home folder. `${NAME:-~/x}` is the environment variable `NAME`, or `~/x` without it.
 - `*` is one folder of any name.
 
-## Plugins, extensions and marketplaces
+## Plugins, extensions, marketplaces and packages
 
 - `user` includes the plugins of Claude Code that are installed for the user
   (`plugins/installed_plugins.json`) and enabled in `settings.json`. Names are `plugin:skill`.
@@ -36,6 +36,10 @@ folder.
   `plugins/known_marketplaces.json`. Plugins with a remote source are listed and never fetched.
 - `user` includes the extensions of Gemini CLI in `~/.gemini/extensions` that are enabled for the
   working directory. Their skills keep their names.
+
+- `packages` reads what installed packages declare: `agents.skills` in the `package.json` of each
+  npm package that the project depends on (onmax/npm-agentskills 3a41aa3c, 2026-11-28), and the
+  entry points `skillyard.skills` of Python distributions. Their folders are not searched.
 
 A plugin's skills are in its folder `skills` and in those that `skills` in
 `.claude-plugin/plugin.json` names. What is not read is reported as `plugin_disabled`,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Catalog", "CatalogDiff", "all_roots", "build_catalog", "difference_of", "has_tag"]
 __all__ += ["parse_roots", "read_catalog", "scan_library"]
 
-SCOPES = ("user", "project", "system", "marketplaces")
+SCOPES = ("user", "project", "system", "marketplaces", "packages")
 _NEAR_NAMES = 3
 
 

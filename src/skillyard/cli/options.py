@@ -106,11 +106,12 @@ def add_shared_options(parser: CommandParser) -> None:
         action="append",
         default=[],
         metavar="SCOPE",
-        choices=("user", "project", "system", "marketplaces"),
+        choices=("user", "project", "system", "marketplaces", "packages"),
         help=(
             "also read the folders of agent hosts: those of the user, of the project that the "
             "working directory is in, or of the system; marketplaces: the plugins that Claude "
-            "Code's marketplaces hold on this machine; may repeat"
+            "Code's marketplaces hold on this machine; packages: what npm and Python packages "
+            "declare; may repeat"
         ),
     )
     group.add_argument(

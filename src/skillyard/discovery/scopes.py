@@ -41,6 +41,10 @@ def places_of(
         roots.extend(extension_roots(variables, folder, problems))
     if "marketplaces" in enabled:
         roots.extend(marketplace_plugins(variables, folder, problems))
+    if "packages" in enabled:
+        from skillyard.discovery.packages import package_roots  # reads importlib.metadata
+
+        roots.extend(package_roots(folder, problems))
     by_path: dict[str, Root] = {}
     for root in roots:
         by_path.setdefault(root.path, root)

@@ -119,7 +119,7 @@ def index_folder(spec: LibrarySpec) -> str:
     """Return the folder of the index of a library; equal resolved roots share it."""
     real = spec.resolved()
     named = [*real.roots] if real.admission is None else [*real.roots, real.admission.key]
-    if {"project", "marketplaces"}.intersection(
+    if {"project", "marketplaces", "packages"}.intersection(
         real.scopes
     ):  # their folders are those above the working directory
         named.append(os.getcwd())
