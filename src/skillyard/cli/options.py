@@ -16,6 +16,7 @@ __all__ = [
     "add_limit",
     "add_min_score",
     "add_not_tag",
+    "add_package_scope",
     "add_query",
     "add_recent",
     "add_references",
@@ -162,6 +163,15 @@ def add_files(parser: CommandParser) -> None:
             "path of a file that the task is about: matched with file patterns, never "
             "opened; may repeat"
         ),
+    )
+
+
+def add_package_scope(parser: CommandParser) -> None:
+    """Add ``--package-scope``."""
+    parser.add_argument(
+        "--package-scope",
+        action="store_true",
+        help="with --files: skills below packages/a count for files below it only",
     )
 
 

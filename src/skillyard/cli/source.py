@@ -132,6 +132,7 @@ def query_of(args: Namespace) -> Query:
         tuple(args.tag),
         tuple(args.not_tag),
         args.references,
+        args.package_scope,
     )
 
 

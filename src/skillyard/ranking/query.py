@@ -28,6 +28,9 @@ class Query:
     """Only skills with at least one of these tags are ranked (whole tag, ASCII case ignored)."""
     exclude_tags: Texts = converted(())
     include_references: bool = False
+    package_scope: bool = False
+    """With files: a skill in a folder of a host, such as ``packages/a/.claude/skills``, counts only
+    when one of the files lies below ``packages/a``."""
 
     def __post_init__(self) -> None:
         for name in ("files", "recent_activity", "include_tags", "exclude_tags"):

@@ -7,7 +7,14 @@ from typing import NamedTuple
 
 from skillyard.catalog import Catalog, has_tag
 from skillyard.errors import InvalidInput
-from skillyard.ranking.match import Match, Pair, eligible, in_order, score_query
+from skillyard.ranking.match import (
+    Match,
+    Pair,
+    eligible,
+    in_order,
+    is_of_other_package,
+    score_query,
+)
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query, invokes
 from skillyard.ranking.registry import DEFAULT_SCORER
@@ -259,6 +266,8 @@ def _left_out(catalog: Catalog, why: Why) -> Iterator[str]:
         yield f"it carries none of the tags {_listed(query.include_tags)}"
     if query.exclude_tags and has_tag(skill, query.exclude_tags):
         yield f"it carries a tag that was excluded ({_listed(query.exclude_tags)})"
+    if is_of_other_package(skill, catalog, query):
+        yield "it belongs to a package, and none of the files lies below that (package scope)"
     if skill.origin == Origin.CONVENTION:
         yield "it is a convention document (AGENTS.md and kin), which agents read by themselves"
 

@@ -14,6 +14,7 @@ from skillyard.cli.options import (
     add_limit,
     add_min_score,
     add_not_tag,
+    add_package_scope,
     add_query,
     add_recent,
     add_references,
@@ -59,6 +60,7 @@ def add_rank_command(commands: Commands) -> None:
     )
     add_query(parser)
     add_files(parser)
+    add_package_scope(parser)
     add_recent(parser)
     add_scorer(parser)
     add_limit(parser, "show at most K skills", 10)
@@ -102,6 +104,7 @@ def add_select_command(commands: Commands) -> None:
     )
     add_query(parser)
     add_files(parser)
+    add_package_scope(parser)
     add_recent(parser)
     add_scorer(parser)
     add_min_score(parser)
@@ -200,6 +203,7 @@ def add_why_command(commands: Commands) -> None:
     parser.add_argument("name", metavar="NAME", help="name, id or slug of the skill")
     add_query(parser)
     add_files(parser)
+    add_package_scope(parser)
     add_recent(parser)
     add_scorer(parser)
     add_limit(parser, "show at most K skills that rank higher", 5)

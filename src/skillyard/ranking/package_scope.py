@@ -1,0 +1,79 @@
+"""Skills of one package of a repository, which count for files of that package only.
+
+Claude Code finds ``packages/a/.claude/skills`` when it works on files below ``packages/a``
+(code.claude.com/docs/en/skills, read on 2026-11-28). :attr:`Query.package_scope` does the same: a
+skill in a folder of a host counts when a file of the query lies below the folder above it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from skillyard.discovery.hosts import HOST_FOLDERS
+from skillyard.io.paths import below, is_below
+from skillyard.skill import Skill
+
+__all__ = ["counts_for"]
+
+_PATTERNS = frozenset(
+    tuple(row.pattern.split("/")) for row in HOST_FOLDERS if row.scope == "project"
+)
+_LENGTHS = sorted({len(pattern) for pattern in _PATTERNS}, reverse=True)
+
+
+def counts_for(files: Sequence[str], roots: Sequence[str]) -> Callable[[Skill], bool]:
+    """Return a function that says whether a skill counts for one of the files.
+
+    Files are compared as they are written, relative to a root or to the working directory, and
+    never opened. Every skill counts that lies in no package: beside a root or above it, in the
+    user's folders, and without a file.
+    """
+    tops = [os.path.abspath(root) for root in roots] or [os.getcwd()]
+    written = [os.path.normpath(file) for file in files]
+    answers: dict[str, bool] = {}
+
+    def counts(skill: Skill) -> bool:
+        if skill.scope not in ("project", "") or not skill.path or skill.stored:
+            return True
+        package = _package_of(os.path.abspath(skill.path), tops)
+        if package not in answers:
+            answers[package] = not package or any(
+                is_below(os.path.abspath(file), package)
+                or any(is_below(os.path.join(top, file), package) for top in tops)
+                for file in written
+            )
+        return answers[package]
+
+    return counts
+
+
+def _package_of(path: str, tops: Sequence[str]) -> str:
+    """Return the folder above the host's folder of a skill; empty for a skill of the whole root.
+
+    Below a root the first host's folder decides, elsewhere the last one.
+    """
+    inner = [(top, rest) for top in tops if (rest := below(path, top)) is not None]
+    if inner:
+        top, rest = max(inner, key=lambda each: len(each[0]))
+        place = _host_folder(rest.split("/"))
+        return os.path.join(top, *rest.split("/")[:place]) if place > 0 else ""
+    parts = path.replace(os.sep, "/").split("/")
+    place = _host_folder(parts, last=True)
+    package = os.sep.join(parts[:place])
+    is_above = any(top == package or is_below(top, package) for top in tops)
+    return "" if place == 0 or is_above else package
+
+
+def _host_folder(parts: list[str], *, last: bool = False) -> int:
+    """Return where the first or the last host's folder begins; 0 without one."""
+    places = [
+        (at + length, at)
+        for at in range(len(parts))
+        for length in _LENGTHS
+        if tuple(parts[at : at + length]) in _PATTERNS
+    ]
+    if not places:
+        return 0
+    end = max(places)[0] if last else min(places)[0]
+    return min(at for each, at in places if each == end)

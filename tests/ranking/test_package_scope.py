@@ -1,0 +1,110 @@
+"""In a monorepo a skill below ``packages/a`` counts for files below it, when that is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import skillyard as sy
+from skillyard.cli import main
+from tests.parity.trees import write_tree
+from tests.tables import for_each
+from tests.worked_examples.making import document
+
+TEXT = "Formats the tables of a report."
+SKILLS = {
+    "top": ".claude/skills/top",
+    "plain": "library/plain",
+    "a": "packages/a/.claude/skills/a",
+    "b": "packages/b/.agents/skills/b",
+    "deep": "packages/b/deep/skills/deep",
+}
+EVERYWHERE = {"top", "plain"}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return write_tree(
+        tmp_path, {f"{place}/SKILL.md": document(name, TEXT) for name, place in SKILLS.items()}
+    )
+
+
+def names(catalog: sy.Catalog, *files: str, text: str = TEXT, scorer: str = "hybrid") -> set[str]:
+    query = sy.Query(text, files, package_scope=True)
+    policy = sy.SelectionPolicy(min_score=0.0, top_k=10)
+    return {match.skill.name for match in sy.select(catalog, query, policy, scorer).selected}
+
+
+@for_each("scorer", ["hybrid", "overlap", "relevance"])
+@for_each(
+    ("files", "found"),
+    [
+        (["packages/a/src/x.py"], {"a"}),
+        (["./packages/b/x.py"], {"b"}),
+        (["packages/b/deep/x.py"], {"b", "deep"}),
+        (["packages/ab/x.py"], set()),
+        (["packages/a/../b/x.py"], {"b"}),
+        (["packages/a/x.py", "packages/b/x.py"], {"a", "b"}),
+        (["README.md"], set()),
+        ([], {"a", "b", "deep"}),
+    ],
+)
+def test_a_skill_of_a_package_counts_for_its_files(
+    root: Path, files: list[str], found: set[str], scorer: str
+) -> None:
+    catalog = sy.load_catalog(root)
+    assert names(catalog, *files, scorer=scorer) == EVERYWHERE | found
+    absolute = [str(root / file) for file in files]
+    assert names(catalog, *absolute, scorer=scorer) == EVERYWHERE | found
+
+
+def test_without_the_setting_every_skill_counts(root: Path) -> None:
+    catalog = sy.load_catalog(root)
+    matches = sy.rank(catalog, TEXT, ["packages/a/x.py"])
+    assert {match.skill.name for match in matches} == set(SKILLS)
+
+
+def test_a_skill_that_the_text_calls_counts_anyway(root: Path) -> None:
+    catalog = sy.load_catalog(root)
+    assert names(catalog, "packages/a/x.py", text=f"@b {TEXT}") == EVERYWHERE | {"a", "b"}
+
+
+def test_paths_are_also_relative_to_the_working_directory(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root / "packages")
+    assert names(sy.load_catalog(".."), "a/x.py") == EVERYWHERE | {"a"}
+
+
+def test_a_root_inside_a_package_is_a_whole(root: Path) -> None:
+    assert names(sy.load_catalog(root / "packages/a"), "elsewhere/x.py") == {"a"}
+
+
+def test_the_folders_of_the_scope_project_count_where_the_work_is(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / ".git").mkdir()
+    (root / "packages/a/src").mkdir()
+    monkeypatch.chdir(root / "packages/a/src")
+    catalog = sy.load_catalog([], scopes="project")
+    assert names(catalog, "x.py") == {"a", "top"}
+    assert names(catalog, "../../b/x.py") == {"a", "top"}  # both lie above the work
+
+
+def test_skills_of_the_user_count_everywhere(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(root / "packages/a"))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    catalog = sy.load_catalog([], scopes="user")
+    assert names(catalog, "/elsewhere/x.py") == {"a"}
+
+
+def test_the_command_line_takes_the_setting_and_why_says_what_it_leaves_out(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--root", str(root), "--files", "packages/b/x.py", "--package-scope"]
+    assert main(["rank", "format the tables of a report", *options]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:-1]]
+    assert {row[1] for row in rows} == EVERYWHERE | {"b"}
+    main(["why", "a", "format the tables of a report", *options])
+    assert "it belongs to a package" in capsys.readouterr().out
