@@ -17,6 +17,7 @@ from skillyard.discovery.hosts import (
     expanded,
     host_roots,
 )
+from skillyard.index.library_spec import LibrarySpec, index_folder
 from tests.parity.trees import write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document
@@ -178,3 +179,15 @@ def test_a_plain_root_reads_no_folder_of_a_host_elsewhere(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     assert list(sy.load_catalog(tmp_path / "library")) == []
+
+
+def test_each_working_directory_has_an_index_of_its_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def folder(name: str, *scopes: str) -> str:
+        (tmp_path / name).mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / name)
+        return index_folder(LibrarySpec((str(tmp_path),), scopes, sy.DEFAULT_LIMITS))
+
+    assert folder("a") == folder("b")
+    assert len({folder("a"), folder("a", "project"), folder("b", "project")}) == 3

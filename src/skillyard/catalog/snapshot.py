@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog.copies import have_one_content, is_copy
+from skillyard.catalog.roots import scan_library
 from skillyard.diagnostics import LazyDiagnostics
 from skillyard.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
 from skillyard.limits import DEFAULT_LIMITS, Limits
@@ -17,11 +18,11 @@ from skillyard.text import plural
 if TYPE_CHECKING:
     from skillyard.catalog.counts import SkillCounts
     from skillyard.catalog.entries import Entry
-    from skillyard.discovery import Root, Scan
+    from skillyard.discovery import Scan
     from skillyard.discovery.candidate import FolderStamp
 
-__all__ = ["Catalog", "CatalogDiff", "all_roots", "build_catalog", "difference_of", "has_tag"]
-__all__ += ["parse_roots", "read_catalog", "scan_library"]
+__all__ = ["Catalog", "CatalogDiff", "build_catalog", "difference_of", "has_tag"]
+__all__ += ["parse_roots", "read_catalog"]
 
 SCOPES = ("user", "project", "system", "marketplaces", "packages")
 _NEAR_NAMES = 3
@@ -419,32 +420,6 @@ def _each_root(roots: object) -> list[str]:
     if isinstance(roots, bytes) or not isinstance(roots, Iterable):
         raise InvalidInput(f"a root must be a path, not {type(roots).__name__}")
     return [_root(root) for root in roots]
-
-
-def all_roots(paths: tuple[str, ...], scopes: tuple[str, ...]) -> list[Root]:
-    """Return the named roots, then the folders of hosts: project, user, system."""
-    from skillyard.discovery import Root
-
-    roots = [Root(path) for path in paths]
-    if scopes:
-        from skillyard.discovery.scopes import places_of
-
-        roots.extend(places_of(scopes).roots)
-    return roots
-
-
-def scan_library(paths: tuple[str, ...], scopes: tuple[str, ...], limits: Limits) -> Scan:
-    """Walk the named roots and the folders of the scopes. Raises InvalidSkillsRoot."""
-    from skillyard.discovery import Root, scan
-
-    roots = [Root(path) for path in paths]
-    if not scopes:
-        return scan(roots, limits)
-    from skillyard.discovery.scopes import places_of
-
-    places = places_of(scopes)
-    scanned = scan([*roots, *places.roots], limits)
-    return scanned._replace(diagnostics=(*places.problems, *scanned.diagnostics))
 
 
 def _assemble(

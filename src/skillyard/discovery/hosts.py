@@ -68,7 +68,7 @@ _COPILOT = Source("docs.github.com/en/copilot, create-skills", "2026-11-28")
 _CURSOR = Source("cursor.com/docs/context/skills", "2026-11-28")
 _GEMINI = Source("google-gemini/gemini-cli 5411f113, packages/core/src/skills", "2026-08-21")
 _GOOSE = Source("block/goose, guides/context-engineering/using-skills", "2026-11-28")
-_OPENCODE = Source("anomalyco/opencode, packages/web/src/content/docs/skills.mdx", "2026-11-28")
+_OPENCODE = Source("opencode.ai/docs/skills", "2026-11-28")
 _WINDSURF = Source("docs.windsurf.com/windsurf/cascade/skills", "2026-11-28")
 
 # The folders of the first releases: their order decides which of two copies is listed.

@@ -78,7 +78,7 @@ class LibrarySpec(NamedTuple):
 
     def scan(self) -> Scan:
         """Walk the roots. Raises InvalidSkillsRoot."""
-        from skillyard.catalog.snapshot import scan_library
+        from skillyard.catalog.roots import scan_library
 
         files = scan_library(self.roots, self.scopes, self.limits)
         if self.scopes or self.admission is not None:  # they depend on more than these folders

@@ -42,7 +42,7 @@ class PathMapping:
     def _all_prefixes(self) -> Sequence[str]:
         if not self._spec.scopes:
             return self._prefixes
-        from skillyard.catalog.snapshot import all_roots
+        from skillyard.catalog.roots import all_roots
 
         return tuple(_prefix(root.path) for root in all_roots(self._spec.roots, self._spec.scopes))
 
