@@ -6,6 +6,7 @@ of them is stale. Needs nothing but the package, found in ``src`` beside this fo
 
 * ``cli.md``: the grammar of the command line
 * ``diagnostics.md``: the catalogue of rules
+* ``scan-rules.md``: the rules of the scan, each with its examples
 * ``python.md``: the public names with the first lines of their docstrings
 * ``hosts.md``: the folders of agent hosts
 * ``json.md``: written by hand but for its examples, blocks opened by ``json command="..."``
@@ -42,6 +43,9 @@ from skillyard.cli.options import (
     whole_number,
 )
 from skillyard.cli.parser import CommandParser
+from skillyard.scanning import RULES as SCAN_RULES
+from skillyard.scanning import Rule
+from skillyard.scanning.rule import Example
 from skillyard.validation.codes import RULES
 from skillyard.validation.fixes import FIXABLE
 from skillyard.validation.profiles import PROFILES, RENAMED
@@ -103,12 +107,12 @@ tables; elsewhere they are plain text, the same bytes for the same input.
 | 3 | interrupted |
 
 The negative answers: `rank` and `evaluate` found nothing, `select` abstained, `check` has a finding
-of the severity `error`. `inject` exits with 0 when no skill fits: the prompt comes out as it went
-in. A generalist taken by `--fallback` is an answer, so `select` exits with 0. `doctor` has a
-finding of the status `error`. `store publish` could not publish everything, or not prune; `store
-withdraw` met a place that held nothing. When `bench run` is interrupted, what was done stands
-beside `--out`, with `.partial` behind the name; of `store publish`, what was acknowledged stands. A
-reader that goes away (`| head`) is a clean end.
+of the severity `error`, `scan` a `high` one. `inject` exits with 0 when no skill fits: the prompt
+comes out as it went in. A generalist taken by `--fallback` is an answer, so `select` exits with 0.
+`doctor` has a finding of the status `error`. `store publish` could not publish everything, or not
+prune; `store withdraw` met a place that held nothing. When `bench run` is interrupted, what was
+done stands beside `--out`, with `.partial` behind the name; of `store publish`, what was
+acknowledged stands. A reader that goes away (`| head`) is a clean end.
 
 ## Commands
 
@@ -278,6 +282,47 @@ def _diagnostics() -> Iterator[str]:
 
 def _grade(severity: str) -> str:
     return "–" if severity == "off" else severity
+
+
+# Rules of the scan
+
+
+_SCAN_HEAD = f"""\
+# Rules of the scan
+
+{GENERATED}
+
+The {len(SCAN_RULES)} rules of `skillyard scan` and of the scan before `skillyard add`. [Scan
+skills](../guides/scan.md) shows how to use them and says what they cannot find. A `high` finding
+fails `scan` and stops `add`, a `medium` one fails `scan --strict`. A hit that is quoted as an
+example of an attack counts as `medium`, except under the rules that say so here.
+"""
+
+
+def _scan_rules() -> Iterator[str]:
+    yield _SCAN_HEAD
+    yield from ("| rule | severity | finds |", "|---|---|---|")
+    for rule in SCAN_RULES:
+        yield f"| [`{rule.id}`](#{rule.id}) | {rule.severity} | {_cell(rule.title)} |"
+    for rule in SCAN_RULES:
+        yield from _scan_rule(rule)
+
+
+def _scan_rule(rule: Rule) -> Iterator[str]:
+    quoted = "" if rule.quotable else " Quoting does not lower it."
+    yield from ("", f"## {rule.id}", "", f"{rule.title} (`{rule.severity}`). {rule.why}{quoted}")
+    yield from ("", f"What to do: {rule.fix}.", "")
+    yield from (f"- Found: {_example(rule.hit)}", f"- Not found: {_example(rule.miss)}")
+
+
+def _example(example: Example) -> str:
+    if example.link:
+        return f"`{example.path}`, a link to `{example.link}`"
+    text = "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in example.text.strip())
+    text = text.replace("\\u{a}", " ⏎ ")
+    fence = "``" if "`" in text else "`"
+    pad = " " if "`" in text else ""
+    return f"`{example.path}` with {fence}{pad}{text}{pad}{fence}"
 
 
 # Public names
@@ -482,6 +527,7 @@ WRITERS: dict[str, Callable[[], Iterator[str]]] = {
     "cli.md": _cli,
     "diagnostics.md": _diagnostics,
     "hosts.md": lambda: host_page(GENERATED),
+    "scan-rules.md": _scan_rules,
     "python.md": _python,
     "json.md": _json,
 }

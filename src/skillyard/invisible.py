@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillyard import unicode_tables as tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["Hidden", "clean", "find_hidden", "hidden_in_body", "label_of"]
+__all__ = ["Hidden", "clean", "find_hidden", "hidden_in_body", "hidden_runs", "label_of"]
 
 _C0 = "\x00-\x08\x0b-\x1f"
 _C1 = "\x7f-\x9f"
@@ -58,7 +58,7 @@ def find_hidden(text: str) -> Hidden | None:
 
     Line feeds, tabs and the sequences in this module's docstring are not hidden.
     """
-    for start, _ in _hidden(text):
+    for start, _ in hidden_runs(text):
         return Hidden(start, label_of(text[start]))
     return None
 
@@ -70,7 +70,7 @@ def clean(text: str) -> str:
     """
     pieces = []
     position = 0
-    for start, end in _hidden(text):
+    for start, end in hidden_runs(text):
         pieces += [text[position:start], *map(_escape, text[start:end])]
         position = end
     return "".join([*pieces, text[position:]]) if pieces else text
@@ -107,8 +107,8 @@ def _escape(char: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{{{code:x}}}"
 
 
-def _hidden(text: str) -> Iterator[tuple[int, int]] | tuple[()]:
-    """Return the (start, end) of each run of hidden characters.
+def hidden_runs(text: str) -> Iterable[tuple[int, int]]:
+    """Return the (start, end) of each run of hidden characters, in order.
 
     Most texts contain none, which is tested quickly on the text without its printable ASCII.
     """

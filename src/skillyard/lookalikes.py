@@ -17,7 +17,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-__all__ = ["KnownNames", "look_alike_pairs", "look_alikes", "one_letter_apart", "skeleton"]
+__all__ = [
+    "KnownNames",
+    "latin_shape",
+    "look_alike_pairs",
+    "look_alikes",
+    "one_letter_apart",
+    "skeleton",
+]
 
 MIN_CHARS = 4
 """Shorter names (pdf, git) have honest neighbours everywhere: pairs of them are not reported."""
@@ -65,6 +72,14 @@ def skeleton(name: str) -> str:
     for pair, letter in _PAIRS:
         text = text.replace(pair, letter)
     return text
+
+
+def latin_shape(char: str) -> str:
+    """Return the small Latin letter that a letter of another script looks like, else the letter."""
+    if char.isascii():
+        return char
+    small = char.lower()
+    return _LOOK.get(small, small.translate(_SHAPES))
 
 
 def one_letter_apart(one: str, two: str) -> bool:

@@ -21,7 +21,7 @@ from tests.shared_data import REPOSITORY
 __all__ = ["GENERATED", "Block", "blocks", "headings", "links", "pages", "prose", "written_pages"]
 
 _REFERENCE = REPOSITORY / "docs" / "reference"
-_WRITTEN = ("cli", "diagnostics", "hosts", "python")
+_WRITTEN = ("cli", "diagnostics", "hosts", "python", "scan-rules")
 GENERATED = frozenset(_REFERENCE / f"{name}.md" for name in _WRITTEN)
 """The pages that ``tools/reference.py`` writes whole."""
 

@@ -115,6 +115,11 @@ def added_skill(added: Added) -> Iterator[Block]:
         yield line(Span("left out", "low"), f"  {clean_line(skipped)}", indent=1)
     for other in added.look_alikes:
         yield line(Span("looks like", "medium"), f"  {clean_line(other)}", indent=1)
+    for each in added.findings:
+        place = clean_line(f"{each.path}:{each.line}")
+        yield line(
+            Span(each.severity, "warning"), f"  {place}: {each.rule} {each.message}", indent=1
+        )
     if added.installed is not None:
         state = "for this user" if added.lock else "left as it is"
         yield line(Span(state, "medium"), f"  {clean_line(added.installed.message)}", indent=1)

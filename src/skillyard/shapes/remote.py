@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from skillyard.shapes import Schema
+from skillyard.shapes.scans import ScanFinding
 
 __all__ = ["Added", "CacheCleared", "CacheState", "InstalledForUser", "UnreadableLock"]
 
@@ -50,6 +51,7 @@ class Added:
     installed: Annotated[
         Mapping[str, Any] | None, "Another installer's skill of that name, or why it is not known."
     ]
+    findings: Annotated[tuple[ScanFinding, ...], "Findings of the scan that nobody accepted."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from skillyard.discovery.hosts import host_roots
 from skillyard.errors import InvalidInput, SkillError, SkillIoError, SkillNotFound
 from skillyard.lookalikes import look_alikes
+from skillyard.remote.install.accepted import accepted_of, with_accepted
 from skillyard.remote.install.file_paths import checked_path, shown_path
 from skillyard.remote.install.folder_hash import folder_hash
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.lockfile import (
-    PROJECT_LOCK,
+    project_lock_path,
     read_project_lock,
     read_user_lock,
     user_lock_path,
@@ -28,14 +30,17 @@ from skillyard.remote.install.placement import (
     content_digest,
     place,
 )
+from skillyard.remote.install.verdict import check_accept, scan_package
 from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.search.content import read_package
 from skillyard.remote.sources.github import is_repository
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.settings import Settings, load_settings
 from skillyard.remote.sources.transport import Host
+from skillyard.scanning import Finding
 from skillyard.shapes import remote as shapes
 from skillyard.shapes.encoder import encode, from_attributes
+from skillyard.shapes.scans import ScanFinding
 from skillyard.skill import Skill
 from skillyard.text import clean_line, shorten
 
@@ -97,6 +102,8 @@ class Added(NamedTuple):
     """Names that are there already and look like it."""
     installed: InstalledForUser | None = None
     """What the common installer has of that name for this user."""
+    findings: tuple[Finding, ...] = ()
+    """Findings of the scan that nobody accepted. Of a skill that was written none is high."""
 
     def document(self) -> shapes.Added:
         """Return ``skillyard.add/1``."""
@@ -111,6 +118,7 @@ class Added(NamedTuple):
             digest=None if placed is None else placed.digest,
             lock=self.lock or None,
             installed=None if self.installed is None else encode(self.installed),
+            findings=tuple(from_attributes(ScanFinding, each) for each in self.findings),
         )
 
 
@@ -129,6 +137,7 @@ def add_skill(
     *,
     into: str | None = None,
     accept_look_alike: bool = False,
+    accept: Mapping[str, str] | None = None,
     settings: Settings | None = None,
 ) -> Added:
     """Fetch one skill and, with ``into``, write it to a folder of its name there.
@@ -136,13 +145,30 @@ def add_skill(
     ``target`` is a name, ``owner/repo`` (if it holds one skill), ``owner/repo/id``, an address on
     github.com or skills.sh, or a site with a well-known index (``https://host#name``). Raises
     SkillNotFound, SourceFailed (its content cannot be fetched, or is not a skill), InvalidInput (a
-    look-alike that was not accepted), and what ``placement.place`` raises.
+    look-alike that was not accepted, or an unknown rule), InstallRefused (a finding of high
+    severity in a skill to be written), and what ``placement.place`` raises.
+
+    ``accept`` is the reason for each rule of the scan whose findings are accepted. They go into the
+    lock file with the digests of the files, and hold until these change.
     """
-    return asyncio.run(_add(target, into, accept_look_alike, settings or load_settings()))
+    reasons = dict(check_accept(accept or {}))
+    if accept_look_alike:
+        reasons.setdefault("look_alike_name", "--yes")
+    options = _Options(into, accept_look_alike, reasons)
+    return asyncio.run(_add(target, options, settings or load_settings()))
 
 
-async def _add(target: str, into: str | None, accept_look_alike: bool, settings: Settings) -> Added:
+class _Options(NamedTuple):
+    """How a skill is added."""
+
+    into: str | None
+    accept_look_alike: bool
+    accept: Mapping[str, str]
+
+
+async def _add(target: str, options: _Options, settings: Settings) -> Added:
     query = _understood(target)
+    into = options.into
     async with SearchService(settings=settings) as search:
         result = await _find_target(search, query)
         pin = None
@@ -157,17 +183,20 @@ async def _add(target: str, into: str | None, accept_look_alike: bool, settings:
     name = folder_name(result.skill.name or result.hit.id)
     skill = _checked(result.hit, package)
     alike = look_alikes(name, _names_in(into)) if not os.path.isdir(f"{into}/{name}") else ()
-    if alike and not accept_look_alike:
+    if alike and not options.accept_look_alike:
         raise InvalidInput(
             f"{shown_path(name)} looks like {', '.join(map(shown_path, alike))}, which is there"
             " already; say --yes if it is the one you mean"
         )
-    lock_path = _lock_of(into)
+    lock_path = project_lock_path(into)
     known = read_project_lock(lock_path).in_folder(name)
     new = _entry(
         name if known is None else known.name, result.hit, package, pin.ref if pin else query.ref
     )
     _check_pin(known, new, pinned=pin is not None, lock=lock_path)
+    verdict = scan_package(package.files, accepted_of(known, lock_path), options.accept)
+    verdict.check(shown_path(name))
+    new = with_accepted(new, verdict.accepted)
     theirs = _is_users(os.path.join(into, name))
     installed = _installed_for_user(name, say_problems=theirs)
     try:
@@ -190,7 +219,15 @@ async def _add(target: str, into: str | None, accept_look_alike: bool, settings:
             lock_path = ""  # it stays theirs: a lock of ours would let the next run replace it
         else:
             _note(lock_path, new)
-    return Added(result._replace(skill=skill), package, placed, lock_path, tuple(alike), installed)
+    return Added(
+        result._replace(skill=skill),
+        package,
+        placed,
+        lock_path,
+        tuple(alike),
+        installed,
+        verdict.findings,
+    )
 
 
 def _pin(into: str, result: FoundSkill, query: _Target) -> LockedSkill | None:
@@ -201,7 +238,7 @@ def _pin(into: str, result: FoundSkill, query: _Target) -> LockedSkill | None:
     name = folder_name(result.skill.name or result.hit.id)
     if query.ref != "HEAD" or os.path.lexists(os.path.join(into, name)):
         return None
-    known = read_project_lock(_lock_of(into)).in_folder(name)
+    known = read_project_lock(project_lock_path(into)).in_folder(name)
     return known if known is not None and known.commit and known.digest else None
 
 
@@ -241,7 +278,7 @@ async def _fetched(search: SearchService, result: FoundSkill) -> Added:
     if package is None:  # the source gave the skill itself, without its file
         package = await search.fetch(result.hit)
         result = result._replace(package=package, raw=read_package(result.hit, package).raw)
-    return Added(result, package, None, "")
+    return Added(result, package, None, "", findings=scan_package(package.files).findings)
 
 
 def _of_listing(error: SourceFailed, result: FoundSkill) -> SourceFailed:
@@ -420,25 +457,6 @@ def _names_in(into: str) -> list[str]:
         return sorted(entry.name for entry in os.scandir(into) if entry.is_dir())
     except OSError:
         return []
-
-
-def _lock_of(into: str) -> str:
-    """Return the lock of the project that a folder belongs to: the nearest above, else here."""
-    folder = os.path.abspath(into)
-    while not any(os.path.lexists(os.path.join(folder, n)) for n in (PROJECT_LOCK, ".git")):
-        above = os.path.dirname(folder)
-        if above == folder:
-            folder = _here_or(os.path.abspath(into))
-            break
-        folder = above
-    path = os.path.join(folder, PROJECT_LOCK)
-    return path if os.path.isabs(into) else os.path.relpath(path)
-
-
-def _here_or(folder: str) -> str:
-    """Return the working folder where it is above another, else that one."""
-    here = os.getcwd()
-    return here if os.path.commonpath([here, folder]) == here else folder
 
 
 def _entry(name: str, hit: Hit, package: Package, ref: str | None) -> LockedSkill:

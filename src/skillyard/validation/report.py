@@ -18,7 +18,7 @@ from skillyard.io.paths import file_uri
 from skillyard.shapes.checks import Report
 from skillyard.shapes.encoder import encode
 from skillyard.text import clean_line, plural
-from skillyard.validation.codes import RULES
+from skillyard.validation.codes import RULES, RuleText
 
 __all__ = ["FORMATS", "counts", "render"]
 
@@ -27,17 +27,25 @@ _COLORS = {"error": "31", "warning": "33", "info": "36"}
 _SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 _GITHUB_COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_Rules = Mapping[str, RuleText]
 
 
-def render(diagnostics: Iterable[Diagnostic], format: str, *, color: bool = False) -> str:
+def render(
+    diagnostics: Iterable[Diagnostic],
+    format: str,
+    *,
+    color: bool = False,
+    rules: Mapping[str, RuleText] = RULES,
+) -> str:
     """Return the diagnostics as one text that ends with a line feed. The order is unchanged.
 
     ``format`` is ``text``, ``json``, ``sarif`` (2.1.0) or ``github`` (workflow commands, empty
-    without diagnostics). ``color`` adds terminal colours to ``text``. Raises UnknownName.
+    without diagnostics). ``color`` adds terminal colours to ``text``. ``rules`` describes the
+    codes, for SARIF. Raises UnknownName.
     """
     if format not in FORMATS:
         raise UnknownName("report format", format, FORMATS)
-    return FORMATS[format](list(diagnostics), color)
+    return FORMATS[format](list(diagnostics), color, rules)
 
 
 def counts(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:
@@ -48,7 +56,7 @@ def counts(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:
     return number | {"files": len({each.path for each in diagnostics_list})}
 
 
-def _as_text(diagnostics: Sequence[Diagnostic], color: bool) -> str:
+def _as_text(diagnostics: Sequence[Diagnostic], color: bool, rules: _Rules) -> str:
     if not diagnostics:
         return "no findings\n"
     blocks = [
@@ -82,7 +90,7 @@ def _summary(diagnostics: Sequence[Diagnostic]) -> str:
     return f"{', '.join(parts)} in {plural(number['files'], 'file')}"
 
 
-def _as_json(diagnostics: Sequence[Diagnostic], color: bool) -> str:
+def _as_json(diagnostics: Sequence[Diagnostic], color: bool, rules: _Rules) -> str:
     listed = tuple(each.document() for each in diagnostics)
     return _json(encode(Report(diagnostics=listed, counts=counts(diagnostics))))
 
@@ -91,19 +99,21 @@ def _json(document: object) -> str:
     return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
 
-def _as_sarif(diagnostics: Sequence[Diagnostic], color: bool) -> str:
+def _as_sarif(diagnostics: Sequence[Diagnostic], color: bool, rules: _Rules) -> str:
     codes = sorted({each.code for each in diagnostics})
     index = {code: number for number, code in enumerate(codes)}
     run = {
-        "tool": {"driver": {"name": "skillyard", "rules": [_sarif_rule(code) for code in codes]}},
+        "tool": {
+            "driver": {"name": "skillyard", "rules": [_sarif_rule(code, rules) for code in codes]}
+        },
         "columnKind": "unicodeCodePoints",
         "results": [_sarif_result(each, index[each.code]) for each in diagnostics],
     }
     return _json({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
-def _sarif_rule(code: str) -> dict[str, Any]:
-    rule_text = RULES.get(code)
+def _sarif_rule(code: str, rules: _Rules) -> dict[str, Any]:
+    rule_text = rules.get(code)
     if rule_text is None:
         return {"id": code}
     return {
@@ -136,7 +146,7 @@ def _sarif_result(diagnostic: Diagnostic, rule: int) -> dict[str, Any]:
     }
 
 
-def _as_github(diagnostics: Sequence[Diagnostic], color: bool) -> str:
+def _as_github(diagnostics: Sequence[Diagnostic], color: bool, rules: _Rules) -> str:
     return "".join(f"{_github_command(each)}\n" for each in diagnostics)
 
 
@@ -163,7 +173,7 @@ def _github_property(text: str) -> str:
     return _github_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-FORMATS: Mapping[str, Callable[[Sequence[Diagnostic], bool], str]] = MappingProxyType(
+FORMATS: Mapping[str, Callable[[Sequence[Diagnostic], bool, _Rules], str]] = MappingProxyType(
     {"text": _as_text, "json": _as_json, "sarif": _as_sarif, "github": _as_github}
 )
-"""Format name -> function of (diagnostics, color)."""
+"""Format name -> function of (diagnostics, color, rules)."""

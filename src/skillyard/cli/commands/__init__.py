@@ -11,6 +11,7 @@ __all__ = ["MODULES"]
 MODULES = {
     "list": "library",
     "check": "library",
+    "scan": "scans",
     "show": "library",
     "rank": "selection",
     "select": "selection",

@@ -89,7 +89,8 @@ def add_add_command(commands: Commands) -> None:
         about=(
             "Without --into, prints the SKILL.md. With it, checks every file, installs the "
             "folder atomically, and pins its commit and digest in skills-lock.json. Local "
-            "changes are never overwritten. Exits with 4 when no source could be reached."
+            "changes are never overwritten. A skill with a high finding of the scan is not "
+            "installed. Exits with 4 when no source could be reached."
         ),
         examples=(
             "skillyard add pdf",
@@ -108,15 +109,27 @@ def add_add_command(commands: Commands) -> None:
         action="store_true",
         help="install even if its name looks like that of an installed skill",
     )
+    parser.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        metavar="RULE=REASON",
+        help="install in spite of findings of this rule of the scan, and note why; may repeat",
+    )
 
 
 def add(args: Namespace, console: Console) -> int:
     """Print one skill, or write it to a folder and say what was written."""
     from skillyard.usecases.skill_install import add_skill
 
-    added = add_skill(args.name, into=args.into, accept_look_alike=args.yes)
+    pairs = (text.partition("=") for text in args.accept)
+    accept = {rule.strip(): reason.strip() for rule, _, reason in pairs}
+    added = add_skill(args.name, into=args.into, accept_look_alike=args.yes, accept=accept)
     if added.placed is None:
         console.show_text(added, added.fetched.raw)
+        for each in added.findings:
+            place = f"{each.path}:{each.line}"
+            console.note(f"skillyard: {place}: {each.severity} {each.rule}: {each.message}")
     else:
         from skillyard.cli.remote_views import added_skill
 

@@ -44,6 +44,7 @@ __all__ = [
     "LockedSkill",
     "folder_name",
     "portable_source",
+    "project_lock_path",
     "read_project_lock",
     "read_user_lock",
     "render_project_lock",
@@ -73,6 +74,25 @@ def read_project_lock(path: str) -> Lock:
     its source (``lock_path_unsafe``).
     """
     return _read(path, path, PROJECT_VERSION)
+
+
+def project_lock_path(folder: str) -> str:
+    """Return the lock of the project that a folder belongs to: the nearest above, else here."""
+    above = os.path.abspath(folder)
+    while not any(os.path.lexists(os.path.join(above, name)) for name in (PROJECT_LOCK, ".git")):
+        parent = os.path.dirname(above)
+        if parent == above:
+            above = _here_or(os.path.abspath(folder))
+            break
+        above = parent
+    path = os.path.join(above, PROJECT_LOCK)
+    return path if os.path.isabs(folder) else os.path.relpath(path)
+
+
+def _here_or(folder: str) -> str:
+    """Return the working folder where it is above another, else that one."""
+    here = os.getcwd()
+    return here if os.path.commonpath([here, folder]) == here else folder
 
 
 def user_lock_path(environment: Mapping[str, str] | None = None) -> str:

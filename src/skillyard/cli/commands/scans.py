@@ -1,0 +1,77 @@
+"""``scan``: malicious techniques in skills."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from skillyard.cli.console import Console
+from skillyard.cli.exit_codes import NEGATIVE
+from skillyard.cli.options import file_path
+from skillyard.cli.parser import add_command
+
+if TYPE_CHECKING:
+    from skillyard.cli.parser import Commands
+
+
+def add_scan_command(commands: Commands) -> None:
+    """Declare ``scan``."""
+    parser = add_command(
+        commands,
+        "scan",
+        "scan skills for malicious techniques",
+        run=scan,
+        about=(
+            "Reads every file of each skill and runs nothing. Exits with 1 when a finding is "
+            "high, with --strict also when one is medium. Findings that the lock file accepts "
+            "are counted and do not fail."
+        ),
+        examples=(
+            "skillyard scan ~/.claude/skills",
+            "skillyard scan git-bisect --strict",
+            "skillyard scan skills/ --format sarif",
+        ),
+    )
+    parser.add_argument(
+        "path",
+        metavar="PATH|NAME",
+        nargs="*",
+        default=[],
+        type=file_path,
+        help="skill folders, skill files, roots, or names of skills (default: .)",
+    )
+    parser.add_argument(
+        "--format",
+        metavar="NAME",
+        choices=("text", "json", "sarif", "github"),
+        default="text",
+        help="how to print: text, json, sarif, github",
+    )
+    parser.add_argument("--strict", action="store_true", help="also fail on medium findings")
+    parser.add_argument(
+        "--lock",
+        metavar="FILE",
+        type=file_path,
+        help="the lock file whose accepted findings are taken out (default: that of this project)",
+    )
+
+
+def scan(args: Namespace, console: Console) -> int:
+    """Print the findings; 1 when one of them is high."""
+    from skillyard.cli.source import load
+    from skillyard.usecases.skill_scan import scan_skills
+
+    targets = args.path or args.root or ["."]
+    result = scan_skills(targets, load=lambda: load(args, console), lock=args.lock)
+    if console.json or args.format == "json":
+        console.document(result)
+    elif args.format == "text":
+        from skillyard.cli.scan_views import scanned
+
+        console.print(*scanned(result))
+    elif text := result.render(args.format):
+        console.write(text)
+    return NEGATIVE if result.fails(strict=args.strict) else 0
+
+
+COMMANDS = {"scan": add_scan_command}

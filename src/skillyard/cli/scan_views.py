@@ -1,0 +1,53 @@
+"""Findings of ``scan`` as lines that terminals and editors open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from skillyard.cli.blocks import Block, Line, Span, line
+from skillyard.text import clean_line, plural
+
+if TYPE_CHECKING:
+    from skillyard.scanning import Finding
+    from skillyard.usecases.skill_scan import Scanned
+
+__all__ = ["finding_lines", "scanned"]
+
+_STYLES = {"high": "error", "medium": "warning", "low": "info"}
+_HANG = 4
+
+
+def scanned(result: Scanned) -> Iterator[Block]:
+    """Draw the findings by file, the number of accepted ones, and the totals."""
+    for _, of_file in groupby(result.findings, key=lambda each: each.path):
+        yield from finding_lines(of_file)
+        yield line()
+    if result.accepted:
+        accepted = plural(len(result.accepted), "finding")
+        yield line(Span(f"{accepted} accepted in {clean_line(result.lock)}", "dim"))
+    yield _totals(result)
+
+
+def finding_lines(findings: Iterable[Finding]) -> Iterator[Line]:
+    """Yield the lines of some findings: place, rule, text, what to do."""
+    for each in findings:
+        yield line(
+            Span(f"{clean_line(each.path)}:{each.line}:", "head"),
+            Span(f" {each.severity}", _STYLES[each.severity]),
+            Span(f" {each.rule}", "dim"),
+            f" {clean_line(each.message)}",
+            hang=_HANG,
+        )
+        if each.quote:
+            yield line(Span("text: ", "dim"), clean_line(each.quote), indent=_HANG)
+        yield line(Span("fix: ", "dim"), clean_line(each.fix), indent=_HANG)
+
+
+def _totals(result: Scanned) -> Line:
+    scope = f"  ({plural(result.skills, 'skill')}, {plural(result.files, 'file')})"
+    if not result.findings:
+        return line(Span("no findings", "good"), Span(scope, "dim"))
+    parts = ", ".join(f"{number} {severity}" for severity, number in result.counts.items())
+    return line(parts, Span(scope, "dim"))

@@ -1,0 +1,67 @@
+"""The scan before ``add``: what stops an installation, and what the user accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from skillyard.errors import InvalidInput, UnknownName
+from skillyard.remote.install.accepted import Accepted, without_accepted
+from skillyard.remote.install.placement import InstallRefused
+from skillyard.scanning import HIGH, RULES, Finding, files_of_package, scan_files
+from skillyard.text import plural
+
+__all__ = ["Verdict", "check_accept", "scan_package"]
+
+
+class Verdict(NamedTuple):
+    """What the scan says of a fetched skill."""
+
+    findings: tuple[Finding, ...]
+    """Those that nobody accepted."""
+    accepted: tuple[Accepted, ...]
+    """The entries that apply to its files, new and old ones."""
+
+    def check(self, name: str) -> None:
+        """Raise InstallRefused when a finding is high."""
+        high = [each for each in self.findings if each.severity == HIGH]
+        if not high:
+            return
+        first = high[0]
+        more = f", and {plural(len(high) - 1, 'more finding')}" if len(high) > 1 else ""
+        raise InstallRefused(
+            f"{name} is not installed: {first.rule} in {first.path}:{first.line}"
+            f" ({first.message}){more}",
+            path=f"{first.path}:{first.line}",
+            code="install_scan",
+            hint=f"read the file; if it is meant to do this, say --accept {first.rule}=REASON",
+        )
+
+
+def check_accept(accept: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the reasons by rule. Raises UnknownName, and InvalidInput for an empty reason."""
+    rules = [rule.id for rule in RULES]
+    for rule, reason in accept.items():
+        if rule not in rules:
+            raise UnknownName("rule", rule, rules)
+        if not reason.strip():
+            raise InvalidInput(f"say why {rule} is accepted: --accept {rule}=REASON")
+    return accept
+
+
+def scan_package(
+    files: Mapping[str, bytes],
+    accepted: Iterable[Accepted] = (),
+    accept: Mapping[str, str] | None = None,
+) -> Verdict:
+    """Scan fetched files. ``accepted`` is the lock's, ``accept`` gives reasons for rules now."""
+    found = scan_files(files_of_package(files))
+    left, taken = without_accepted(found, accepted)
+    reasons = accept or {}
+    new = [
+        Accepted(each.rule, each.digest, reasons[each.rule])
+        for each in left
+        if each.rule in reasons
+    ]
+    findings = tuple(each for each in left if each.rule not in reasons)
+    return Verdict(findings, tuple(sorted({*new, *(entry for _, entry in taken)})))

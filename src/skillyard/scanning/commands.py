@@ -1,0 +1,126 @@
+"""How severe it is that code is downloaded and run: the address decides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from skillyard.scanning.document import Document
+from skillyard.scanning.rule import HIGH, LOW, MEDIUM, Hit, Pattern, find_patterns
+
+__all__ = ["download_and_run"]
+
+_INSTALLERS = [
+    "astral.sh",
+    "rustup.rs",
+    "get.docker.com",
+    "deb.nodesource.com",
+    "rpm.nodesource.com",
+    "bun.sh",
+    "deno.land",
+    "deno.com",
+    "ollama.com",
+    "ollama.ai",
+    "install.python-poetry.org",
+    "sh.brew.sh",
+    "get.helm.sh",
+    "get.k3s.io",
+    "get.pnpm.io",
+    "raw.githubusercontent.com",
+    "github.com",
+    "get.sdkman.io",
+    "foundry.paradigm.xyz",
+    "mise.run",
+    "pyenv.run",
+    "fly.io",
+    "cli.github.com",
+    "claude.ai",
+    "opencode.ai",
+    "tailscale.com",
+    "pixi.sh",
+    "get.volta.sh",
+    "fnm.vercel.app",
+    "nixos.org",
+    "determinate.systems",
+    "starship.rs",
+    "chocolatey.org",
+    "get.scoop.sh",
+    "win.rustup.rs",
+    "supabase.com",
+    "turso.tech",
+    "vercel.com",
+    "netlify.com",
+    "heroku.com",
+    "cursor.com",
+    "datadoghq.com",
+    "grafana.com",
+    "hashicorp.com",
+    "aws.amazon.com",
+    "google.com",
+    "solana.com",
+    "gitlab.com",
+    "bitbucket.org",
+    "dl.k8s.io",
+    "k8s.io",
+    "sigstore.dev",
+    "syft.sh",
+    "anchore.io",
+    "chainguard.dev",
+    "semgrep.dev",
+    "convex.dev",
+    "railway.app",
+    "railway.com",
+    "render.com",
+    "sentry.io",
+    "expo.dev",
+    "getcomposer.org",
+    "microsoft.com",
+    "visualstudio.com",
+    "aka.ms",
+    "dot.net",
+    "apple.com",
+    "cloudflare.com",
+    "modal.com",
+    "wasmtime.dev",
+    "wasmer.io",
+    "goose-lang.org",
+    "anthropic.com",
+    "openai.com",
+    "docker.com",
+    "linkerd.io",
+    "istio.io",
+    "tekton.dev",
+    "argoproj.io",
+    "cilium.io",
+    "rclone.org",
+    "litestream.io",
+    "zed.dev",
+    "atuin.sh",
+    "helix-editor.com",
+]
+"""Hosts whose own documentation installs by such a command. It is still code that nobody read."""
+_URL = re.compile(r"https?://([^\s/\"'`)<>|;:]{1,200})([^\s\"'`)<>|;]{0,200})", re.IGNORECASE)
+_LOCAL = re.compile(
+    r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|[\w.-]{0,60}\.local)(?:\Z|:)", re.IGNORECASE
+)
+
+
+def download_and_run(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
+    """Yield downloads that are run. The address decides how severe one is."""
+    for hit in find_patterns(document, patterns):
+        url = _URL.search(document.text, hit.start, hit.end + 80)
+        if url is None:  # it may be in a variable above
+            url = _URL.search(document.text, max(0, hit.start - 200), hit.start)
+        yield hit._replace(severity=hit.severity or _severity_of(url))
+
+
+def _severity_of(url: re.Match[str] | None) -> str:
+    """Return low for known installers, medium for any variable or local address, else high."""
+    if url is None:
+        return MEDIUM
+    host = url[1].lower().rpartition("@")[2]
+    if _LOCAL.match(host) or not re.match(r"[\w\[]", host) or "$" in host:
+        return LOW
+    if any(host == each or host.endswith(f".{each}") for each in _INSTALLERS):
+        return LOW
+    return HIGH

@@ -1,0 +1,226 @@
+"""One file as the rules see it: its text without tricks, its words, its fences, its kind."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from functools import cached_property
+from typing import NamedTuple
+
+from skillyard.errors import SkillError
+from skillyard.formats.frontmatter import split, unify_lines
+from skillyard.invisible import hidden_runs
+from skillyard.lookalikes import latin_shape
+
+__all__ = ["DATA", "EVERY", "PROSE", "SCRIPT", "Document", "Fence", "Terms"]
+
+PROSE, SCRIPT, DATA = "prose", "script", "data"
+EVERY = frozenset([PROSE, SCRIPT, DATA])
+_PROSE = frozenset(["md", "mdx", "markdown", "txt", "rst", "adoc", "org"])
+_DATA = frozenset(
+    [
+        "json",
+        "jsonc",
+        "jsonl",
+        "yaml",
+        "yml",
+        "toml",
+        "ini",
+        "cfg",
+        "conf",
+        "csv",
+        "tsv",
+        "xml",
+        "svg",
+        "html",
+        "htm",
+        "plist",
+        "ipynb",
+        "lock",
+    ]
+)
+_WORD = bytes(c if (chr(c).isalnum() and c < 128) or c == 95 or c > 127 else 32 for c in range(256))
+"""Maps every byte that is not part of a word to a blank."""
+_ASCII = bytes(range(128))
+_HIDDEN = re.compile(
+    rb"[\xe2\xef\xf0\xf3](?:\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xaf]|\xbb\xbf|\x9d[\x90-\x9f]"
+    rb"|\xa0[\x80-\x87]|\xbc[\xa1-\xba]|\xbd[\x81-\x9a])"
+)
+"""UTF-8 of hidden characters and of Latin letters in other forms."""
+_FOREIGN = re.compile(rb"[\xcd-\xd4]")
+_MIX = re.compile(rb"[\xcd-\xd4][\x80-\xbf][A-Za-z]|[A-Za-z][\xcd-\xd4]")
+"""UTF-8 of a Greek or Cyrillic letter beside a Latin one."""
+_OTHER_FORM = re.compile("[\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff]")
+_MIXED = re.compile("[a-zA-Z\u0370-\u03ff\u0400-\u052f]{2,200}")
+_SPACED = re.compile(r"(?<![^\W\d_])(?:[^\W\d_][ \t]{1,4}){7,400}[^\W\d_](?![^\W\d_])")
+_FENCE = re.compile(r"^[ \t]{0,12}(`{3,20}|~{3,20})[ \t]{0,8}([^\s`]{0,40})", re.MULTILINE)
+_LETTERS = frozenset(b"i g n o r e".split())
+"""Words of a document that may hide a word by blanks between its letters."""
+_LONG_WORD = 20
+"""Length from which a word of letters and digits may be encoded text."""
+
+
+class Fence(NamedTuple):
+    """A code block in prose."""
+
+    start: int
+    end: int
+    language: str
+
+
+class Terms(NamedTuple):
+    """Which words of patterns occur in a document, and the groups that these are in, as bits."""
+
+    words: frozenset[bytes]
+    groups: int
+
+
+NO_TERMS = Terms(frozenset(), 0)
+
+
+class Document:
+    """One text file of a skill. Expensive values are computed on first access."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        self.terms = NO_TERMS
+        """Set by the engine."""
+        self.path = path
+        """Relative to the skill's folder, with ``/``."""
+        self.data = data
+        self.kind = _kind(path, data)
+        self._plain = data
+        self.foreign = b"" if data.isascii() else data.translate(None, _ASCII)
+        """The bytes of the text that are not ASCII."""
+        self.disguised = bool(self.foreign) and _is_disguised(data, self.foreign)
+        """True when the file may contain hidden characters or letters in the shape of others."""
+        if self.disguised:
+            self._rewrite(_plain(data.decode("utf-8", "replace")))
+            self.foreign = self._plain.translate(None, _ASCII)
+        self.words = _words(self._plain)
+        if self.words >= _LETTERS:
+            self._rewrite(_SPACED.sub(lambda match: _joined(match[0]), self.text))
+            self.words = _words(self._plain)
+
+    def _rewrite(self, text: str) -> None:
+        self.text = text
+        self._plain = text.encode("utf-8", "replace")
+
+    @cached_property
+    def text(self) -> str:
+        """The text without hidden characters and with Latin letters for their look-alikes.
+
+        Lines are those of the file, columns may differ.
+        """
+        return self._plain.decode("utf-8", "replace").replace("\r\n", "\n")
+
+    def contains(self, text: bytes) -> bool:
+        """True when the bytes occur."""
+        return text in self._plain
+
+    @cached_property
+    def lowered(self) -> str:
+        """The text in lower case, with the same offsets."""
+        lowered = self.text.lower()
+        return lowered if len(lowered) == len(self.text) else self.text
+
+    @cached_property
+    def has_long_word(self) -> bool:
+        """True when a run of letters and digits is long enough to be encoded text."""
+        long = [word for word in self.words if len(word) >= _LONG_WORD]
+        return any(word.isalnum() and not word.isalpha() for word in long)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+
+    def line(self, offset: int) -> int:
+        """Return the 1-based line of an offset."""
+        return bisect_right(self._starts, offset)
+
+    def start_of(self, line: int) -> int:
+        """Return the offset at which a 1-based line begins; that of the last one beyond it."""
+        return self._starts[min(line, len(self._starts)) - 1]
+
+    def end_of(self, line: int) -> int:
+        """Return the offset behind a 1-based line."""
+        return self._starts[line] if line < len(self._starts) else len(self.text)
+
+    def lines(self, first: int, last: int) -> str:
+        """Return the text of some 1-based lines; those outside of the document are left out."""
+        return self.text[self.start_of(max(first, 1)) : self.end_of(last)]
+
+    @cached_property
+    def fences(self) -> list[Fence]:
+        """The code blocks of prose, in order. A block that is never closed ends with the file."""
+        if self.kind != PROSE:
+            return []
+        fences: list[Fence] = []
+        opened: re.Match[str] | None = None
+        for match in _FENCE.finditer(self.text):
+            if opened is None:
+                opened = match
+            elif match[1].startswith(opened[1]) and not match[2]:
+                fences.append(Fence(opened.end(), match.start(), opened[2].lower()))
+                opened = None
+        if opened is not None:
+            fences.append(Fence(opened.end(), len(self.text), opened[2].lower()))
+        return fences
+
+    def fence_at(self, offset: int) -> Fence | None:
+        """Return the code block around an offset."""
+        at = bisect_right(self.fences, offset, key=lambda fence: fence.start) - 1
+        return self.fences[at] if at >= 0 and offset < self.fences[at].end else None
+
+    @cached_property
+    def parts(self) -> tuple[str, str]:
+        """The frontmatter without its fences, and the body. Of a broken file all is body."""
+        try:
+            fenced = split(unify_lines(self.text), self.path)
+        except SkillError:
+            return "", self.text
+        return fenced.block, fenced.body
+
+
+def _kind(path: str, data: bytes) -> str:
+    name = path.rpartition("/")[2].lower()
+    extension = name.rpartition(".")[2] if "." in name else ""
+    if extension in _PROSE or (not extension and name in ("readme", "license", "notice")):
+        return PROSE
+    if extension in _DATA and not data.startswith(b"#!"):
+        return DATA
+    return SCRIPT
+
+
+def _is_disguised(data: bytes, foreign: bytes) -> bool:
+    if _HIDDEN.search(foreign) is not None:
+        return True
+    return _FOREIGN.search(foreign) is not None and _MIX.search(data) is not None
+
+
+def _words(data: bytes) -> set[bytes]:
+    return set(data.lower().translate(_WORD).split())
+
+
+def _joined(spaced: str) -> str:
+    """Return letters with one blank between them as words; wider gaps separate words."""
+    words = re.split(r"[ \t]{2,}", spaced)
+    return " ".join(re.sub("[ \t]", "", word) for word in words)
+
+
+def _plain(text: str) -> str:
+    """Return the text as it is read: nothing invisible, one form and one script for each letter."""
+    text = text.replace("\r\n", "\n")
+    pieces, position = [], 0
+    for start, end in hidden_runs(text):
+        pieces.append(text[position:start])
+        position = end
+    text = "".join([*pieces, text[position:]])
+    text = _OTHER_FORM.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+    return _MIXED.sub(lambda match: _one_script(match[0]), text)
+
+
+def _one_script(word: str) -> str:
+    if word.isascii() or not re.search("[a-zA-Z]", word):
+        return word
+    return "".join(map(latin_shape, word))

@@ -1,0 +1,165 @@
+"""Scans the files of a skill with all rules.
+
+The work is linear in the size of the files: the words of a file are collected once, a rule's
+patterns run only where their words occur, and every pattern has bounded repetitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from skillyard.io.sha256 import sha256
+from skillyard.scanning import code, hidden
+from skillyard.scanning.context import is_negated, is_quoted, subject_is_security
+from skillyard.scanning.document import Document
+from skillyard.scanning.files import SkillFile, is_compiled, is_text
+from skillyard.scanning.rule import HIGH, MEDIUM, SEVERITIES, Hit, Rule, terms_of
+from skillyard.scanning.rules import RULES, RULES_BY_ID
+from skillyard.text import clean_line, plural, shorten
+
+__all__ = ["Finding", "scan_files"]
+
+_COMPILED = RULES_BY_ID["compiled_program"]
+_LINK = RULES_BY_ID["link_outside"]
+_NOT_SCANNED = RULES_BY_ID["not_scanned"]
+_ENCODED = RULES_BY_ID["encoded_command"]
+_COMMENT = RULES_BY_ID["hidden_instruction"]
+_MAX_PER_RULE = 20
+"""Findings of one rule in one file that are reported. The number of others is in the last one."""
+_SHOWN_CHARS = 120
+
+
+class Finding(NamedTuple):
+    """One finding. ``digest`` names the content of its file: ``sha256:…``."""
+
+    rule: str
+    severity: str
+    path: str
+    """Below the skill's folder, with ``/``."""
+    line: int
+    message: str
+    quote: str
+    """The text that the rule applies to, cleaned and shortened."""
+    fix: str
+    digest: str
+
+
+def scan_files(files: Iterable[SkillFile]) -> list[Finding]:
+    """Return the findings in the files of one skill, sorted by path, line and rule."""
+    listed = sorted(files)
+    documents = {
+        each.path: Document(each.path, each.data)
+        for each in listed
+        if each.data is not None and is_text(each.data)
+    }
+    skill = next((documents[p] for p in documents if p.lower() == "skill.md"), None)
+    findings: list[Finding] = []
+    for each in listed:
+        document = documents.get(each.path)
+        found = _hits_of_file(each) if document is None else _hits(document, skill)
+        findings += _findings(each, document, found)
+    return sorted(findings, key=lambda each: (each.path, each.line, each.rule))
+
+
+class _Graded(NamedTuple):
+    rule: Rule
+    hit: Hit
+    severity: str
+
+
+def _hits_of_file(file: SkillFile) -> Iterator[_Graded]:
+    """Yield what is said of a file that is not scanned as text."""
+    if file.link:
+        yield _Graded(_LINK, Hit(0, 0, note=f"it leads to {file.link}"), _LINK.severity)
+    elif file.data is None:
+        yield _Graded(_NOT_SCANNED, Hit(0, 0, note=file.problem), _NOT_SCANNED.severity)
+    elif is_compiled(file.data):
+        yield _Graded(_COMPILED, Hit(0, 0), _COMPILED.severity)
+
+
+def _hits(document: Document, skill: Document | None) -> Iterator[_Graded]:
+    """Yield the hits of all rules in a document, and in what is encoded or hidden in it."""
+    document.terms = terms_of(document)
+    for rule in RULES:
+        for hit in rule.hits(document):
+            if rule.quotable and is_negated(document, hit.start):
+                continue
+            yield _Graded(rule, hit, _severity(rule, hit, document, skill))
+    for hit, text in code.decoded_texts(document):
+        inner = _worst(text)
+        if inner is not None or code.encoded_harm(text):
+            note = f"it says: {shorten(clean_line(text), _SHOWN_CHARS)}"
+            yield _graded(_ENCODED, hit._replace(note=note), document, skill)
+    for hit, text in hidden.comments(document):
+        inner = _worst(text)
+        if inner is not None or hidden.addresses_agent(text):
+            severity = HIGH if inner is None or inner == HIGH else MEDIUM
+            yield _graded(_COMMENT, hit._replace(severity=severity), document, skill)
+
+
+def _graded(rule: Rule, hit: Hit, document: Document, skill: Document | None) -> _Graded:
+    return _Graded(rule, hit, _severity(rule, hit, document, skill))
+
+
+def _worst(text: str) -> str | None:
+    """Return the highest severity of the patterns' hits in a text that was encoded or hidden."""
+    document = Document("text.md", text.encode("utf-8", "replace"))
+    document.terms = terms_of(document)
+    found = {hit.severity or rule.severity for rule in RULES for hit in rule.hits(document)}
+    return next((severity for severity in SEVERITIES[:2] if severity in found), None)
+
+
+def _severity(rule: Rule, hit: Hit, document: Document, skill: Document | None) -> str:
+    severity = hit.severity or rule.severity
+    if severity != HIGH or not rule.quotable:
+        return severity
+    security = skill is not None and subject_is_security(skill)
+    return MEDIUM if is_quoted(document, hit.start, hit.end, security=security) else HIGH
+
+
+def _findings(
+    file: SkillFile, document: Document | None, graded: Iterable[_Graded]
+) -> Iterator[Finding]:
+    """Yield one finding for each rule and line, the severest one, and a bounded number a rule."""
+    content = (file.link or file.problem).encode() if file.data is None else file.data
+    digest = ""
+    places: dict[tuple[str, int], Finding] = {}
+    for rule, hit, severity in graded:
+        digest = digest or f"sha256:{sha256(content).hex()}"
+        line = 1 if document is None else document.line(hit.start)
+        quote = "" if document is None else document.text[hit.start : hit.end]
+        message = f"{rule.title}: {hit.note}" if hit.note else rule.title
+        finding = Finding(
+            rule.id,
+            severity,
+            file.path,
+            line,
+            clean_line(message),
+            shorten(clean_line(quote), _SHOWN_CHARS),
+            rule.fix,
+            digest,
+        )
+        other = places.get((rule.id, line))
+        if other is None or SEVERITIES.index(severity) < SEVERITIES.index(other.severity):
+            places[rule.id, line] = finding
+    for _, of_rule in groupby(sorted(places.values(), key=_by_rule), key=lambda each: each.rule):
+        yield from _bounded(list(of_rule))
+
+
+def _by_rule(finding: Finding) -> tuple[str, int, int]:
+    return finding.rule, SEVERITIES.index(finding.severity), finding.line
+
+
+def _bounded(findings: Sequence[Finding]) -> Sequence[Finding]:
+    """Return the severest findings of a rule; the last one says how many more there are."""
+    more = len(findings) - _MAX_PER_RULE
+    if more <= 0:
+        return findings
+    kept = list(findings[:_MAX_PER_RULE])
+    last = kept[-1]
+    kept[-1] = last._replace(
+        message=f"{last.message} ({plural(more, 'more finding')} of this rule)"
+    )
+    return kept

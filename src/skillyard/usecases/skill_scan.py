@@ -1,0 +1,199 @@
+"""The scan of skills for malicious techniques, with what the lock file accepts taken out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from skillyard.catalog import Catalog
+from skillyard.discovery import Root, scan
+from skillyard.errors import Diagnostic, InvalidInput, InvalidSkillsRoot
+from skillyard.remote.install.accepted import Accepted, accepted_in, without_accepted
+from skillyard.remote.install.lockfile import project_lock_path, read_project_lock
+from skillyard.scanning import (
+    RULES,
+    SEVERITIES,
+    Finding,
+    SkillFile,
+    files_of_folder,
+    scan_files,
+    single_file,
+)
+from skillyard.scanning.rules import RULES_BY_ID
+from skillyard.shapes import scans as shapes
+from skillyard.shapes.encoder import from_attributes
+from skillyard.validation.codes import RuleText
+
+__all__ = ["Scanned", "rule_texts", "scan_skills"]
+
+_LEVELS = {"high": "error", "medium": "warning", "low": "info"}
+"""Severity of a finding -> that of reports, which continuous integration shows."""
+
+
+class Scanned(NamedTuple):
+    """The findings on some skills, sorted by path, line and rule."""
+
+    paths: tuple[str, ...]
+    skills: int
+    files: int
+    findings: tuple[Finding, ...]
+    accepted: tuple[tuple[Finding, Accepted], ...]
+    """Findings that the lock file accepts, and its entry."""
+    lock: str = ""
+    """Path of the lock file that accepts any."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of each severity."""
+        found = [each.severity for each in self.findings]
+        return {severity: found.count(severity) for severity in SEVERITIES}
+
+    def fails(self, *, strict: bool = False) -> bool:
+        """True where a finding is high, or with ``strict`` medium."""
+        counts = self.counts
+        return bool(counts["high"] or (strict and counts["medium"]))
+
+    def document(self) -> shapes.Scanned:
+        """Return ``skillyard.scan/1``."""
+        return from_attributes(
+            shapes.Scanned,
+            self,
+            findings=tuple(from_attributes(shapes.ScanFinding, each) for each in self.findings),
+            accepted=tuple(
+                shapes.AcceptedFinding(
+                    finding=from_attributes(shapes.ScanFinding, finding), reason=entry.reason
+                )
+                for finding, entry in self.accepted
+            ),
+            lock=self.lock or None,
+        )
+
+    def render(self, format: str) -> str:
+        """Return the findings in one of the formats of ``check``. Raises UnknownName."""
+        from skillyard.validation import report
+
+        return report.render(map(_diagnostic, self.findings), format, rules=rule_texts())
+
+
+def rule_texts() -> dict[str, RuleText]:
+    """Return the texts of the rules as reports take them."""
+    return {rule.id: RuleText(rule.title, "scan", rule.fix, {}) for rule in RULES}
+
+
+def _diagnostic(finding: Finding) -> Diagnostic:
+    level = _LEVELS[finding.severity]
+    return Diagnostic(
+        finding.rule,
+        level,
+        finding.path,
+        finding.message,
+        finding.fix,
+        finding.line,
+        None,
+        finding.quote,
+    )
+
+
+def scan_skills(
+    targets: Sequence[str], *, load: Callable[[], Catalog], lock: str | None = None
+) -> Scanned:
+    """Scan skill folders, skill files, folders with many skills, and skills by their name.
+
+    ``load`` returns the catalog in which a name is looked up; it is called for the first name.
+    ``lock`` is the lock file whose accepted findings are taken out; None is that of the project of
+    the working folder. A folder without a skill is scanned as one. Raises InvalidSkillsRoot for
+    what is neither a path nor a name, SkillNotFound, and SkillIoError for a damaged lock.
+    """
+    catalog: Catalog | None = None
+    units: dict[str, _Unit] = {}
+    for target in targets:
+        path = target
+        if not os.path.lexists(target):
+            if os.sep in target or "/" in target or not target:
+                raise InvalidSkillsRoot(
+                    "the path does not exist", path=target, hint="name a skill or its folder"
+                )
+            catalog = load() if catalog is None else catalog
+            skill = catalog.get(target)
+            if not skill.path or skill.stored:
+                raise InvalidInput(f"{target!r} has no files here: scan the folder it came from")
+            path = skill.path
+        for unit in _units(path):
+            units.setdefault(os.path.realpath(unit.path), unit)
+    findings: list[Finding] = []
+    files = 0
+    for unit in units.values():
+        listed = list(unit.read())
+        files += len(listed)
+        findings += [each._replace(path=unit.shown(each.path)) for each in scan_files(listed)]
+        findings += unit.remarks
+    lock_path = project_lock_path(".") if lock is None else lock
+    if lock is not None and not os.path.lexists(lock):
+        raise InvalidInput(f"the lock file {lock} does not exist")
+    accepted = accepted_in(read_project_lock(lock_path), lock_path)
+    left, taken = without_accepted(sorted(set(findings), key=_order), accepted)
+    return Scanned(
+        tuple(targets), len(units), files, tuple(left), tuple(taken), lock_path if accepted else ""
+    )
+
+
+def _order(finding: Finding) -> tuple[str, int, str, str]:
+    return finding.path, finding.line, finding.rule, finding.message
+
+
+class _Unit(NamedTuple):
+    """One skill's folder, or one document without a folder of its own."""
+
+    path: str
+    is_folder: bool
+    remarks: tuple[Finding, ...] = ()
+    """What discovery left out."""
+
+    def read(self) -> Iterator[SkillFile]:
+        """Yield the files."""
+        if self.is_folder:
+            return files_of_folder(self.path)
+        return iter([single_file(self.path)])
+
+    def shown(self, path: str) -> str:
+        """Return the path of a file for people."""
+        folder = self.path if self.is_folder else os.path.dirname(self.path)
+        return path if folder in ("", ".") else f"{folder.rstrip('/')}/{path}"
+
+
+def _units(path: str) -> Iterator[_Unit]:
+    """Yield the skills at a path."""
+    if not os.path.isdir(path):
+        folder, name = os.path.split(path)
+        if name.lower() == "skill.md":
+            yield _Unit(folder or ".", is_folder=True)
+        else:
+            yield _Unit(path, is_folder=False)
+        return
+    scanned = scan([Root(path)])
+    remarks = tuple(map(_left_out, scanned.diagnostics))
+    units = 0
+    for candidate in scanned.candidates:
+        units += 1
+        folder, name = os.path.split(candidate.path)
+        is_folder = name.lower() == "skill.md"
+        yield _Unit(folder or "." if is_folder else candidate.path, is_folder, remarks)
+        remarks = ()
+    if not units:
+        yield _Unit(path, is_folder=True, remarks=remarks)
+
+
+def _left_out(diagnostic: Diagnostic) -> Finding:
+    rule = RULES_BY_ID["not_scanned"]
+    message = f"{rule.title}: {diagnostic.message}"
+    return Finding(
+        rule.id,
+        rule.severity,
+        diagnostic.path,
+        diagnostic.line or 1,
+        message,
+        "",
+        diagnostic.hint or rule.fix,
+        "",
+    )
