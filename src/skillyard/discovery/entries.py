@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Collection
+from typing import NamedTuple
 
 from skillyard.discovery.layout import SKILL_FILE
 from skillyard.skill import Reference
@@ -30,10 +31,19 @@ def maybe_folder(entry: os.DirEntry[str]) -> bool:
         return True
 
 
-def choose_spelling(files: Collection[str]) -> tuple[str, list[tuple[str, str, str, str]]]:
+class OtherSpelling(NamedTuple):
+    """A remark about a file whose name is not quite SKILL.md."""
+
+    file: str
+    code: str
+    message: str
+    hint: str
+
+
+def choose_spelling(files: Collection[str]) -> tuple[str, list[OtherSpelling]]:
     """Return which file of a folder is its SKILL.md, and remarks about the other spellings.
 
-    The name is empty when none is. A remark is (file name, code, message, hint).
+    The name is empty when none is.
     """
     others = sorted(name for name in files if name.lower() == "skill.md" and name != SKILL_FILE)
     if not others:
@@ -41,11 +51,19 @@ def choose_spelling(files: Collection[str]) -> tuple[str, list[tuple[str, str, s
     choice = next((name for name in (SKILL_FILE, "skill.md") if name in files), "")
     rename = "rename it to SKILL.md"
     if not choice:
-        return "", [(o, "skill_md_missing", f"{o} is not SKILL.md", rename) for o in others]
-    message, hint = f"not read: {choice} lies beside it", "remove one of them; every host reads "
-    remarks = [(o, "skill_md_twice", message, hint + SKILL_FILE) for o in others if o != choice]
+        return "", [
+            OtherSpelling(o, code="skill_md_missing", message=f"{o} is not SKILL.md", hint=rename)
+            for o in others
+        ]
+    beside, remove = f"not read: {choice} lies beside it", "remove one of them; every host reads "
+    remarks = [
+        OtherSpelling(o, code="skill_md_twice", message=beside, hint=remove + SKILL_FILE)
+        for o in others
+        if o != choice
+    ]
     if choice != SKILL_FILE:
-        remarks.append((choice, "file_name_case", "the file is called skill.md", rename))
+        said = "the file is called skill.md"
+        remarks.append(OtherSpelling(choice, code="file_name_case", message=said, hint=rename))
     return choice, remarks
 
 
