@@ -47,7 +47,7 @@ class Listed(NamedTuple):
     name: str
     """What names its skill: requests for one skill stand in one fold."""
     features: Any
-    """Candidates x 3: points, share, length."""
+    """Candidates x slopes, the points first: points, share, length."""
     grades: Any
     counted: Any
     """True where the skill is known to be right or wrong."""
@@ -72,7 +72,7 @@ def listed(bound: BoundHybrid, text: str, relevant: dict[str, int], name: str) -
 
 
 def fit(lists: Sequence[Listed]) -> Any:
-    """Return the three slopes that make the right skills likeliest (listwise cross-entropy)."""
+    """Return the slopes that make the right skills likeliest (listwise cross-entropy)."""
     from scipy.optimize import minimize
 
     used = [one for one in lists if (one.grades > 0).any()]
@@ -91,7 +91,7 @@ def fit(lists: Sequence[Listed]) -> Any:
             gradient = gradient - x.T @ (right - np.exp(logs) / len(used))
         return lost, gradient
 
-    return minimize(loss, np.zeros(3), jac=True, method="L-BFGS-B").x / spread
+    return minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B").x / spread
 
 
 def quality(one: Listed, slopes: Any) -> tuple[float, float]:

@@ -100,6 +100,80 @@ def test_a_calibrated_embedder_counts_in_the_probability() -> None:
     assert changes.value == pytest.approx(expected, abs=0.05)  # vectors are stored as bytes
 
 
+ORDERED = (0.5, 1.0, 2.0)
+"""What share, names and cosine count, in the tests of what orders the best skills once more."""
+
+
+class OrderedLetters(Letters):
+    order: tuple[float, ...] = ORDERED
+
+
+def test_an_embedder_may_order_the_best_skills_once_more() -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    text = "deploy the Kubernetes tests"
+    plain = {m.skill.name: m for m in sy.rank(catalog, text, scorer=Hybrid(embedder=Letters()))}
+    ordered = sy.rank(catalog, text, scorer=Hybrid(embedder=OrderedLetters()))
+    points = {}
+    for match in ordered:
+        before = plain[match.skill.name].signals
+        assert {k: v for k, v in match.signals.items() if k != "order"} == before
+        points[match.skill.name] = match.signals.get("order", 0.0)
+    assert min(points.values()) == 0.0
+    near, far = (_cosine(text, skill) for skill in (SKILLS[2], SKILLS[0]))
+    # The share of the request counts as well: the zebra has no word of it.
+    assert points["report"] - points["zebra-quiz"] > 2.0 * (near - far)
+
+
+def test_names_that_a_skill_lacks_put_its_sibling_first() -> None:
+    skills = [
+        sy.Skill("deploy-a", "Deploy containers to Fly with care.", "Text."),
+        sy.Skill("deploy-b", "Deploy containers to Render with care.", "Text."),
+    ]
+    catalog = sy.Catalog.from_skills(skills)
+    for name, right in (("Fly", "deploy-a"), ("Render", "deploy-b")):
+        text = f"please deploy containers to {name}"
+        ranked = sy.rank(catalog, text, scorer=Hybrid(embedder=OrderedLetters()))
+        best, other = (match.explanation.parts[0].parts for match in ranked)
+        assert ranked[0].skill.name == right
+        (said,) = [part for part in best if part.label == "order"]
+        assert "lacks names" not in said.note
+        assert not [part for part in other if part.label == "order"]
+
+
+def test_what_orders_the_best_adds_up_in_the_explanation() -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    for match in sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=OrderedLetters())):
+        points, _ = match.explanation.parts
+        assert match.explanation.value == match.score
+        assert sum(part.value for part in points.parts) == pytest.approx(points.value, abs=1e-12)
+
+
+@for_each(
+    "text",
+    [
+        "zebra quiz " + " ".join(f"word{n}" for n in range(60)) + " report",
+        "bitte das Zebra beschreiben und die Prüfung starten",
+        "@deploy the tests",
+    ],
+    ids=["long", "foreign", "called"],
+)
+def test_other_requests_are_ordered_as_before(text: str) -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    plain = sy.rank(catalog, text, scorer=Hybrid(embedder=Letters()))
+    ordered = sy.rank(catalog, text, scorer=Hybrid(embedder=OrderedLetters()))
+    assert [(m.skill.name, m.score, m.signals) for m in ordered] == [
+        (m.skill.name, m.score, m.signals) for m in plain
+    ]
+
+
+@for_each("order", [(1.0, 2.0), (1.0, 2.0, float("nan")), [1.0, 2.0, 3.0], "abc"])
+def test_an_order_that_is_not_three_numbers_is_refused(order: object) -> None:
+    letters = Letters()
+    letters.order = order  # type: ignore[attr-defined]
+    with pytest.raises(InvalidInput, match="order must be three finite numbers"):
+        Hybrid(embedder=letters)
+
+
 def _cosines(text: str) -> list[float]:
     return [_cosine(text, skill) for skill in SKILLS if skill.name != "secret"]
 

@@ -16,10 +16,12 @@ __all__ = [
     "UNIT",
     "Embedder",
     "EmbedderCalibration",
+    "EmbedderOrder",
     "EmbedderWeights",
     "calibration_of",
     "embed_checked",
     "embedder_names",
+    "order_of",
     "resolve_embedder",
     "unit_bytes",
     "weights_of",
@@ -65,6 +67,19 @@ class EmbedderCalibration(NamedTuple):
     ahead: float
 
 
+class EmbedderOrder(NamedTuple):
+    """What counts once more among the best skills of an English request, in points.
+
+    ``hybrid`` adds ``share * s + cosine * c - names * n`` to each of them: the share ``s`` of the
+    request's weight in terms that the skill contains, the cosine ``c``, and the share ``n`` in
+    names that the skill does not contain. They are fitted listwise (``training/order_encoder.py``).
+    """
+
+    share: float
+    names: float
+    cosine: float
+
+
 LONG_WORDS = 60
 """spec/encoder.md, gate."""
 
@@ -76,7 +91,8 @@ class Embedder(Protocol):
     An embedder may have an attribute ``weights``, three numbers in the order of
     :class:`EmbedderWeights`; without it, its cosine has the weight of ``Fusion.embedder``. With an
     attribute ``calibration``, four numbers in the order of :class:`EmbedderCalibration`, its cosine
-    counts in the probability of English requests.
+    counts in the probability of English requests. With an attribute ``order``, three numbers in the
+    order of :class:`EmbedderOrder`, the best skills of such requests are ordered once more.
     """
 
     @property
@@ -127,6 +143,7 @@ def resolve_embedder(embedder: str | Embedder | Any) -> Embedder:
         raise InvalidInput("an embedder is a name, or an object with an id and a method embed")
     weights_of(embedder, 0.0)  # refused here rather than with the first request
     calibration_of(embedder)
+    order_of(embedder)
     return embedder
 
 
@@ -158,6 +175,18 @@ def calibration_of(embedder: Embedder) -> EmbedderCalibration | None:
             f"embedder {embedder.id}: calibration must be four finite numbers, in a tuple"
         )
     return EmbedderCalibration(*calibration)
+
+
+def order_of(embedder: Embedder) -> EmbedderOrder | None:
+    """Return the embedder's order, if any. Raises InvalidInput for anything but 3 numbers."""
+    order = getattr(embedder, "order", None)
+    if order is None:
+        return None
+    if not _are_numbers(order, len(EmbedderOrder._fields)):
+        raise InvalidInput(
+            f"embedder {embedder.id}: order must be three finite numbers, in a tuple"
+        )
+    return EmbedderOrder(*order)
 
 
 def _are_numbers(values: object, number: int) -> bool:

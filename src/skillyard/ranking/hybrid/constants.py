@@ -40,6 +40,9 @@ class Fusion(NamedTuple):
     """Number of best skills whose coverage of a long request is computed (:mod:`.coverage`)."""
     coverage: float = 0.9898
     """Weight of the covered share of the request."""
+    ordered: int = 20
+    """Number of best skills that are ordered once more, by an embedder that says so
+    (:mod:`.order`)."""
     length: float = 0.1412
     """Penalty for the logarithm of the body length."""
     embedder: float = 0.25

@@ -12,6 +12,7 @@ __all__ = [
     "Evidence",
     "ExtraEvidence",
     "Feedback",
+    "Order",
     "score_range",
 ]
 
@@ -28,6 +29,17 @@ class Coverage(NamedTuple):
     """Share of the request's weight in terms that the skill contains, 0..1."""
     length: float = 0.0
     """log(body length / short length); at least 0."""
+
+
+class Order(NamedTuple):
+    """What orders the best skills of a request once more (:mod:`.order`)."""
+
+    points: float = 0.0
+    """Points, relative to the lowest of the best skills; at least 0."""
+    share: float = 0.0
+    """Share of the request's weight in terms that the skill contains, 0..1."""
+    names: float = 0.0
+    """Share of its weight in names that the skill does not contain, 0..1."""
 
 
 class Evidence(NamedTuple):
@@ -54,6 +66,7 @@ class Evidence(NamedTuple):
     ranked: bool = True
     """False for a candidate of the cosine search only; its BM25F score is then not used."""
     cover: Coverage = Coverage()
+    order: Order = Order()
 
 
 class ExtraEvidence(NamedTuple):
@@ -102,6 +115,8 @@ class CandidateSet(NamedTuple):
     """The moved query vector of a long request; None otherwise."""
     coverage: Mapping[int, Coverage] = {}
     """Coverage of a long request by the best skills, by ordinal."""
+    order: Mapping[int, Order] = {}
+    """What orders the best skills once more, by ordinal; empty without an embedder that says so."""
 
     def evidence(self, ordinal: int, score: float) -> Evidence:
         """Return the evidence of a candidate. ``score`` is the BM25F score of an unranked one."""
@@ -110,7 +125,8 @@ class CandidateSet(NamedTuple):
         ranked = ordinal in self.word_scores
         score = self.word_scores.get(ordinal, score)
         cover = self.coverage.get(ordinal, Coverage())
-        return Evidence(score, self.cosines[ordinal], *extra, cosine, ranked, cover)
+        order = self.order.get(ordinal, Order())
+        return Evidence(score, self.cosines[ordinal], *extra, cosine, ranked, cover, order)
 
 
 def score_range(scores: Sequence[float], depth: int) -> tuple[float, float]:

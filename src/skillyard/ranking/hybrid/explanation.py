@@ -49,6 +49,7 @@ def explain(
         Explanation("embedder", own.embedder, (), "leaf", _embedded(bound, evidence)),
         Explanation("coverage", own.coverage, (), "leaf", _covered(evidence)),
         Explanation("rerank", own.rerank, (), "leaf", _reranked(bound)),
+        Explanation("order", own.order, (), "leaf", _ordered(evidence)),
     ]
     shown = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
     raw = Explanation("points", own.total, shown, "sum", _place(scored, own))
@@ -120,6 +121,12 @@ def _covered(evidence: Evidence) -> str:
     cover = evidence.cover
     longer = f", in a body {exp(cover.length):.2g} times as long as a short one"
     return f"covers {cover.share:.0%} of the request{longer if cover.length else ''}"
+
+
+def _ordered(evidence: Evidence) -> str:
+    order = evidence.order
+    names = f", lacks names of {order.names:.0%}" if order.names else ""
+    return f"has {order.share:.0%} of the request{names}, cosine {evidence.embedded:.4g}"
 
 
 def _words(

@@ -23,6 +23,7 @@ class Points(NamedTuple):
     embedder: float = 0.0
     coverage: float = 0.0
     rerank: float = 0.0
+    order: float = 0.0
 
     @property
     def total(self) -> float:
@@ -59,6 +60,7 @@ def fuse(
         -fusion.avoid * evidence.avoid,
         embedder * rescale(evidence.embedded, candidates.embedder_range),
         evidence.cover.points,
+        order=evidence.order.points,
     )
 
 

@@ -185,6 +185,15 @@ class BoundHybrid:
             for ordinal, coverage in by_ordinal.items():
                 totals[ordinal] += coverage.points
             candidates = candidates._replace(coverage=by_ordinal)
+        elif self.dense is not None:
+            from skillyard.ranking.hybrid.order import score_order
+
+            order = score_order(
+                totals, candidates, analysed, searcher, fusion, self.scorer.embedder
+            )
+            for ordinal, ordered in order.items():
+                totals[ordinal] += ordered.points
+            candidates = candidates._replace(order=order)
         return ScoredHybrid(self, query, analysed, candidates, totals)
 
     def _called(self, text: str) -> list[int]:
