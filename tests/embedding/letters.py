@@ -51,8 +51,10 @@ class BrokenLetters(Letters):
     """Letters that fail while they are broken."""
 
     is_broken = True
+    attempts = 0
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+        self.attempts += 1
         if self.is_broken:
             raise EmbedderFailed(self.id, "it is broken")
         return super().embed(texts, query=query)

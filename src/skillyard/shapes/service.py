@@ -138,8 +138,14 @@ class VectorState:
     done: Annotated[int, "Texts of skills that have a vector."]
     total: Annotated[int, "Different texts of skills; 0 before they are counted."]
     failure: Annotated[
-        str | None, "What kept the vectors from being computed; tried again with the next change."
+        str | None,
+        "Why the embedder is not used: `embedder_failed`, `embedder_slow` or the kind of another"
+        " error.",
     ]
+    retry_in_s: Annotated[
+        float | None,
+        "Seconds until it is tried again, 0 when that is due; left out without a failure.",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ class FolderFollower(Follower):
     def __init__(
         self, options: ServiceOptions, log: Log, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        super().__init__(log)
+        super().__init__(log, clock)
         self._options = options
         self._clock = clock
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="skillyard-files")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 
@@ -19,10 +20,10 @@ __all__ = ["Follower"]
 class Follower(ABC):
     """Follows a library and has its newest view. Belongs to one event loop."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
         """Raises InvalidInput when the default scorer cannot be used."""
         self._log = log
-        self.vectors = VectorThread(log)
+        self.vectors = VectorThread(log, clock)
         self._view: View | None = None
         self._listeners: list[Callable[[Change], None]] = []
         self._announcing = asyncio.Lock()

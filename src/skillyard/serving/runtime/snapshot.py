@@ -7,7 +7,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -18,6 +18,7 @@ from skillyard.index.indexed_catalog import IndexedCatalog
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, default_scorer, resolve
 from skillyard.remote.sources.lru_bytes import LruBytes
 from skillyard.remote.sources.protocol import Hit
+from skillyard.serving.runtime.embedder_health import EMBEDDER_SLOW, EmbedderHealth
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
@@ -69,10 +70,8 @@ class Snapshot:
         self._catalog = catalog
         self.vectors = Vectors()
         """The vectors of ``hybrid+NAME``."""
-        self.embedder_failed = False
-        """True after the vectors could not be computed."""
-        self.on_embedder: Callable[[EmbedderFailed | None], None] | None = None
-        """Called after each request that needs an embedder: with its failure, or None."""
+        self.embedder: EmbedderHealth | None = None
+        """Whether the embedder of the default scorer can be asked; None before it is known."""
         self.used = {DEFAULT_SCORER, default_scorer()}
         """Names of the scorers that have ranked it; the next snapshot is prepared for them."""
         self._binding = Lock()
@@ -99,27 +98,25 @@ class Snapshot:
     def answer(self, scorer: str, work: Callable[[Ranking], T]) -> T:
         """Return the result of ``work`` for the ranking by a scorer.
 
-        When the embedder fails at the request, ``hybrid`` ranks.
+        ``hybrid`` ranks when the embedder fails at the request, and without asking it as long as
+        it is not usable.
         """
-        ranking = self.ranked_by(scorer)
+        ranking, health = self.ranked_by(scorer), self.embedder
         if not scorer.startswith(f"{DEFAULT_SCORER}+") or ranking.note:
             return work(ranking)
+        if health is not None and not health.is_usable():
+            return work(self._without_vectors(scorer))
         try:
-            result = work(ranking)
-        except EmbedderFailed as error:
-            self._tell(error)
+            with nullcontext() if health is None else health.request():
+                return work(ranking)
+        except EmbedderFailed:
             return work(self._without_vectors(scorer, failed=True))
-        self._tell(None)
-        return result
-
-    def _tell(self, failure: EmbedderFailed | None) -> None:
-        if self.on_embedder is not None:
-            self.on_embedder(failure)
 
     def _without_vectors(self, scorer: str, *, failed: bool = False) -> Ranking:
         why = "its vectors are still being computed"
-        if failed or self.embedder_failed:
-            why = "its embedder failed"
+        failure = "" if self.embedder is None else self.embedder.failure
+        if failed or failure:
+            why = "its embedder is slow" if failure == EMBEDDER_SLOW else "its embedder failed"
         note = f"Ranked by {DEFAULT_SCORER}, not by {scorer}: {why}."
         return self.ranked_by(DEFAULT_SCORER)._replace(note=note)
 
@@ -140,7 +137,6 @@ class Snapshot:
         resolved = resolve(scorer)
         bind(self._catalog, resolved, record)
         self._bound[scorer] = Ranking(self._catalog, resolved)
-        self.embedder_failed = False
 
     def make_ready(self, scorers: Iterable[str]) -> None:
         """Bind the scorers before the first request; ``hybrid+NAME`` if no vector is missing."""

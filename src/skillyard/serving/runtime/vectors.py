@@ -1,21 +1,27 @@
 """Computes the vectors that the default scorer needs, in a thread of its own.
 
 Until all of them are there, a snapshot is ranked by ``hybrid``, and its answers say so. Each batch
-is stored in the cache, so that a restart goes on where the process ended.
+is stored in the cache, so that a restart goes on where the process ended. After a failure the
+thread tries again at the times that :mod:`.embedder_health` sets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from threading import Lock, Thread
+import time
+from collections.abc import Callable, Iterable
+from threading import Condition, Thread
 
-from skillyard.errors import EmbedderFailed
-from skillyard.ranking.registry import default_scorer
+from skillyard.embedding.protocol import embed_checked
+from skillyard.ranking.registry import default_scorer, resolve
+from skillyard.serving.runtime.embedder_health import EmbedderHealth
 from skillyard.serving.runtime.logging import Log
 from skillyard.serving.runtime.snapshot import Snapshot, Vectors
 from skillyard.shapes.service import VectorState
 
 __all__ = ["VectorThread"]
+
+PROBE_TEXT = "Is the embedder ready?"
+"""Sent after a failure. It contains nothing of a request or a skill."""
 
 
 class _Stopped(Exception):
@@ -25,14 +31,16 @@ class _Stopped(Exception):
 class VectorThread:
     """Binds the default scorer to the newest snapshots, when it has an embedder."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
         """Raises InvalidInput when the default scorer cannot be used."""
         self.scorer = default_scorer()
-        self.failure = ""
-        """``embedder_failed`` after a failure, until the vectors are there; the log has it all."""
+        self.health = EmbedderHealth(log, clock, self._wake)
         self._log = log
-        self._lock = Lock()
-        self._waiting: tuple[Snapshot, ...] = ()
+        self._clock = clock
+        self._changed = Condition()
+        self._snapshots: tuple[Snapshot, ...] = ()
+        self._has_new = False
+        """True when the snapshots changed after the last attempt began."""
         self._thread: Thread | None = None
         self._closed = False
 
@@ -40,67 +48,85 @@ class VectorThread:
         """Compute the missing vectors of these snapshots, and none of earlier ones any more."""
         snapshots = tuple(snapshots)
         for snapshot in snapshots:
-            snapshot.on_embedder = self._record_request
-        with self._lock:
-            self._waiting = tuple(each for each in snapshots if each.lacks_vectors(self.scorer))
-            if not self._waiting:
-                self.failure = ""
-            elif self._thread is None and not self._closed:
-                self._thread = Thread(target=self._run, name="skillyard-vectors", daemon=True)
-                self._thread.start()
+            snapshot.embedder = self.health
+        with self._changed:
+            self._snapshots = snapshots
+            self._has_new = bool(self._lacking())
+        if self._has_new:
+            self._wake()
 
     def state(self, snapshot: Snapshot | None) -> VectorState | None:
         """Return how far the vectors of a snapshot are; None for a scorer without an embedder."""
         if "+" not in self.scorer:
             return None
         done, total = Vectors() if snapshot is None else snapshot.vectors
-        return VectorState(scorer=self.scorer, done=done, total=total, failure=self.failure or None)
+        retry_in_s = self.health.retry_in_s
+        return VectorState(
+            scorer=self.scorer,
+            done=done,
+            total=total,
+            failure=self.health.failure or None,
+            retry_in_s=None if retry_in_s is None else round(retry_in_s, 1),
+        )
 
     def close(self) -> None:
         """Stop after the running batch, without waiting for it."""
-        with self._lock:
+        with self._changed:
             self._closed = True
+            self._changed.notify_all()
+
+    def _wake(self) -> None:
+        """Start the thread, or let it look at the time again."""
+        with self._changed:
+            self._changed.notify_all()
+            if self._thread is None and not self._closed:
+                self._thread = Thread(target=self._run, name="skillyard-vectors", daemon=True)
+                self._thread.start()
 
     def _run(self) -> None:
-        while snapshots := self._take():
+        while self._wait():
+            lacking = self._lacking()
+            began = self._clock()
             try:
-                for snapshot in snapshots:
+                for snapshot in lacking:
                     snapshot.bind_embedder(self.scorer, self._check)
+                if not lacking:
+                    self._probe()
             except _Stopped:
                 continue
             except Exception as error:  # noqa: BLE001 - the service goes on answering
-                self._record_failure(error)
-                for snapshot in snapshots:
-                    snapshot.embedder_failed = True
-            else:
-                self.failure = ""
-                self._log.write("vectors", scorer=self.scorer, done=snapshots[0].vectors.done)
+                if not self._closed:
+                    self.health.record_attempt(error)
+                continue
+            self.health.record_attempt(None, 0.0 if lacking else self._clock() - began)
+            if lacking:
+                self._log.write("vectors", scorer=self.scorer, done=lacking[0].vectors.done)
 
-    def _take(self) -> tuple[Snapshot, ...]:
-        with self._lock:
-            snapshots = () if self._closed else self._waiting
-            self._waiting = ()
-            if not snapshots:
-                self._thread = None
-            return snapshots
+    def _probe(self) -> None:
+        from skillyard.ranking.hybrid.scorer import Hybrid  # deferred: a failure is rare
+
+        scorer = resolve(self.scorer)
+        assert isinstance(scorer, Hybrid)
+        assert scorer.embedder is not None
+        embed_checked(scorer.embedder, [PROBE_TEXT], query=True)
+
+    def _wait(self) -> bool:
+        """Wait until an attempt is due. Return False, and end the thread, when there is none."""
+        with self._changed:
+            while not self._closed:
+                pause_s = self.health.retry_in_s
+                if self._has_new or pause_s == 0.0:
+                    self._has_new = False
+                    return True
+                if pause_s is None:
+                    break
+                self._changed.wait(pause_s)
+            self._thread = None
+            return False
+
+    def _lacking(self) -> tuple[Snapshot, ...]:
+        return tuple(each for each in self._snapshots if each.lacks_vectors(self.scorer))
 
     def _check(self, done: int, total: int) -> None:
-        if done < total and (self._closed or self._waiting):
+        if done < total and (self._closed or self._has_new):
             raise _Stopped
-
-    def _record_request(self, failure: EmbedderFailed | None) -> None:
-        """Record how an embedder did at a request, once for each change."""
-        if failure is not None:
-            # What another package says may repeat the request, which is not logged.
-            self._record_failure(failure, f"{type(failure).__name__} of {failure.embedder}")
-        elif self.failure:
-            self.failure = ""
-
-    def _record_failure(self, error: Exception, text: str = "") -> None:
-        if self._closed:
-            return
-        known = isinstance(error, EmbedderFailed)
-        failure = "embedder_failed" if known else type(error).__name__
-        if failure != self.failure:
-            self._log.write("vectors", "error", error=text or f"{type(error).__name__}: {error}")
-        self.failure = failure
