@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
+from skillyard.embedding.cache import VectorCache
 from skillyard.hook.approval import approve_project
 from skillyard.hook.index_refresh import bring_up_to_date
 from skillyard.hook.library import library_place
 from skillyard.index.clone import clone_index
-from skillyard.index.indexed_catalog import open_current, open_library_index
+from skillyard.index.index_update import refresh_index
+from skillyard.index.indexed_catalog import FileLibrary, open_current, open_library_index
 from skillyard.index.library_spec import LibrarySpec, index_folder
 from skillyard.limits import DEFAULT_LIMITS
+from skillyard.ranking.hybrid.scorer import BoundHybrid
+from skillyard.ranking.query import Query
+from skillyard.ranking.registry import bind, resolve
 from skillyard.usecases.library_index import index_build, index_verify
+from tests.embedding.letters import Letters, install
 from tests.hook.conftest import Hook, add_skill, payload
 
 
@@ -99,3 +106,72 @@ def test_other_roots_or_limits_give_nothing(library: Path, tmp_path: Path) -> No
         built,
     ):
         assert not clone_index(place, built)
+
+
+@pytest.fixture
+def letters(monkeypatch: pytest.MonkeyPatch) -> Letters:
+    """The embedder of the default scorer."""
+    letters = Letters()
+    install(monkeypatch, letters)
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    return letters
+
+
+def bound(place: LibrarySpec) -> BoundHybrid:
+    catalog = open_current(place, index_folder(place), trusted=True)
+    assert catalog is not None
+    bound = bind(catalog, resolve("hybrid+letters"))
+    assert isinstance(bound, BoundHybrid)
+    return bound
+
+
+def test_the_vectors_of_an_index_are_mapped_and_not_read_one_by_one(
+    library: Path, home: Path, letters: Letters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = library_place((str(library),), None)
+    assert bring_up_to_date(place)
+    assert len(letters.asked) == 2
+    query = Query("zebra tables")
+    with monkeypatch.context() as unread:
+        unread.setattr(VectorCache, "get", None)
+        unread.setattr(FileLibrary, "skill", None)
+        mapped = bound(place).prepare(query).candidates
+    for saved in Path(index_folder(place)).glob("vectors-*"):
+        shutil.rmtree(saved)
+    assert bound(place).prepare(query).candidates == mapped
+    assert mapped.embedder_cosines
+    assert len(letters.asked) == 2
+
+
+def test_saved_vectors_serve_no_other_documents_and_no_other_embedder(
+    library: Path, home: Path, letters: Letters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = library_place((str(library),), None)
+    assert bring_up_to_date(place)
+    add_skill(library, "tables", "Zzz zzz.")
+    refresh_index(place, index_folder(place))
+    dense = bound(place).dense
+    assert dense is not None
+    ((nearest, _), *_) = dense.nearest(dense.direction("zzz"), 9, None)
+    assert bound(place).library.skill(nearest).name == "tables"
+    assert len(letters.asked) == 3
+    other = Letters("other", "zt")
+    install(monkeypatch, other)
+    dense = bound(place).dense
+    assert dense is not None
+    assert (dense.dimensions, len(other.asked)) == (2, 2)
+
+
+def test_damaged_saved_vectors_are_made_again(library: Path, home: Path, letters: Letters) -> None:
+    place = library_place((str(library),), None)
+    assert bring_up_to_date(place)
+    (saved,) = Path(index_folder(place)).glob("vectors-*")
+    manifest = saved / "manifest.skyidx"
+    whole = manifest.read_bytes()
+    manifest.write_bytes(whole[:-9])
+    query = Query("zebra tables")
+    candidates = bound(place).prepare(query).candidates
+    assert bring_up_to_date(place)
+    assert len(manifest.read_bytes()) == len(whole)
+    assert bound(place).prepare(query).candidates == candidates
+    assert len(letters.asked) == 2

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, repeat
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
 import skillyard as sy
-from skillyard.hook import runner
+from skillyard.hook import runner, timed_selection
 from skillyard.hook.budget import Budget, BudgetExceeded
 from skillyard.hook.choice import HookOptions
 from skillyard.hook.index_refresh import bring_up_to_date
@@ -20,6 +24,7 @@ from skillyard.hook.library import library_place
 from skillyard.hook.runner import answer
 from tests.embedding.letters import Letters, install
 from tests.hook.conftest import PROMPT, payload
+from tests.shared_data import PACKAGES, REPOSITORY
 
 Events = Callable[[], list[dict[str, str]]]
 QUIET = HookOptions(refresh=False)
@@ -167,7 +172,7 @@ def test_the_default_scorer_chooses_once_its_vectors_are_there(
     assert letters.asked == letters.queries == []
     assert bring_up_to_date(library_place((), None))
     assert len(letters.asked) == 1
-    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET)
+    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
     assert len(letters.queries) == 1
     assert len(events()) == 1
 
@@ -179,3 +184,103 @@ def test_a_default_scorer_that_cannot_be_used_blocks_no_prompt(
     assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET)
     (event,) = events()
     assert "SKILLYARD_SCORER=nosuch" in event["message"]
+
+
+class FrozenLetters(Letters):
+    """Letters that do not end a request before a gate is opened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = Event()
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> list[list[float]]:
+        if query:
+            assert self.gate.wait(30)
+        return super().embed(texts, query=query)
+
+
+def test_an_embedder_that_needs_too_long_leaves_the_choice_to_hybrid_and_both_logs_say_so(
+    home: Path,
+    users_skill: Path,
+    events: Events,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frozen = FrozenLetters()
+    install(monkeypatch, frozen)
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    assert bring_up_to_date(library_place((), None))
+    log = tmp_path / "log.jsonl"
+    monkeypatch.setenv("SKILLYARD_LOG", str(log))
+    # Just more than the reserve is left to the embedder.
+    limit_ms = round(timed_selection.RESERVE_S * 2 * 1e3 + 1)
+    try:
+        text = answer(
+            "codex",
+            lambda _: payload("/"),
+            QUIET,
+            budget_ms=limit_ms,
+            clock=clock(0.0, 0.0, timed_selection.RESERVE_S),
+        )
+        assert "bisecting" in text
+    finally:
+        frozen.gate.set()
+        for thread in threading.enumerate():
+            if thread.name == timed_selection.THREAD:
+                thread.join(30)
+    (event,) = events()
+    late = "hybrid ranks instead: its embedder needs more than the time limit of 201 ms leaves"
+    assert (event["event"], event["message"]) == ("scorer", late)
+    (entry,) = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+    assert (entry["scorer"], entry["note"]) == ("hybrid", late)
+
+
+def test_without_any_time_the_embedder_is_not_asked(
+    home: Path, users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    letters = Letters()
+    install(monkeypatch, letters)
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    assert bring_up_to_date(library_place((), None))
+    limit_ms = round(timed_selection.RESERVE_S * 1e3)
+    text = answer("codex", lambda _: payload("/"), QUIET, budget_ms=limit_ms, clock=clock(0.0))
+    assert "bisecting" in text
+    assert letters.queries == []
+    assert [event["event"] for event in events()] == ["scorer"]
+
+
+PROGRAM = """
+import sys, threading
+from skillyard.embedding import protocol
+from skillyard.hook.runner import run
+from skillyard.hook.choice import HookOptions
+from tests.embedding.letters import Letters
+
+class Endless(Letters):
+    def embed(self, texts, *, query=False):
+        if query:
+            threading.Event().wait()
+        return super().embed(texts, query=query)
+
+protocol._entry_points = lambda: {"letters": Endless}
+sys.exit(run("codex", HookOptions(refresh=False), budget_ms=1_000))
+"""
+
+
+def test_a_process_whose_embedder_never_ends_answers_and_ends(
+    home: Path, users_skill: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(monkeypatch, Letters())
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    assert bring_up_to_date(library_place((), None))
+    paths = os.pathsep.join([str(REPOSITORY), str(PACKAGES)])
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        input=payload("/"),
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert b"bisecting" in ended.stdout

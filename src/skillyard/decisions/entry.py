@@ -51,6 +51,7 @@ def entry(
     *,
     text: bool = False,
     now: float | None = None,
+    note: str = "",
 ) -> Decision:
     """Return one decision. ``bounds`` are the score floor and the number of skills that applied.
 
@@ -75,6 +76,7 @@ def entry(
         abstained=selection.abstained,
         fallback=selection.fallback,
         catalog=catalog_digest(catalog),
+        note=note or None,
     )
 
 

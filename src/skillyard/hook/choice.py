@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from skillyard.decisions import is_enabled
-from skillyard.errors import EmbedderFailed, InvalidInput, SkillError
+from skillyard.errors import InvalidInput, SkillError
 from skillyard.hook.admission import CODE, NotApproved, approved_content, needs_approval
 from skillyard.hook.answer import SkillOffer
 from skillyard.hook.journal import log_event, print_message, report_once
@@ -18,7 +18,7 @@ from skillyard.io.processes import shell_command
 from skillyard.io.sha256 import sha256
 from skillyard.ranking.match import Match
 from skillyard.ranking.query import Query
-from skillyard.ranking.registry import DEFAULT_SCORER, bind, default_scorer, resolve
+from skillyard.ranking.registry import DEFAULT_SCORER, SCORER_VARIABLE, default_scorer
 from skillyard.selection import Selection, SelectionPolicy, select
 from skillyard.text import clean_line
 
@@ -80,38 +80,40 @@ def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> S
     if project is not None:
         _report_left_out(host, catalog, project)
     policy = SelectionPolicy(min_score=options.min_score, wrong_cost=options.wrong_cost)
-    selection = _select(host, catalog, query, policy)
+    selection, note = _select(host, catalog, query, policy, budget)
     budget.check("ranking")
     offer, refused = _first_usable(host, catalog, selection, project, options)
     if options.perhaps and not selection.selected:
         offer = _uncertain_offer(host, catalog, selection, project, options)
     if is_enabled():
-        _log(catalog, query, policy, selection, offer, refused)
+        _log(catalog, query, policy, selection, offer, refused, note)
     budget.check("looking at the skill")
     return offer
 
 
-def _select(host: str, catalog: Catalog, query: Query, policy: SelectionPolicy) -> Selection:
-    """Select by the default scorer, or by ``hybrid`` when that cannot be used now.
+def _select(
+    host: str, catalog: Catalog, query: Query, policy: SelectionPolicy, budget: Budget
+) -> tuple[Selection, str]:
+    """Select by the default scorer, or by ``hybrid``, with the reason why the default cannot.
 
     A hook never computes the vectors of skills: the update of the index does.
     """
+    name = os.environ.get(SCORER_VARIABLE, "")
+    selection, why = None, ""
     try:
-        scorer = default_scorer()
-        if "+" in scorer:
-            from skillyard.embedding.cache import refuse_missing
+        if "+" in name:
+            from skillyard.hook.timed_selection import select_in_time
 
-            bind(catalog, resolve(scorer), refuse_missing(scorer))
-    except (InvalidInput, EmbedderFailed) as error:
+            selection, why = select_in_time(catalog, query, policy, budget)
+        else:
+            selection = select(catalog, query, policy, default_scorer())
+    except InvalidInput as error:
         why = str(error)
-    else:
-        try:
-            return select(catalog, query, policy, scorer)
-        except EmbedderFailed as error:
-            # What another package says may repeat the prompt, which is never logged.
-            why = f"{type(error).__name__} of {error.embedder}"
-    log_event(host, "scorer", clean_line(f"{DEFAULT_SCORER} ranks instead: {why}"))
-    return select(catalog, query, policy)
+    if selection is not None:
+        return selection, ""
+    why = clean_line(f"{DEFAULT_SCORER} ranks instead: {why}")
+    log_event(host, "scorer", why)
+    return select(catalog, query, policy), why
 
 
 def _report_untrusted(host: str, folder: str) -> None:
@@ -277,6 +279,7 @@ def _log(
     selection: Selection,
     offer: SkillOffer | None,
     refused: list[Match],
+    note: str,
 ) -> None:
     """Log the skill that was offered. Refused skills that ranked higher are logged as rejected."""
     from skillyard.decisions.recorder import record
@@ -292,4 +295,4 @@ def _log(
         selected=best, rejected=(*first, *selection.rejected), abstained=not best
     )
     floor, _ = bounds(policy, selection.scorer)
-    record("hook", cast(Any, catalog), query, policy, (floor, 1), offered)
+    record("hook", cast(Any, catalog), query, policy, (floor, 1), offered, note=note)

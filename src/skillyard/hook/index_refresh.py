@@ -79,7 +79,10 @@ def _compute_vectors(place: LibrarySpec, folder: str) -> None:
     scorer = default_scorer()
     catalog = open_current(place, folder, trusted=True) if "+" in scorer else None
     if catalog is not None:
-        bind(catalog, resolve(scorer))
+        bound = bind(catalog, resolve(scorer))
+        dense = getattr(bound, "dense", None)
+        if dense is not None:  # the hook has no time to read the vectors of thousands of skills
+            dense.save()
 
 
 def prepare_hooks(built: LibrarySpec, folder: str) -> tuple[str, ...]:

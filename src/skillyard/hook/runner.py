@@ -109,6 +109,10 @@ def run(host: str, options: HookOptions = DEFAULT_OPTIONS, *, budget_ms: int = D
     """Read one prompt from standard input and print the answer. Always returns exit code 0."""
     try:
         write_output(answer(host, read_input, options, budget_ms=budget_ms))
+        if "skillyard.hook.timed_selection" in sys.modules:
+            from skillyard.hook.timed_selection import end_process_beside_thread
+
+            end_process_beside_thread()
     except KeyboardInterrupt:
         pass
     return 0

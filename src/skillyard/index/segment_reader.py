@@ -75,6 +75,11 @@ class SegmentReader:
         return len(self._data)
 
     @property
+    def content(self) -> memoryview:
+        """All bytes."""
+        return self._data
+
+    @property
     def identity(self) -> int:
         """Equal for two readers that share the same open file."""
         return id(self._checks)

@@ -26,6 +26,7 @@ from skillyard.index.searcher import (
     rounding_slack,
 )
 from skillyard.index.segment_reader import SegmentReader
+from skillyard.io.sha256 import sha256
 
 __all__ = ["MASK", "SHIFT", "SegmentSearcher"]
 
@@ -98,6 +99,17 @@ class SegmentSearcher:
     def notes(self) -> Mapping[str, str]:
         """Short texts that the caller stored with this generation."""
         return self.manifest.notes
+
+    def contents_digest(self) -> str:
+        """Return a digest of the documents, in the order of their ordinals.
+
+        Segments in files of their own count by their names, which contain the content hash.
+        """
+        parts = []
+        for part, segment in zip(self.manifest.parts, self.segments, strict=True):
+            content = part.file.encode() if part.file else bytes(segment.content)
+            parts.append(sha256(content) + repr(sorted(part.dead)).encode())
+        return sha256(b"\n".join(parts)).hex()
 
     def stale(self) -> bool:
         """Return True when there is a newer generation, or none that can be read."""

@@ -66,6 +66,9 @@ class Decision:
     abstained: Annotated[bool, "True when nothing passed."]
     fallback: Annotated[bool, "True when the generalist was taken."]
     catalog: Annotated[str, "Names the state of the library."]
+    note: Annotated[
+        str | None, "Why `hybrid` ranked in place of the default scorer, in the prompt hook."
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

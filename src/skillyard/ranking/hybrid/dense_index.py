@@ -7,6 +7,8 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from skillyard.index.library import Library
+from skillyard.index.segment_searcher import SegmentSearcher
+from skillyard.io.sha256 import sha256
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
@@ -24,7 +26,8 @@ def embedded_text(skill: Skill) -> str:
 class DenseIndex:
     """The vectors of a library's skills by one embedder. Immutable and thread-safe.
 
-    The vectors are computed when the scorer is bound, and stored in the cache folder.
+    The vectors are computed when the scorer is bound, and stored in the cache folder. Reading them
+    from there takes time for each skill; :meth:`save` writes them in a form that is mapped.
     """
 
     def __init__(
@@ -34,23 +37,69 @@ class DenseIndex:
         progress: Callable[[int, int], object] | None = None,
     ) -> None:
         """Raises EmbedderFailed, and what ``progress`` raises."""
-        from skillyard.embedding.cache import VectorCache, embed_cached
-        from skillyard.index.library_spec import cache_folder
-        from skillyard.index.memory_segments import build_memory_segments
-
         self.embedder = embedder
+        self._library = library
         ordinals = list(library.searcher.ordinals())
-        cache = VectorCache(os.path.join(cache_folder(), "vectors"), embedder.id)
-        texts = [embedded_text(library.skill(ordinal)) for ordinal in ordinals]
-        vectors = embed_cached(embedder, texts, cache, progress)
-        self.dimensions = max(map(len, vectors), default=0)
-        documents = _documents(library, ordinals, vectors)
-        self._searcher = build_memory_segments(documents, self.dimensions)
-        self._library_ordinals = dict(zip(self._searcher.ordinals(), ordinals, strict=True))
+        saved = _open_saved(embedder, library, len(ordinals))
+        self._is_saved = saved is not None
+        if saved is None:
+            saved = self._compute(ordinals, progress)
+        elif progress is not None:
+            texts = int(saved.notes[TEXTS])
+            progress(texts, texts)
+        self._searcher = saved
+        self.dimensions = saved.dimensions
+        self._library_ordinals = dict(zip(saved.ordinals(), ordinals, strict=True))
         self._own_ordinals = {
             library_ordinal: own_ordinal
             for own_ordinal, library_ordinal in self._library_ordinals.items()
         }
+
+    def _compute(
+        self, ordinals: Sequence[int], progress: Callable[[int, int], object] | None
+    ) -> SegmentSearcher:
+        """Return an index in memory of the cached vectors and of those that are missing."""
+        from skillyard.embedding.cache import VectorCache, embed_cached
+        from skillyard.index.library_spec import cache_folder
+        from skillyard.index.memory_segments import build_memory_segments
+
+        library, embedder = self._library, self.embedder
+        cache = VectorCache(os.path.join(cache_folder(), "vectors"), embedder.id)
+        texts = [embedded_text(library.skill(ordinal)) for ordinal in ordinals]
+        vectors = embed_cached(embedder, texts, cache, progress)
+        documents = _documents(library, ordinals, vectors)
+        return build_memory_segments(documents, max(map(len, vectors), default=0))
+
+    def save(self) -> None:
+        """Write the vectors beside the index of the library, so that the next process maps them.
+
+        Does nothing for a library in memory, and when another process writes them. Raises
+        SkillIoError.
+        """
+        folder = _saved_folder(self.embedder, self._library)
+        if self._is_saved or not folder or not self.dimensions:
+            return
+        from skillyard.errors import SkillIoError
+        from skillyard.index.index_writer import IndexWriter
+
+        try:
+            with IndexWriter(
+                folder,
+                dimensions=self.dimensions,
+                settings=_saved_settings(self.embedder, self._library),
+                fresh=True,
+            ) as writer:
+                own = self._searcher
+                vectors = [own.vector(ordinal) for ordinal in own.ordinals()]
+                ordinals = list(self._library_ordinals.values())
+                for document in _documents(self._library, ordinals, vectors):
+                    writer.add(document)
+                texts = {embedded_text(self._library.skill(ordinal)) for ordinal in ordinals}
+                writer.note(TEXTS, str(len(texts)))
+                writer.commit()
+        except SkillIoError as error:
+            if error.code != "index_busy":
+                raise
 
     def direction(self, text: str) -> bytes:
         """Return the vector of a request; empty when it has none. Raises EmbedderFailed."""
@@ -98,6 +147,40 @@ class DenseIndex:
 
 UNIT_DOT = 127 * 127
 """The dot product of a stored unit vector with itself."""
+TEXTS = "texts"
+"""The note of a saved index with the number of different texts."""
+
+
+def _saved_folder(embedder: Embedder, library: Library) -> str:
+    """Return the folder of the saved vectors: inside that of the index; empty without one."""
+    folder = getattr(library.searcher, "folder", "")
+    name = sha256(embedder.id.encode("utf-8", "surrogatepass")).hex()[:16]
+    return os.path.join(folder, f"vectors-{name}") if folder else ""
+
+
+def _saved_settings(embedder: Embedder, library: Library) -> dict[str, str]:
+    """Return what vectors are of: they are used for the same documents and embedder only."""
+    searcher = library.searcher
+    assert isinstance(searcher, SegmentSearcher)
+    return {"embedder": embedder.id, "documents": searcher.contents_digest(), "form": "1"}
+
+
+def _open_saved(embedder: Embedder, library: Library, size: int) -> SegmentSearcher | None:
+    """Return the saved vectors of the documents of a library; None when there are none."""
+    folder = _saved_folder(embedder, library)
+    if not folder or not os.path.isdir(folder):
+        return None
+    from skillyard.errors import IndexDamaged, SkillIoError
+    from skillyard.index.index_reader import open_index
+
+    try:
+        saved = open_index(folder)
+    except (IndexDamaged, SkillIoError, OSError):
+        return None
+    if saved is None or saved.settings != _saved_settings(embedder, library):
+        return None
+    is_whole = sum(1 for _ in saved.ordinals()) == size and saved.notes.get(TEXTS, "").isdecimal()
+    return saved if is_whole else None
 
 
 def _documents(
