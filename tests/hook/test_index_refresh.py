@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from skillyard.ranking.hybrid.scorer import BoundHybrid
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import bind, resolve
 from skillyard.usecases.library_index import index_build, index_verify
-from tests.embedding.letters import Letters, install
+from tests.embedding.letters import GatedLetters, Letters, install
 from tests.hook.conftest import Hook, add_skill, payload
 
 
@@ -175,3 +176,29 @@ def test_damaged_saved_vectors_are_made_again(library: Path, home: Path, letters
     assert len(manifest.read_bytes()) == len(whole)
     assert bound(place).prepare(query).candidates == candidates
     assert len(letters.asked) == 2
+
+
+def test_while_vectors_are_computed_others_read_and_update_the_index(
+    library: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gated = GatedLetters()
+    install(monkeypatch, gated)
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    place = library_place((str(library),), None)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(bring_up_to_date, place)
+        try:
+            assert gated.waits.wait(30)
+            assert names(place) == ["git-bisect", "tables"]
+            add_skill(library, "new", "Brews tea.")
+            # Another process updates the index, and leaves the vectors to the first one.
+            assert bring_up_to_date(place)
+            assert names(place) == ["git-bisect", "new", "tables"]
+            assert gated.asked == []
+        finally:
+            gated.gate.set()
+        assert first.result(30)
+    assert sorted(text.partition(".")[0] for text in gated.asked) == ["git-bisect", "new", "tables"]
+    with monkeypatch.context() as unread:
+        unread.setattr(VectorCache, "get", None)
+        assert bound(place).dense is not None

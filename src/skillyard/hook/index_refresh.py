@@ -17,7 +17,7 @@ from skillyard.hook.library import library_place, roots_and_project
 from skillyard.hook.trust import Project, project_above
 from skillyard.index.clone import clone_index
 from skillyard.index.index_update import refresh_index
-from skillyard.index.indexed_catalog import indexing_is_off, open_current
+from skillyard.index.indexed_catalog import IndexedCatalog, indexing_is_off, open_current
 from skillyard.index.library_spec import LibrarySpec, index_folder, is_fresh, real_root
 from skillyard.io.locks import file_lock
 from skillyard.io.processes import lower_priority
@@ -69,20 +69,37 @@ def bring_up_to_date(place: LibrarySpec) -> bool:
             catalog.library.searcher, place, catalog.summary, force_scan=True
         ):
             refresh_index(place, folder)
-        with suppress(EmbedderFailed):  # the hook logs that vectors are missing
-            _compute_vectors(place, folder)
-        return True
+    # Vectors may take minutes, and others need not wait for them to update the index.
+    with suppress(EmbedderFailed):  # the hook logs that vectors are missing
+        _compute_vectors(place, folder)
+    return True
 
 
 def _compute_vectors(place: LibrarySpec, folder: str) -> None:
-    """Compute the vectors that the default scorer of the hook needs. Raises EmbedderFailed."""
+    """Compute the vectors that the default scorer of the hook needs. Raises EmbedderFailed.
+
+    One process does so at a time for each library, until the index is the one that it began with;
+    others leave it to that one. A process that is killed loses one batch.
+    """
     scorer = default_scorer()
-    catalog = open_current(place, folder, trusted=True) if "+" in scorer else None
-    if catalog is not None:
-        bound = bind(catalog, resolve(scorer))
-        dense = getattr(bound, "dense", None)
-        if dense is not None:  # the hook has no time to read the vectors of thousands of skills
-            dense.save()
+    if "+" not in scorer:
+        return
+    try:
+        lock = file_lock(f"{folder}.vectors")
+    except BlockingIOError:
+        return
+    with lock:
+        while (catalog := open_current(place, folder, trusted=True)) is not None:
+            _save_vectors(catalog, scorer)
+            if not catalog.library.searcher.stale():
+                return
+
+
+def _save_vectors(catalog: IndexedCatalog, scorer: str) -> None:
+    """Compute the missing vectors of a catalog, and write them beside its index."""
+    dense = getattr(bind(catalog, resolve(scorer)), "dense", None)
+    if dense is not None:  # the hook has no time to read the vectors of thousands of skills
+        dense.save()
 
 
 def prepare_hooks(built: LibrarySpec, folder: str) -> tuple[str, ...]:
