@@ -5,15 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import httpx2
 import pytest
 
+from skillyard.catalog import Catalog
 from skillyard.cli import main
+from skillyard.ranking.query import Query
+from skillyard.remote.sources.settings import Settings
+from skillyard.serving.http.routes import pages
 from skillyard.serving.runtime.guards import FORM
 from skillyard.serving.web.addresses import MAX_CHARACTERS
-from tests.serving.http.local_server import Running, raw, request, running
+from skillyard.usecases.skill_selection import Selected, select_skills
+from skillyard_testkit import FakeServers
+from tests.embedding.letters import Letters, install
+from tests.serving.http.local_server import Running, raw, request, running, until
 from tests.serving.web.page_parser import harm, read
 from tests.serving.web.states import LONG_REQUEST
 from tests.shared_data import REPOSITORY
@@ -166,3 +174,44 @@ def test_a_search_of_an_empty_library_says_what_is_wrong_with_it(tmp_path: Path)
             text = read(server.get("/", headers=named).content).text()
             assert "There are no skills in this library" in text
             assert str(root) not in text
+
+
+@for_each(
+    ("values", "shown"),
+    [
+        ({"q": "pdf"}, "overlap"),
+        ({"q": "pdf", "source": "skills.sh"}, "overlap"),
+        ({"q": "pdf", "source": "local"}, "hybrid+letters"),
+        ({"q": "pdf", "scorer": "hybrid"}, "hybrid"),
+        ({"q": "pdf", "source": "local", "scorer": "hybrid"}, "hybrid"),
+        # The default of the catalog, in the form when other sources are added to it.
+        ({"q": "pdf", "scorer": "hybrid+letters"}, "overlap"),
+        ({}, "overlap"),
+    ],
+)
+def test_the_form_shows_the_scorer_that_ranks_the_chosen_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, values: dict[str, str], shown: str
+) -> None:
+    install(monkeypatch, Letters())
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+    rankers: list[str] = []
+
+    def recording(catalog: Catalog, query: Query, scorer: Any) -> Selected:
+        rankers.append(scorer if isinstance(scorer, str) else scorer.name)
+        return select_skills(catalog, query, scorer=scorer)
+
+    monkeypatch.setattr(pages, "select_skills", recording)
+    with FakeServers() as up:
+        settings = Settings(
+            enabled=("skills.sh",), skills_sh_url=up.skills_sh, ranker="overlap",
+            shipped_registry=False,
+        )  # fmt: skip
+        with running(tmp_path / "skills", settings=settings) as server:
+            until(lambda: "note" not in server.post("/select", {"text": "pdf"}).json())
+            page = read(server.get("/", params=values, headers=BROWSER).content)
+            options = [each.attributes for each in page.all("option")]
+            selected = [each["value"] for each in options if "selected" in each]
+            assert selected == [shown, "10"]
+            ranks_catalog = bool(values) and values.get("source") != "skills.sh"
+            assert rankers == ([shown] if ranks_catalog else [])

@@ -61,7 +61,7 @@ class Offer(NamedTuple):
     sources: tuple[str, ...]
     scorers: tuple[str, ...]
     scorer: str
-    """The default scorer."""
+    """The scorer that ranks without a choice."""
     limit: int
     """The default number of skills."""
 
@@ -73,7 +73,7 @@ class Question(NamedTuple):
     sources: tuple[str, ...] = ()
     """The chosen sources; empty for all."""
     scorer: str = ""
-    """Empty for the default scorer."""
+    """Empty for the one of the offer."""
     limit: int = 0
     """0 for the default number."""
     live: bool = False

@@ -9,6 +9,7 @@ browsers send cookies with requests that other sites make.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from skillyard.catalog.roots import all_roots
 from skillyard.catalog.snapshot import parse_roots
@@ -16,7 +17,7 @@ from skillyard.errors import SkillError, SkillyardError, UnknownName
 from skillyard.index.progress import Progress
 from skillyard.ranking.match import Match, rank
 from skillyard.ranking.query import Query
-from skillyard.ranking.registry import DEFAULT_SCORER, default_scorer, scorer_names
+from skillyard.ranking.registry import default_scorer, scorer_names
 from skillyard.remote.search import FoundSkill, SearchResult, SearchService, SourceStatus
 from skillyard.resources import Resource, list_resources
 from skillyard.serving.http.routes import operations
@@ -100,18 +101,27 @@ async def home_by_form(context: AppContext, request: RouteRequest) -> Reply:
 def _question(context: AppContext, request: RouteRequest) -> Question:
     """Return the parsed question. Raises UnknownName."""
     values = request.values
-    scorer = None if values["scorer"] == default_scorer() else scorer_of(values)
-    known = context.searches.known_names
+    searches = context.searches
     for name in values["source"]:
-        if name and name not in known:
-            raise UnknownName("source", name, known)
+        if name and name not in searches.known_names:
+            raise UnknownName("source", name, searches.known_names)
+    sources = tuple(name for name in values["source"] if name)
+    scorer = values["scorer"]
+    defaults = {_scorer_without_choice(context, sources or searches.default_names)}
+    if scorer is not None and "+" in scorer:  # of the form for the catalog alone
+        defaults.add(default_scorer())
     return Question(
         _typed(values["q"] or ""),
-        tuple(name for name in values["source"] if name),
-        scorer or "",
+        sources,
+        "" if scorer in defaults else scorer_of(values) or "",
         0 if values["limit"] == LIMIT else values["limit"],
         values["live"],
     )
+
+
+def _scorer_without_choice(context: AppContext, names: Sequence[str]) -> str:
+    """Return what ranks these sources: the catalog alone is ranked as by ``/rank``."""
+    return default_scorer() if {*names} == {LOCAL} else context.searches.scorer_for(None, names)
 
 
 def _typed(text: str) -> str:
@@ -121,22 +131,23 @@ def _typed(text: str) -> str:
 
 async def _search(context: AppContext, question: Question) -> bytes:
     snapshot = await context.snapshot()
-    default = default_scorer()
-    scorers = tuple(sorted({*scorer_names(), default}))
-    offer = Offer(context.searches.default_names, scorers, default, LIMIT)
-    if not question.text:
-        return await context.in_thread(_home, context, offer, snapshot, question)
-    names = question.sources or offer.sources
+    searches = context.searches
+    names = question.sources or searches.default_names
     # Remotes are only queried for a submitted request, not while a person types.
     question = question._replace(live=question.live and any(name != LOCAL for name in names))
-    here = set(names) == {LOCAL}
+    here = {*names} == {LOCAL}
+    default = _scorer_without_choice(context, (LOCAL,) if question.live else names)
+    scorers = tuple(sorted({*scorer_names(), default}))
+    offer = Offer(searches.default_names, scorers, default, LIMIT)
+    if not question.text:
+        return await context.in_thread(_home, context, offer, snapshot, question)
     if here and not snapshot.whole.counts.skills:
         return await context.in_thread(_home, context, offer, snapshot, question)
     if question.live or here:
         return await context.in_thread(_here, offer, snapshot, question)
-    sources = await context.in_thread(context.searches.observed_sources, names, snapshot)
+    sources = await context.in_thread(searches.observed_sources, names, snapshot)
     selected = None
-    scorer = question.scorer or DEFAULT_SCORER
+    scorer = question.scorer or default
     if LOCAL in names:
         selected = await context.in_thread(_selected, snapshot, question.text, scorer)
 
@@ -146,7 +157,7 @@ async def _search(context: AppContext, question: Question) -> bytes:
             raise failed([status.to_dict() for status in result.sources])
         return results_page(offer, question, result, selected)
 
-    return await context.searches.run(run, sources, scorer)
+    return await searches.run(run, sources, scorer)
 
 
 def _home(context: AppContext, offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
@@ -192,7 +203,11 @@ def _here(offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
 
 
 def _selected(snapshot: Snapshot, text: str, scorer: str) -> Selected:
-    return select_skills(snapshot.ranked_by(scorer).catalog, Query(text), scorer=scorer)
+    def work(ranking: Ranking) -> Selected:
+        selected = select_skills(ranking.catalog, Query(text), scorer=ranking.scorer)
+        return selected._replace(note=ranking.note)
+
+    return snapshot.answer(scorer, work)
 
 
 async def browse(context: AppContext, request: RouteRequest) -> Reply:
