@@ -10,10 +10,10 @@ import pytest
 import skillyard as sy
 from skillyard.errors import EmbedderFailed, InvalidInput
 from skillyard.index.library_spec import cache_folder
-from skillyard.ranking.hybrid import HYBRID, Hybrid
+from skillyard.ranking.hybrid import HYBRID, Fusion, Hybrid
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import resolve
-from tests.embedding.letters import Letters
+from tests.embedding.letters import Letters, install
 from tests.tables import for_each
 
 SKILLS = [
@@ -39,6 +39,39 @@ def test_an_embedder_brings_candidates_that_no_word_names() -> None:
     assert best.skill.name == "zebra-quiz"
     assert set(best.signals) == {"embedder"}
     assert best.signals["embedder"] == HYBRID.fusion.embedder
+
+
+def test_the_reason_names_the_embedder_where_it_lifts_a_skill(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    catalog = sy.Catalog.from_skills(
+        [
+            sy.Skill("first", "Deploy the app and deploy the cluster.", "Deploy."),
+            sy.Skill("zzz-qqq", "Deploy zzz qqq jjj.", "Zzz."),
+            sy.Skill("cakes", "Bake bread.", "Bread."),
+        ]
+    )
+    scorer = Hybrid(Fusion(embedder=0.8), embedder=Letters("letters", "zqj"))
+    (found,) = sy.rank(catalog, "zzqq jjzq", scorer=scorer)
+    assert found.reason == "meaning by embedder: 0.99"  # 42 / (9 · √22)
+    install(monkeypatch, Letters("letters", "zqj"))
+    (named,) = sy.rank(catalog, "zzqq jjzq", scorer="hybrid+letters")
+    assert named.reason == "meaning by letters: 0.99"
+    text = "deploy the cluster ZQJ"
+    order = [match.skill.name for match in sy.rank(catalog, text)]
+    assert order[:2] == ["first", "zzz-qqq"]
+    lifted, passed = sy.rank(catalog, text, scorer=scorer, limit=2)
+    assert [lifted.skill.name, passed.skill.name] == ["zzz-qqq", "first"]
+    assert "meaning by embedder: 0.96" in lifted.reason  # 15 / (√3 · 9)
+    assert "meaning by" not in passed.reason
+
+
+def test_the_reason_names_no_embedder_that_changes_no_place() -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    first, *_ = sy.rank(catalog, "deploy containers", scorer=Hybrid(embedder=Letters()))
+    assert first.skill.name == "deploy"
+    assert first.signals["embedder"] > 0
+    assert "meaning by" not in first.reason
 
 
 def test_the_explanation_adds_up() -> None:

@@ -22,10 +22,12 @@ def reason(
     searcher: Searcher,
     ordinal: int,
     spelled: Mapping[str, str],
+    lifted_by: str = "",
 ) -> str:
-    """Return the reason in one line: matched words, phrases, meaning, files.
+    """Return the reason in one line: matched words, phrases, meaning, embedder, files.
 
-    ``spelled`` maps terms to their written forms in the request.
+    ``spelled`` maps terms to their written forms in the request. ``lifted_by`` is the name of the
+    embedder without which the skill would rank lower; empty when it would not.
     """
     if ordinal < 0:
         return ""
@@ -47,6 +49,8 @@ def reason(
         parts.append("phrase: " + ", ".join(evidence.phrases))
     if evidence.meaning >= MIN_NAMED_COSINE:
         parts.append(f"meaning: {evidence.meaning:.2f}")
+    if lifted_by and evidence.embedded >= MIN_NAMED_COSINE:
+        parts.append(f"meaning by {lifted_by}: {evidence.embedded:.2f}")
     if evidence.files:
         parts.append("files: a pattern matches")
     return " | ".join(parts)

@@ -144,6 +144,13 @@ def _has_no_vector(analysed: AnalysedQuery, candidates: CandidateSet) -> bool:
     return not analysed.vector or candidates.cosine_range[0] <= 0.0
 
 
+def _ranks(totals: Mapping[int, float]) -> dict[int, int]:
+    """Return, by ordinal, how many candidates have more points."""
+    descending = sorted(totals.values(), reverse=True)
+    first = {total: place for place, total in reversed([*enumerate(descending)])}
+    return {ordinal: first[total] for ordinal, total in totals.items()}
+
+
 class BoundHybrid:
     """``hybrid`` over one library. Immutable and thread-safe."""
 
@@ -374,10 +381,33 @@ class ScoredHybrid(Scored):
         return _signals(self._points_of(skill))
 
     def reason(self, skill: Skill) -> str:
-        """Return the matched words, phrases and cosine in one line."""
+        """Return the matched words, phrases and cosines in one line."""
         ordinal, evidence = self.evidence_of(skill)
         searcher = self._bound.library.searcher
-        return reason(self.analysed, evidence, searcher, ordinal, self._spelled)
+        name = self._bound.scorer.name.partition("+")[2] or "embedder"
+        lifted_by = name if ordinal in self._lifted else ""
+        return reason(self.analysed, evidence, searcher, ordinal, self._spelled, lifted_by)
+
+    @cached_property
+    def _lifted(self) -> frozenset[int]:
+        """The ordinals that would rank lower without the embedder, or would have no points."""
+        candidates, fusion = self.candidates, self._bound.scorer.fusion
+        if not candidates.embedder_cosines:
+            return frozenset()
+        totals = self.totals
+        without = fuse_totals(
+            candidates._replace(embedder_cosines={}), fusion, has_no_vector=self._has_no_vector
+        )
+        for ordinal, coverage in candidates.coverage.items():
+            without[ordinal] += coverage.points
+        for ordinal, score in self._rerank_scores.items():
+            without[ordinal] += fusion.rerank * score
+        rank, rank_without = _ranks(totals), _ranks(without)
+        return frozenset(
+            ordinal
+            for ordinal, total in totals.items()
+            if total > 0 and (without[ordinal] <= 0 or rank_without[ordinal] > rank[ordinal])
+        )
 
     @cached_property
     def _spelled(self) -> dict[str, str]:
