@@ -19,6 +19,9 @@ PATIENCE_S = 30.0
 class Letters:
     """Counts letters; remembers what it was asked."""
 
+    threads: int | None
+    """Only there where a test sets it."""
+
     def __init__(self, name: str = "letters", alphabet: str = ALPHABET) -> None:
         self.id = name
         self.alphabet = alphabet

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from math import isfinite, sqrt
 from pathlib import Path
 
@@ -101,3 +102,21 @@ def test_nothing_is_loaded_before_the_first_text() -> None:
     line = [sys.executable, "-c", program]
     done = subprocess.run(line, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@for_each(("threads", "workers"), [(None, 3), (1, 1)])
+def test_the_number_of_threads_can_be_limited(
+    monkeypatch: pytest.MonkeyPatch, threads: int | None, workers: int
+) -> None:
+    module = sys.modules[Encoder.__module__]
+    pools: list[int] = []
+
+    def pool(size: int) -> ThreadPoolExecutor:
+        pools.append(size)
+        return ThreadPoolExecutor(size)
+
+    monkeypatch.setattr(module, "ThreadPoolExecutor", pool)
+    monkeypatch.setattr(module, "_cores", lambda: 3)
+    monkeypatch.setattr(ENCODER, "threads", threads)
+    ENCODER.embed(["write tests", "deploy"])
+    assert pools == [workers]

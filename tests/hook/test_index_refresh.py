@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.embedding.cache import VectorCache
+from skillyard.hook import index_refresh
 from skillyard.hook.approval import approve_project
 from skillyard.hook.index_refresh import bring_up_to_date
 from skillyard.hook.library import library_place
@@ -202,3 +204,14 @@ def test_while_vectors_are_computed_others_read_and_update_the_index(
     with monkeypatch.context() as unread:
         unread.setattr(VectorCache, "get", None)
         assert bound(place).dense is not None
+
+
+def test_an_update_in_the_background_uses_one_thread_of_the_embedder(
+    library: Path, home: Path, letters: Letters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_refresh, "lower_priority", lambda: None)
+    letters.threads = None
+    assert bring_up_to_date(library_place((str(library),), None))
+    assert letters.threads is None
+    assert index_refresh.main([json.dumps({"roots": [str(library)], "project": None})]) == 0
+    assert letters.threads == 1

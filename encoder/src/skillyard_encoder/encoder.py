@@ -44,6 +44,8 @@ class Encoder:
     """What counts once more among the best skills of an English request: the share of it that a
     skill contains, the share of names that it does not, and the cosine
     (``python -m training.order_encoder``)."""
+    threads: int | None = None
+    """Threads that encode several texts at once; None for one on each core."""
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         """``folder`` contains another model and its tokenizer. Raises OSError without them."""
@@ -58,7 +60,7 @@ class Encoder:
         if len(texts) < 2:
             return [self._vector(text) for text in texts]
         self._session, self._tokenizer  # noqa: B018  # loaded once, before the threads
-        with ThreadPoolExecutor(_cores()) as pool:
+        with ThreadPoolExecutor(self.threads or _cores()) as pool:
             return list(pool.map(self._vector, texts))
 
     def _vector(self, text: str) -> list[float]:

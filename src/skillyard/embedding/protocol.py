@@ -20,6 +20,7 @@ __all__ = [
     "EmbedderWeights",
     "calibration_of",
     "embed_checked",
+    "embed_in_one_thread",
     "embedder_names",
     "order_of",
     "resolve_embedder",
@@ -93,6 +94,8 @@ class Embedder(Protocol):
     attribute ``calibration``, four numbers in the order of :class:`EmbedderCalibration`, its cosine
     counts in the probability of English requests. With an attribute ``order``, three numbers in the
     order of :class:`EmbedderOrder`, the best skills of such requests are ordered once more.
+    counts in the probability of English requests. An attribute ``threads`` is how many threads it
+    may use for several texts; work in the background sets it to 1.
     """
 
     @property
@@ -187,6 +190,13 @@ def order_of(embedder: Embedder) -> EmbedderOrder | None:
             f"embedder {embedder.id}: order must be three finite numbers, in a tuple"
         )
     return EmbedderOrder(*order)
+def embed_in_one_thread(embedder: Embedder | None) -> None:
+    """Let an embedder with an attribute ``threads`` use one, for work in the background.
+
+    The other cores are then left to requests and to other programs.
+    """
+    if embedder is not None and hasattr(embedder, "threads"):
+        embedder.threads = 1
 
 
 def _are_numbers(values: object, number: int) -> bool:

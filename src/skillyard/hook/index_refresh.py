@@ -11,7 +11,9 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
+from skillyard.embedding.protocol import embed_in_one_thread
 from skillyard.errors import EmbedderFailed, SkillyardError
 from skillyard.hook.library import library_place, roots_and_project
 from skillyard.hook.trust import Project, project_above
@@ -22,6 +24,9 @@ from skillyard.index.library_spec import LibrarySpec, index_folder, is_fresh, re
 from skillyard.io.locks import file_lock
 from skillyard.io.processes import lower_priority
 from skillyard.ranking.registry import bind, default_scorer, resolve
+
+if TYPE_CHECKING:
+    from skillyard.ranking.protocol import Scorer
 
 __all__ = ["bring_up_to_date", "main", "prepare_hooks"]
 
@@ -38,17 +43,17 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         lower_priority()
-        bring_up_to_date(place)
+        bring_up_to_date(place, in_background=True)
     except (SkillyardError, OSError):
         pass
     return 0
 
 
-def bring_up_to_date(place: LibrarySpec) -> bool:
+def bring_up_to_date(place: LibrarySpec, *, in_background: bool = False) -> bool:
     """Update the index to the current files. Returns False when another process is doing so.
 
-    A new index starts as a copy of the index of the named roots, if there is one. Raises
-    SkillyardError, OSError.
+    A new index starts as a copy of the index of the named roots, if there is one. ``in_background``
+    leaves an embedder one thread. Raises SkillyardError, OSError.
     """
     folder = index_folder(place)
     os.makedirs(os.path.dirname(folder), exist_ok=True)
@@ -71,11 +76,11 @@ def bring_up_to_date(place: LibrarySpec) -> bool:
             refresh_index(place, folder)
     # Vectors may take minutes, and others need not wait for them to update the index.
     with suppress(EmbedderFailed):  # the hook logs that vectors are missing
-        _compute_vectors(place, folder)
+        _compute_vectors(place, folder, in_background=in_background)
     return True
 
 
-def _compute_vectors(place: LibrarySpec, folder: str) -> None:
+def _compute_vectors(place: LibrarySpec, folder: str, *, in_background: bool) -> None:
     """Compute the vectors that the default scorer of the hook needs. Raises EmbedderFailed.
 
     One process does so at a time for each library, until the index is the one that it began with;
@@ -89,15 +94,18 @@ def _compute_vectors(place: LibrarySpec, folder: str) -> None:
     except BlockingIOError:
         return
     with lock:
+        resolved = resolve(scorer)
+        if in_background:
+            embed_in_one_thread(getattr(resolved, "embedder", None))
         while (catalog := open_current(place, folder, trusted=True)) is not None:
-            _save_vectors(catalog, scorer)
+            _save_vectors(catalog, resolved)
             if not catalog.library.searcher.stale():
                 return
 
 
-def _save_vectors(catalog: IndexedCatalog, scorer: str) -> None:
+def _save_vectors(catalog: IndexedCatalog, scorer: Scorer) -> None:
     """Compute the missing vectors of a catalog, and write them beside its index."""
-    dense = getattr(bind(catalog, resolve(scorer)), "dense", None)
+    dense = getattr(bind(catalog, scorer), "dense", None)
     if dense is not None:  # the hook has no time to read the vectors of thousands of skills
         dense.save()
 

@@ -385,6 +385,17 @@ def test_while_one_request_waits_for_a_slow_embedder_no_other_does(
         assert "note" not in first.result(30)
 
 
+def test_the_background_uses_one_thread_of_the_embedder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    letters = Letters()
+    letters.threads = None
+    install(monkeypatch, letters)
+    with running(tmp_path / "skills", files()) as server:
+        until(lambda: "note" not in select(server))
+    assert letters.threads == 1
+
+
 def test_an_mcp_server_says_so_as_well(tmp_path: Path, gated: GatedLetters) -> None:
     with serving(tmp_path / "skills", files()) as server:
         assert gated.waits.wait(30)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from threading import Condition, Thread
 
-from skillyard.embedding.protocol import embed_checked
+from skillyard.embedding.protocol import Embedder, embed_checked, embed_in_one_thread
 from skillyard.ranking.registry import default_scorer, resolve
 from skillyard.serving.runtime.embedder_health import EmbedderHealth
 from skillyard.serving.runtime.logging import Log
@@ -24,6 +24,11 @@ PROBE_TEXT = "Is the embedder ready?"
 """Sent after a failure. It contains nothing of a request or a skill."""
 
 
+def _embedder_of(scorer: str) -> Embedder | None:
+    embedder: Embedder | None = getattr(resolve(scorer), "embedder", None)
+    return embedder
+
+
 class _Stopped(Exception):
     """Newer snapshots are waiting, or the service ends."""
 
@@ -34,6 +39,8 @@ class VectorThread:
     def __init__(self, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
         """Raises InvalidInput when the default scorer cannot be used."""
         self.scorer = default_scorer()
+        if "+" in self.scorer:
+            embed_in_one_thread(_embedder_of(self.scorer))
         self.health = EmbedderHealth(log, clock, self._wake)
         self._log = log
         self._clock = clock
@@ -103,12 +110,9 @@ class VectorThread:
                 self._log.write("vectors", scorer=self.scorer, done=lacking[0].vectors.done)
 
     def _probe(self) -> None:
-        from skillyard.ranking.hybrid.scorer import Hybrid  # deferred: a failure is rare
-
-        scorer = resolve(self.scorer)
-        assert isinstance(scorer, Hybrid)
-        assert scorer.embedder is not None
-        embed_checked(scorer.embedder, [PROBE_TEXT], query=True)
+        embedder = _embedder_of(self.scorer)
+        assert embedder is not None
+        embed_checked(embedder, [PROBE_TEXT], query=True)
 
     def _wait(self) -> bool:
         """Wait until an attempt is due. Return False, and end the thread, when there is none."""
