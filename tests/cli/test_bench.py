@@ -26,6 +26,7 @@ from skillyard.ranking.match import score_query
 from skillyard.ranking.query import Query
 from tests.cli.conftest import Answer, Run
 from tests.cli.making import BENCH_QUERIES, BENCH_SKILLS, write
+from tests.embedding.letters import Letters, install
 from tests.requirements import requirement
 from tests.shared_data import REPOSITORY
 from tests.tables import for_each
@@ -62,6 +63,26 @@ def test_a_run_says_what_it_was_made_of(run: Run) -> None:
 
 
 @requirement("cli:bench-run")
+def test_a_run_names_the_scorer_that_the_variable_sets(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
+    install(monkeypatch, Letters())
+    names = ("--skills", "s.jsonl", "--queries", "q.jsonl")
+    answer = run("bench", "run", *names, "--out", "run.json", "--json")
+    assert answer.json["scorer"] == "hybrid+letters"
+    note = "ranked by hybrid+letters, which SKILLYARD_SCORER names"
+    assert note in answer.err
+    assert "hybrid+letters" in run("bench", "run", *names, "--out", "run.json").out
+    assert note not in bench(run).err
+    help_text = " ".join(run("bench", "run", "--help").out.split())
+    assert "Without --scorer the scorer that SKILLYARD_SCORER names ranks" in help_text
+    assert run("bench", "run", *names, "--out", "run.trec", "--format", "trec").code == 0
+    tags = {line.split()[-1] for line in (tmp_path / "run.trec").read_text("utf-8").splitlines()}
+    assert tags == {"hybrid+letters"}
+
+
 def test_the_run_is_the_same_whatever_the_order_of_the_skills(run: Run, tmp_path: Path) -> None:
     bench(run)
     first = Path("run.json").read_bytes()

@@ -52,7 +52,8 @@ def add_bench_run_command(commands: Commands) -> None:
             "Ignores every selection policy. Writes up to 50 skills with a score above zero "
             'for each query. A query is {"id", "query", "files"?, "relevant"?: {skill id: grade}, '
             '"kind"?}; "request" may stand for "query", and "expect": [skill id, ...] '
-            'for "relevant".'
+            'for "relevant". Without --scorer the scorer that SKILLYARD_SCORER names ranks, else '
+            "hybrid; the answer and the tag of a trec run name it."
         ),
         examples=(
             "skillyard bench run --skills s.jsonl.gz --queries q.jsonl --out run.json",
@@ -88,6 +89,7 @@ def bench_run(args: Namespace, console: Console) -> int:
     """Write a run; 3 when it was interrupted and holds only what was done."""
     from skillyard.cli.progress import progress
     from skillyard.cli.source import load
+    from skillyard.ranking.registry import DEFAULT_SCORER, SCORER_VARIABLE
     from skillyard.usecases import benchmarks
 
     skills = args.skills if args.skills is not None else load(args, console)
@@ -102,6 +104,8 @@ def bench_run(args: Namespace, console: Console) -> int:
         )
     from skillyard.cli.views import bench_line
 
+    if args.scorer is None and done.scorer != DEFAULT_SCORER:
+        console.note(f"ranked by {done.scorer}, which {SCORER_VARIABLE} names")
     console.show(done, bench_line)
     if not done.complete:
         console.note("interrupted: that file holds only the queries that were done")
