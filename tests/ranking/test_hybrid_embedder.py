@@ -11,8 +11,9 @@ import skillyard as sy
 from skillyard.errors import EmbedderFailed, InvalidInput
 from skillyard.index.library_spec import cache_folder
 from skillyard.ranking.hybrid import HYBRID, Fusion, Hybrid
+from skillyard.ranking.hybrid.scorer import BoundHybrid
 from skillyard.ranking.query import Query
-from skillyard.ranking.registry import resolve
+from skillyard.ranking.registry import bind, resolve
 from tests.embedding.letters import Letters, install
 from tests.tables import for_each
 
@@ -283,6 +284,20 @@ def test_a_request_vector_of_another_length_is_named() -> None:
 
     with pytest.raises(EmbedderFailed, match="5 numbers for the request, 26 for each skill"):
         sy.rank(sy.Catalog.from_skills(SKILLS), "deploy", scorer=Hybrid(embedder=Uneven()))
+
+
+def test_the_scorers_of_a_catalog_share_one_index_in_memory() -> None:
+    catalog = sy.Catalog.from_skills(SKILLS)
+    plain, dense = bind(catalog, HYBRID), bind(catalog, Hybrid(embedder=Letters()))
+    conventions = bind(catalog, Hybrid(include_conventions=True))
+    assert isinstance(plain, BoundHybrid)
+    assert isinstance(dense, BoundHybrid)
+    assert isinstance(conventions, BoundHybrid)
+    assert dense.library is plain.library
+    assert conventions.library is not plain.library
+    other = bind(sy.Catalog.from_skills(SKILLS), HYBRID)
+    assert isinstance(other, BoundHybrid)
+    assert other.library is not plain.library
 
 
 def test_a_name_stands_for_hybrid_with_that_embedder() -> None:

@@ -107,13 +107,16 @@ class Hybrid:
     def bind(
         self, skills: Iterable[Skill], progress: Callable[[int, int], object] | None = None
     ) -> BoundHybrid:
-        """Use the index of the catalog, or build one in memory.
+        """Use the index of the catalog, or build one in memory for all such scorers of a catalog.
 
         ``progress`` is called while an embedder's vectors are computed, and may raise to stop.
         """
         library = getattr(skills, "library", None)
         if library is not None and not self.include_conventions:
             return BoundHybrid(self, library, progress)
+        for bound in tuple(getattr(skills, "bound", {}).values()):
+            if isinstance(bound, BoundHybrid) and bound.has_skills_of(self):
+                return BoundHybrid(self, bound.library, progress)
         from skillyard.index.memory_library import MemoryLibrary  # deferred: loads the writers
 
         memory = MemoryLibrary(skills, include_conventions=self.include_conventions)
@@ -169,6 +172,10 @@ class BoundHybrid:
             from skillyard.ranking.hybrid.dense_index import DenseIndex
 
             self.dense = DenseIndex(scorer.embedder, library, progress)
+
+    def has_skills_of(self, scorer: Hybrid) -> bool:
+        """Return True when the other scorer ranks the same skills."""
+        return self.scorer.include_conventions == scorer.include_conventions
 
     @property
     def skills(self) -> Sequence[Skill]:
