@@ -93,9 +93,9 @@ class Embedder(Protocol):
     :class:`EmbedderWeights`; without it, its cosine has the weight of ``Fusion.embedder``. With an
     attribute ``calibration``, four numbers in the order of :class:`EmbedderCalibration`, its cosine
     counts in the probability of English requests. With an attribute ``order``, three numbers in the
-    order of :class:`EmbedderOrder`, the best skills of such requests are ordered once more.
-    counts in the probability of English requests. An attribute ``threads`` is how many threads it
-    may use for several texts; work in the background sets it to 1.
+    order of :class:`EmbedderOrder`, the best skills of such requests are ordered once more. An
+    attribute ``threads`` is how many threads it may use for several texts; work in the background
+    sets it to 1.
     """
 
     @property
@@ -190,6 +190,8 @@ def order_of(embedder: Embedder) -> EmbedderOrder | None:
             f"embedder {embedder.id}: order must be three finite numbers, in a tuple"
         )
     return EmbedderOrder(*order)
+
+
 def embed_in_one_thread(embedder: Embedder | None) -> None:
     """Let an embedder with an attribute ``threads`` use one, for work in the background.
 
