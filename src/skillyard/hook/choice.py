@@ -98,22 +98,19 @@ def _select(
 
     A hook never computes the vectors of skills: the update of the index does.
     """
-    name = os.environ.get(SCORER_VARIABLE, "")
-    selection, why = None, ""
     try:
-        if "+" in name:
+        if "+" in os.environ.get(SCORER_VARIABLE, ""):
             from skillyard.hook.timed_selection import select_in_time
 
             selection, why = select_in_time(catalog, query, policy, budget)
         else:
-            selection = select(catalog, query, policy, default_scorer())
+            selection, why = select(catalog, query, policy, default_scorer()), ""
     except InvalidInput as error:
-        why = str(error)
-    if selection is not None:
-        return selection, ""
-    why = clean_line(f"{DEFAULT_SCORER} ranks instead: {why}")
-    log_event(host, "scorer", why)
-    return select(catalog, query, policy), why
+        selection, why = select(catalog, query, policy), str(error)
+    if why:
+        why = clean_line(f"{DEFAULT_SCORER} ranks instead: {why}")
+        log_event(host, "scorer", why)
+    return selection, why
 
 
 def _report_untrusted(host: str, folder: str) -> None:

@@ -1,7 +1,8 @@
 """Selects by a scorer with an embedder as long as the time limit of the hook allows.
 
 Loading a model, or a server on another machine, may take longer than a prompt may wait. The work
-runs in a thread that is left alone when its time is over, because nothing can interrupt it.
+runs in a thread that is left alone when its time is over, because nothing can interrupt it. The
+selection by ``hybrid`` is made meanwhile, so that it is ready then.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["RESERVE_S", "end_process_beside_thread", "select_in_time"]
 
 RESERVE_S = 0.1
-"""Seconds left for an answer by ``hybrid``, which takes about a third of it."""
+"""Seconds left for the rest of an answer: whether the skill may be used, and its text."""
 THREAD = "skillyard-hook-embedder"
 
 
@@ -62,20 +63,20 @@ class _TimedSelection(threading.Thread):
 
 def select_in_time(
     catalog: Catalog, query: Query, policy: SelectionPolicy, budget: Budget
-) -> tuple[Selection | None, str]:
-    """Return the selection by the default scorer, or None and the reason."""
-    seconds = budget.remaining_s() - RESERVE_S
+) -> tuple[Selection, str]:
+    """Return the selection by the default scorer, or that by ``hybrid`` and the reason."""
     late = f"its embedder needs more than the time limit of {budget.milliseconds} ms leaves"
-    if seconds <= 0:
-        return None, late
+    if budget.remaining_s() <= RESERVE_S:
+        return select(catalog, query, policy), late
     thread = _TimedSelection(catalog, query, policy)
     thread.start()
-    thread.join(seconds)
+    selection = select(catalog, query, policy)
+    thread.join(max(0.0, budget.remaining_s() - RESERVE_S))
     if thread.is_alive():
-        return None, late
+        return selection, late
     if thread.error is not None:
         raise thread.error
-    return thread.selection, thread.why
+    return thread.selection or selection, thread.why
 
 
 def end_process_beside_thread() -> None:
