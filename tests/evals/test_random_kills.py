@@ -9,6 +9,8 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from queue import SimpleQueue
+from subprocess import Popen
 from threading import Lock, Timer
 from typing import Any
 
@@ -77,8 +79,10 @@ def finish(workspace: Project, *given: str) -> None:
 
 def kill_soon(provider: Provider, workspace: Project, wait_s: float, *given: str) -> None:
     """Start a run, and kill it a while after its first request."""
-    provider.timer = Timer(wait_s, lambda: process.kill())
+    processes: SimpleQueue[Popen[str]] = SimpleQueue()  # it may ask before `start` returns
+    provider.timer = Timer(wait_s, lambda: processes.get().kill())
     process = start(workspace, *given)
+    processes.put(process)
     code, err = ended(process)
     assert code == -signal.SIGKILL, f"the run ended before it was killed: {err}"
 

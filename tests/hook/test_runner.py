@@ -64,12 +64,16 @@ def test_what_perhaps_fits_is_named_and_nothing_of_it_shown(
     (match,) = sy.rank(sy.load_catalog(users_skill.parent.parent), PROMPT)
     odds = match.score / (1 - match.score)
     dear = QUIET._replace(wrong_cost=odds * 2, max_chars=2_000)
-    shown = answer("codex", lambda _: payload("/"), dear)
+
+    def answered(options: HookOptions) -> str:
+        return answer("codex", lambda _: payload("/"), options, budget_ms=60_000)
+
+    shown = answered(dear)
     assert f"perhaps the skill `bisecting` ({match.score:.2f})" in shown
     assert str(users_skill) in shown
     assert "Do it." not in shown
-    assert answer("codex", lambda _: payload("/"), dear._replace(perhaps=False)) == ""
-    assert answer("codex", lambda _: payload("/"), dear._replace(wrong_cost=odds * 7)) == ""
+    assert answered(dear._replace(perhaps=False)) == ""
+    assert answered(dear._replace(wrong_cost=odds * 7)) == ""
     assert events() == []
 
 
@@ -165,7 +169,7 @@ def test_the_default_scorer_chooses_once_its_vectors_are_there(
     letters = Letters()
     install(monkeypatch, letters)
     monkeypatch.setenv("SKILLYARD_SCORER", "hybrid+letters")
-    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET)
+    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
     (event,) = events()
     assert event["event"] == "scorer"
     assert event["message"].startswith("hybrid ranks instead: embedder hybrid+letters: 0 of 1")
@@ -181,7 +185,7 @@ def test_a_default_scorer_that_cannot_be_used_blocks_no_prompt(
     users_skill: Path, events: Events, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SKILLYARD_SCORER", "nosuch")
-    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET)
+    assert "bisecting" in answer("codex", lambda _: payload("/"), QUIET, budget_ms=60_000)
     (event,) = events()
     assert "SKILLYARD_SCORER=nosuch" in event["message"]
 

@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Event, Lock
 from typing import Any
 
@@ -97,8 +98,12 @@ def stopped_at(
 ) -> tuple[int, str]:
     """Run until the n-th request comes, and send a signal then."""
     trap.at = request
+    processes: SimpleQueue[subprocess.Popen[str]] = (
+        SimpleQueue()
+    )  # it may ask before `start` returns
+    trap.act = lambda: processes.get().send_signal(number)
     process = start(workspace, *given)
-    trap.act = lambda: process.send_signal(number)
+    processes.put(process)
     return ended(process)
 
 
