@@ -166,16 +166,16 @@ def test_an_interrupt_of_the_waiting_thread_waits_for_what_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The interrupt is raised where the run waits, as Python does it; a second one is let out."""
-    real = threading.Thread.join
+    real = threading.Event.wait
     interrupts = [KeyboardInterrupt()]
     began = threading.Event()
     done: list[int] = []
 
-    def join(self: threading.Thread, timeout: float | None = None) -> None:
-        began.wait(30)
-        if interrupts:
+    def wait(self: threading.Event, timeout: float | None = None) -> bool:
+        if interrupts and threading.current_thread() is threading.main_thread():
+            real(began, 30)
             raise interrupts.pop()
-        real(self, timeout)
+        return real(self, timeout)
 
     def slow() -> None:
         began.set()
@@ -183,7 +183,7 @@ def test_an_interrupt_of_the_waiting_thread_waits_for_what_runs(
         done.append(1)
 
     stop = threading.Event()
-    monkeypatch.setattr(threading.Thread, "join", join)
+    monkeypatch.setattr(threading.Event, "wait", wait)
     result = run_jobs([Job(slow), Job(nothing, (0,))], 2, stop)
     assert result is not None
     assert result.reason == "interrupted"

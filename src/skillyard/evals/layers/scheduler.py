@@ -32,13 +32,12 @@ def run_jobs(jobs: Sequence[Job], concurrency: int, stop: threading.Event) -> Ru
     raised. If all jobs had ended by then, the run was not stopped.
     """
     queue = _Queue(jobs, stop)
-    threads = [
-        threading.Thread(target=queue.work, name=f"evals-{number}", daemon=True)
-        for number in range(min(concurrency, len(jobs)))
-    ]
-    for thread in threads:
-        thread.start()
-    _join_all(threads, queue)
+    ends = [threading.Event() for _ in range(min(concurrency, len(jobs)))]
+    for number, end in enumerate(ends):
+        threading.Thread(
+            target=_work, args=(queue, end), name=f"evals-{number}", daemon=True
+        ).start()
+    _wait_for_all(ends, queue, stop)
     if queue.failure is not None:
         raise queue.failure
     if queue.stopped is None and stop.is_set() and queue.remaining:
@@ -46,16 +45,22 @@ def run_jobs(jobs: Sequence[Job], concurrency: int, stop: threading.Event) -> Ru
     return queue.stopped
 
 
-def _join_all(threads: Sequence[threading.Thread], queue: _Queue) -> None:
-    interrupted = False
-    for thread in threads:
-        while thread.is_alive():
+def _work(queue: _Queue, end: threading.Event) -> None:
+    try:
+        queue.work()
+    finally:
+        end.set()
+
+
+def _wait_for_all(ends: Sequence[threading.Event], queue: _Queue, stop: threading.Event) -> None:
+    # Not Thread.join: up to Python 3.12 an interrupt inside it marks a running thread as ended.
+    for end in ends:
+        while not end.is_set():
             try:
-                thread.join()
+                end.wait()
             except KeyboardInterrupt:
-                if interrupted:
+                if stop.is_set():  # by the first one
                     raise
-                interrupted = True
                 queue.end()
 
 
