@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.evals.layers import scheduler
 from skillyard.evals.layers.scheduler import Job, run_jobs
 from skillyard.evals.models.protocol import RunStopped
 
@@ -166,16 +167,15 @@ def test_an_interrupt_of_the_waiting_thread_waits_for_what_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The interrupt is raised where the run waits, as Python does it; a second one is let out."""
-    real = threading.Event.wait
     interrupts = [KeyboardInterrupt()]
     began = threading.Event()
     done: list[int] = []
 
-    def wait(self: threading.Event, timeout: float | None = None) -> bool:
-        if interrupts and threading.current_thread() is threading.main_thread():
-            real(began, 30)
+    def wait(end: threading.Event) -> None:
+        began.wait(30)
+        if interrupts:
             raise interrupts.pop()
-        return real(self, timeout)
+        end.wait()
 
     def slow() -> None:
         began.set()
@@ -183,7 +183,7 @@ def test_an_interrupt_of_the_waiting_thread_waits_for_what_runs(
         done.append(1)
 
     stop = threading.Event()
-    monkeypatch.setattr(threading.Event, "wait", wait)
+    monkeypatch.setattr(scheduler, "_wait", wait)
     result = run_jobs([Job(slow), Job(nothing, (0,))], 2, stop)
     assert result is not None
     assert result.reason == "interrupted"

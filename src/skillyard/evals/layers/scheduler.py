@@ -57,11 +57,15 @@ def _wait_for_all(ends: Sequence[threading.Event], queue: _Queue, stop: threadin
     for end in ends:
         while not end.is_set():
             try:
-                end.wait()
+                _wait(end)
             except KeyboardInterrupt:
                 if stop.is_set():  # by the first one
                     raise
                 queue.end()
+
+
+def _wait(end: threading.Event) -> None:
+    end.wait()
 
 
 class _Queue:
