@@ -27,7 +27,7 @@ def _found(example: Example) -> dict[str, str]:
 
 def test_each_rule_has_an_id_of_its_own_and_a_severity() -> None:
     assert len({rule.id for rule in RULES}) == len(RULES)
-    assert {rule.severity for rule in RULES} == set(SEVERITIES)
+    assert {rule.severity for rule in RULES} <= set(SEVERITIES)
 
 
 @for_each("rule", RULES, ids=lambda rule: rule.id)

@@ -26,7 +26,10 @@ def scanned(result: Scanned) -> Iterator[Block]:
         yield line()
     if result.accepted:
         accepted = plural(len(result.accepted), "finding")
-        yield line(Span(f"{accepted} accepted in {clean_line(result.lock)}", "dim"))
+        yield line(Span(f"{accepted} accepted in {clean_line(result.lock)}:", "dim"))
+        for finding, entry in result.accepted:
+            place = f"{finding.path}:{finding.line}: {finding.severity} {finding.rule}"
+            yield line(Span(clean_line(f"{place}: {entry.reason}"), "dim"), indent=_HANG)
     yield _totals(result)
 
 

@@ -14,8 +14,6 @@ __all__ = ["decoded_texts", "encoded_harm"]
 
 _BLOB = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,20000}={0,2}")
 _HEX = re.compile(r"(?:[0-9a-f]{2}){16,10000}", re.IGNORECASE)
-_MAX_BLOBS = 200
-"""Blobs of one document that are decoded. A document with more has a finding of its own."""
 _HARM = re.compile(
     r"\b(?:curl|wget|powershell|Invoke-\w{3,20}|/bin/(?:ba)?sh|bash\s{1,2}-|eval|exec|os\.system|subprocess|rm\s{1,2}-rf|nc\s{1,2}-|ssh\s{1,2}keys?)\b",
     re.IGNORECASE,
@@ -26,14 +24,10 @@ def decoded_texts(document: Document) -> Iterator[tuple[Hit, str]]:
     """Yield the readable texts that are in the document as base64 or hexadecimal digits."""
     if not document.has_long_word:
         return
-    count = 0
     for match in _BLOB.finditer(document.text):
         text = _decode(match[0])
         if text:
-            count += 1
             yield Hit(match.start(), match.end()), text
-        if count >= _MAX_BLOBS:
-            return
 
 
 def _decode(blob: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from skillyard.scanning.document import Document
-from skillyard.scanning.rule import HIGH, LOW, MEDIUM, Hit, Pattern, find_patterns
+from skillyard.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Hit, Pattern, find_patterns
 
 __all__ = ["download_and_run"]
 
@@ -99,7 +99,13 @@ _INSTALLERS = [
     "helix-editor.com",
 ]
 """Hosts whose own documentation installs by such a command. It is still code that nobody read."""
-_URL = re.compile(r"https?://([^\s/\"'`)<>|;:]{1,200})([^\s\"'`)<>|;]{0,200})", re.IGNORECASE)
+_URL = re.compile(
+    r"https?://([^\s\"'`)<>|;]{1,400})|(?<![\w./@:$-])((?:[\w-]{1,60}\.){1,5}[a-z]{2,20}/[^\s\"'`)<>|;]{0,400})",
+    re.IGNORECASE,
+)
+"""With its scheme, or as curl takes it without one."""
+_ANYBODYS = ("github.com", "githubusercontent.com", "gitlab.com", "bitbucket.org", "google.com")
+"""Hosts on which everybody can publish: what is there says nothing about who wrote it."""
 _LOCAL = re.compile(
     r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|[\w.-]{0,60}\.local)(?:\Z|:)", re.IGNORECASE
 )
@@ -108,19 +114,27 @@ _LOCAL = re.compile(
 def download_and_run(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
     """Yield downloads that are run. The address decides how severe one is."""
     for hit in find_patterns(document, patterns):
-        url = _URL.search(document.text, hit.start, hit.end + 80)
-        if url is None:  # it may be in a variable above
-            url = _URL.search(document.text, max(0, hit.start - 200), hit.start)
-        yield hit._replace(severity=hit.severity or _severity_of(url))
+        urls = [*_URL.finditer(document.text, hit.start, hit.end + 80)]
+        if not urls and "$" in document.text[hit.start : hit.end]:  # it may be in a variable above
+            urls = [*_URL.finditer(document.text, max(0, hit.start - 200), hit.start)][-1:]
+        severities = [_severity_of(url[1] or url[2]) for url in urls] or [MEDIUM]
+        yield hit._replace(severity=hit.severity or min(severities, key=SEVERITIES.index))
 
 
-def _severity_of(url: re.Match[str] | None) -> str:
-    """Return low for known installers, medium for any variable or local address, else high."""
-    if url is None:
+def _severity_of(address: str) -> str:
+    """Return how severe the run of what is at an address is. ``address`` has no scheme.
+
+    Low for known installers and this machine; medium for a host in a variable and for hosts on
+    which everybody can publish; else high.
+    """
+    host = re.split(r"[/?#\\]", address.lower())[0].rpartition("@")[2]
+    if "$" in host or "{" in host:
         return MEDIUM
-    host = url[1].lower().rpartition("@")[2]
-    if _LOCAL.match(host) or not re.match(r"[\w\[]", host) or "$" in host:
+    if _LOCAL.match(host) or not re.match(r"[\w\[]", host):
         return LOW
+    host = host.partition(":")[0]
+    if any(host == each or host.endswith(f".{each}") for each in _ANYBODYS):
+        return MEDIUM
     if any(host == each or host.endswith(f".{each}") for each in _INSTALLERS):
         return LOW
     return HIGH

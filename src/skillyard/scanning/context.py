@@ -57,10 +57,11 @@ def is_quoted(document: Document, start: int, end: int, *, security: bool) -> bo
     after = document.text[end : min(document.end_of(document.line(end)), end + _AROUND)]
     rest = f"{document.text[begin:start]} {after}"
     line = document.text[begin:end] + after
-    if _SEARCH.search(line) is not None and _quotes(line):
+    searches = _SEARCH.search(line) is not None
+    if document.kind != PROSE:  # a search word in a comment behind a command means nothing
+        return searches and _is_inside_quotes(document.text[begin:start])
+    if searches and _quotes(line):
         return True
-    if document.kind != PROSE:
-        return False
     if security and document.fence_at(start) is not None:
         return True
     above = document.text[
@@ -70,16 +71,23 @@ def is_quoted(document: Document, start: int, end: int, *, security: bool) -> bo
 
 
 _NEGATION = re.compile(
-    r"(?:\b(?:never|only|do\s{1,2}not|don['’]t|must\s{1,2}not|should\s{1,2}not|cannot|can['’]t)\s{1,2}(?:\w{1,12}\s{1,2})?"
+    r"(?:\b(?:never|do[ \t]{1,2}not|don['’]t|must[ \t]{1,2}not|should[ \t]{1,2}not|cannot|can['’]t)"
+    r"[ \t]{1,2}(?:\w{1,12}[ \t]{1,2})?"
     r"|不要|禁止|切勿)[*_`\"']{0,3}\Z",
     re.IGNORECASE,
 )
 
 
 def is_negated(document: Document, start: int) -> bool:
-    """True when the words before a hit forbid it."""
+    """True when the words before a hit in prose forbid it. A program does not read them."""
+    if document.kind != PROSE:
+        return False
     before = document.text[max(0, start - 40) : start]
     return _NEGATION.search(before) is not None
+
+
+def _is_inside_quotes(before: str) -> bool:
+    return any(before.count(mark) % 2 for mark in "\"'`")
 
 
 def _quotes(line: str) -> bool:

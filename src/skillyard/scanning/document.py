@@ -121,7 +121,7 @@ class Document:
     @cached_property
     def lowered(self) -> str:
         """The text in lower case, with the same offsets."""
-        lowered = self.text.lower()
+        lowered = self.text.replace("İ", "i").lower()  # the only letter that becomes longer
         return lowered if len(lowered) == len(self.text) else self.text
 
     @cached_property

@@ -14,8 +14,14 @@ from skillyard.io.sha256 import sha256
 from skillyard.scanning import code, hidden
 from skillyard.scanning.context import is_negated, is_quoted, subject_is_security
 from skillyard.scanning.document import Document
-from skillyard.scanning.files import SkillFile, is_compiled, is_text
-from skillyard.scanning.rule import HIGH, MEDIUM, SEVERITIES, Hit, Rule, terms_of
+from skillyard.scanning.files import (
+    TOO_MANY_FILES,
+    SkillFile,
+    is_compiled,
+    is_read_by_programs,
+    text_of,
+)
+from skillyard.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Hit, Rule, terms_of
 from skillyard.scanning.rules import RULES, RULES_BY_ID
 from skillyard.text import clean_line, plural, shorten
 
@@ -28,6 +34,8 @@ _ENCODED = RULES_BY_ID["encoded_command"]
 _COMMENT = RULES_BY_ID["hidden_instruction"]
 _MAX_PER_RULE = 20
 """Findings of one rule in one file that are reported. The number of others is in the last one."""
+_MAX_ENCODED = 2_000
+"""Encoded texts of one document that are scanned."""
 _SHOWN_CHARS = 120
 
 
@@ -48,19 +56,20 @@ class Finding(NamedTuple):
 
 def scan_files(files: Iterable[SkillFile]) -> list[Finding]:
     """Return the findings in the files of one skill, sorted by path, line and rule."""
-    listed = sorted(files)
-    documents = {
-        each.path: Document(each.path, each.data)
-        for each in listed
-        if each.data is not None and is_text(each.data)
-    }
-    skill = next((documents[p] for p in documents if p.lower() == "skill.md"), None)
+    # Two files may have one path here: names are shown without control characters.
+    listed = sorted(files, key=lambda each: (each.path, each.link, each.problem, each.data or b""))
+    documents = [_document(each) for each in listed]
+    skill = next((d for d in documents if d is not None and d.path.lower() == "skill.md"), None)
     findings: list[Finding] = []
-    for each in listed:
-        document = documents.get(each.path)
-        found = _hits_of_file(each) if document is None else _hits(document, skill)
-        findings += _findings(each, document, found)
+    for each, document in zip(listed, documents, strict=True):
+        graded = _hits_of_file(each) if document is None else _hits(document, skill)
+        findings += _findings(each, document, graded)
     return sorted(findings, key=lambda each: (each.path, each.line, each.rule))
+
+
+def _document(file: SkillFile) -> Document | None:
+    text = None if file.data is None else text_of(file.path, file.data)
+    return None if text is None else Document(file.path, text)
 
 
 class _Graded(NamedTuple):
@@ -74,9 +83,14 @@ def _hits_of_file(file: SkillFile) -> Iterator[_Graded]:
     if file.link:
         yield _Graded(_LINK, Hit(0, 0, note=f"it leads to {file.link}"), _LINK.severity)
     elif file.data is None:
-        yield _Graded(_NOT_SCANNED, Hit(0, 0, note=file.problem), _NOT_SCANNED.severity)
+        severity = _NOT_SCANNED.severity if _may_do_harm(file) else LOW
+        yield _Graded(_NOT_SCANNED, Hit(0, 0, note=file.problem), severity)
     elif is_compiled(file.data):
         yield _Graded(_COMPILED, Hit(0, 0), _COMPILED.severity)
+
+
+def _may_do_harm(file: SkillFile) -> bool:
+    return is_read_by_programs(file.path) or file.problem == TOO_MANY_FILES
 
 
 def _hits(document: Document, skill: Document | None) -> Iterator[_Graded]:
@@ -87,7 +101,11 @@ def _hits(document: Document, skill: Document | None) -> Iterator[_Graded]:
             if rule.quotable and is_negated(document, hit.start):
                 continue
             yield _Graded(rule, hit, _severity(rule, hit, document, skill))
-    for hit, text in code.decoded_texts(document):
+    for number, (hit, text) in enumerate(code.decoded_texts(document)):
+        if number == _MAX_ENCODED:
+            note = f"it has more than {_MAX_ENCODED:,} encoded texts"
+            yield _Graded(_NOT_SCANNED, hit._replace(note=note), _NOT_SCANNED.severity)
+            break
         inner = _worst(text)
         if inner is not None or code.encoded_harm(text):
             note = f"it says: {shorten(clean_line(text), _SHOWN_CHARS)}"

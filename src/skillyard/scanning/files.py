@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from skillyard.errors import SkillError
@@ -13,16 +14,19 @@ from skillyard.resources import read_file
 from skillyard.text import clean_line
 
 __all__ = [
+    "TOO_MANY_FILES",
     "SkillFile",
     "files_of_folder",
     "files_of_package",
     "is_compiled",
-    "is_text",
+    "is_read_by_programs",
     "single_file",
+    "text_of",
 ]
 
 _MAX_BYTES = DEFAULT_LIMITS.resource_bytes
 _MAX_FILES = DEFAULT_LIMITS.resources_listed
+TOO_MANY_FILES = "there are more files than the limit"
 _SKIPPED = frozenset([".git", "node_modules", "__pycache__", ".venv"])
 """Folders that hosts do not install with a skill. Each is named in a finding."""
 _COMPILED = (
@@ -49,9 +53,36 @@ class SkillFile(NamedTuple):
     """Why there is no data."""
 
 
-def is_text(data: bytes) -> bool:
-    """True for data that is scanned as text: without a NUL byte at its beginning."""
-    return b"\0" not in data[:8192] and not data.startswith(_COMPILED[:1])
+_ENDINGS = """
+    bash bat cfg cjs cmd conf css fish go htm html ini java js json jsx ksh lua md mdx mjs php
+    pl ps1 psm1 py r rb rs rst service sh sql svg swift toml ts tsx txt vbs xml yaml yml zsh
+"""
+_TEXTS = frozenset(f".{ending}" for ending in _ENDINGS.split())
+"""Endings of files that are text whatever they contain. A shell runs a script with a NUL byte."""
+_ENCODINGS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def is_read_by_programs(path: str) -> bool:
+    """True for a SKILL.md, a script or a page, by the ending of its name."""
+    return os.path.splitext(path)[1].lower() in _TEXTS
+
+
+def text_of(path: str, data: bytes) -> bytes | None:
+    """Return what is scanned of a file as UTF-8, without NUL bytes; None for what is no text."""
+    for mark, encoding in _ENCODINGS:
+        if data.startswith(mark):
+            data = data.decode(encoding, "replace").encode("utf-8", "replace")
+            break
+    else:
+        binary = b"\0" in data[:8192] or data.startswith(_COMPILED[:1])
+        if binary and not (data.startswith(b"#!") or is_read_by_programs(path)):
+            return None
+    return data.replace(b"\0", b"")
 
 
 def is_compiled(data: bytes) -> bool:
@@ -66,7 +97,7 @@ def files_of_package(files: Mapping[str, bytes]) -> Iterator[SkillFile]:
 
 
 def _bounded(path: str, data: bytes) -> SkillFile:
-    if len(data) > _MAX_BYTES and is_text(data):
+    if len(data) > _MAX_BYTES and text_of(path, data) is not None:
         return SkillFile(path, None, problem=f"it is larger than {_MAX_BYTES:,} bytes")
     return SkillFile(path, data)
 
@@ -76,11 +107,12 @@ def single_file(path: str) -> SkillFile:
     return _read(os.path.dirname(path), os.path.basename(path))
 
 
-def files_of_folder(folder: str) -> Iterator[SkillFile]:
+def files_of_folder(folder: str, others: Collection[str] = ()) -> Iterator[SkillFile]:
     """Yield every file below a skill's folder, hidden ones too, without following a link.
 
-    A nested folder with a ``SKILL.md`` is another skill and left out. Files that cannot be read,
-    links that lead out, and what is beyond the limits are yielded without data.
+    ``others`` are real paths of folders that are scanned as skills of their own; they are left out.
+    Files that cannot be read, links that lead out, and what is beyond the limits are yielded
+    without data.
     """
     count = 0
     pending = [("", 0)]
@@ -89,8 +121,7 @@ def files_of_folder(folder: str) -> Iterator[SkillFile]:
         try:
             with open_folder(os.path.join(folder, below), follow=not below) as opened:
                 entries = sorted(opened.entries(_MAX_FILES * 4), key=lambda entry: entry.name)
-                names = {entry.name for entry in entries}
-                if below and "SKILL.md" in names:
+                if below and os.path.realpath(os.path.join(folder, below)) in others:
                     continue
                 for entry in entries:
                     path = f"{below}/{entry.name}" if below else entry.name
@@ -104,8 +135,7 @@ def files_of_folder(folder: str) -> Iterator[SkillFile]:
                     else:
                         count += 1
                         if count > _MAX_FILES:
-                            problem = f"there are more than {_MAX_FILES:,} files"
-                            yield SkillFile(_shown(path), None, problem=problem)
+                            yield SkillFile(_shown(path), None, problem=TOO_MANY_FILES)
                             return
                         yield _read(folder, path)
         except OSError as error:

@@ -53,10 +53,12 @@ def _grade(hidden: str, kind: str) -> tuple[str, str]:
 
 
 _COMMENT = re.compile(
-    r"<!--(.{0,4000}?)-->|^\[(?://|comment|_)\]:\s{1,4}(?:\#|<>)\s{0,4}[(\"']([^\n]{0,1000})[)\"']"
+    r"^\[(?://|comment|_)\]:\s{1,4}(?:\#|<>)\s{0,4}[(\"']([^\n]{0,1000})[)\"']"
     r"|<[^>\n]{0,200}(?:display\s{0,2}:\s{0,2}none|font-size\s{0,2}:\s{0,2}[01](?![\w.])|font-size\s{0,2}:\s{0,2}[01]p[xt]|color\s{0,2}:\s{0,2}(?:\#fff(?:fff)?|white)\b|visibility\s{0,2}:\s{0,2}hidden|\shidden(?=[\s>=])|opacity\s{0,2}:\s{0,2}0[;\"'\s])[^>\n]{0,200}>([^<]{1,1000})",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
+_COMMENT_CHARS = 4_000
+"""Of a comment that are looked at, without the blanks around it."""
 _STYLES = group("display font opacity visibility hidden color")
 _OPENINGS = (b"<!--", b"[//]:", b"[comment]:", b"[_]:")
 _AGENT = re.compile(
@@ -72,10 +74,22 @@ def comments(document: Document) -> Iterator[tuple[Hit, str]]:
         return
     if not document.terms.groups & _STYLES and not any(map(document.contains, _OPENINGS)):
         return
+    yield from _html_comments(document.text)
     for match in _COMMENT.finditer(document.text):
         text = next(filter(None, match.groups()), "")
         if text:
             yield Hit(match.start(), match.end()), text
+
+
+def _html_comments(text: str) -> Iterator[tuple[Hit, str]]:
+    end = 0
+    while (start := text.find("<!--", end)) >= 0:
+        end = text.find("-->", start + 4)
+        if end < 0:  # to the end of the document, as browsers read it
+            end = len(text)
+        comment = text[start + 4 : end].strip()[:_COMMENT_CHARS]
+        if comment:
+            yield Hit(start, min(end + 3, len(text))), comment
 
 
 def addresses_agent(text: str) -> bool:

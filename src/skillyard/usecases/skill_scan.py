@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from skillyard.catalog import Catalog
@@ -107,6 +107,7 @@ def scan_skills(
     """
     catalog: Catalog | None = None
     units: dict[str, _Unit] = {}
+    findings: list[Finding] = []
     for target in targets:
         path = target
         if not os.path.lexists(target):
@@ -121,13 +122,13 @@ def scan_skills(
             path = skill.path
         for unit in _units(path):
             units.setdefault(os.path.realpath(unit.path), unit)
-    findings: list[Finding] = []
+            findings += unit.remarks
     files = 0
-    for unit in units.values():
-        listed = list(unit.read())
+    folders = {real for real, unit in units.items() if unit.is_folder}
+    for real, unit in units.items():
+        listed = list(unit.read(folders - {real}))
         files += len(listed)
         findings += [each._replace(path=unit.shown(each.path)) for each in scan_files(listed)]
-        findings += unit.remarks
     lock_path = project_lock_path(".") if lock is None else lock
     if lock is not None and not os.path.lexists(lock):
         raise InvalidInput(f"the lock file {lock} does not exist")
@@ -150,10 +151,10 @@ class _Unit(NamedTuple):
     remarks: tuple[Finding, ...] = ()
     """What discovery left out."""
 
-    def read(self) -> Iterator[SkillFile]:
-        """Yield the files."""
+    def read(self, others: Collection[str]) -> Iterator[SkillFile]:
+        """Yield the files, but those in folders that are scanned by themselves."""
         if self.is_folder:
-            return files_of_folder(self.path)
+            return files_of_folder(self.path, others)
         return iter([single_file(self.path)])
 
     def shown(self, path: str) -> str:

@@ -14,6 +14,10 @@ from skillyard.text import plural
 __all__ = ["Verdict", "check_accept", "scan_package"]
 
 
+_NAMED = 12
+"""Findings that a refusal names."""
+
+
 class Verdict(NamedTuple):
     """What the scan says of a fetched skill."""
 
@@ -28,13 +32,15 @@ class Verdict(NamedTuple):
         if not high:
             return
         first = high[0]
-        more = f", and {plural(len(high) - 1, 'more finding')}" if len(high) > 1 else ""
+        others = "".join(f"; {each.rule} in {each.path}:{each.line}" for each in high[1:_NAMED])
+        more = f"; and {plural(len(high) - _NAMED, 'more finding')}" if len(high) > _NAMED else ""
         raise InstallRefused(
             f"{name} is not installed: {first.rule} in {first.path}:{first.line}"
-            f" ({first.message}){more}",
+            f" ({first.message}){others}{more}",
             path=f"{first.path}:{first.line}",
             code="install_scan",
-            hint=f"read the file; if it is meant to do this, say --accept {first.rule}=REASON",
+            hint="read each of these files; if they are meant to do this, say"
+            f" --accept {first.rule}=REASON, which accepts all findings of the rule",
         )
 
 
