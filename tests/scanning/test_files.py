@@ -95,6 +95,12 @@ def test_what_is_not_read_is_said(tmp_path: Path) -> None:
     assert severities == {"big.md": "medium", "node_modules": "low", "pipe": "low"}
 
 
+def test_two_files_that_are_not_read_are_accepted_one_by_one(tmp_path: Path) -> None:
+    big = b"x" * (DEFAULT_LIMITS.resource_bytes + 1)
+    _write(tmp_path, {"SKILL.md": SKILL, "a.sh": big, "b.sh": big})
+    assert len({each.digest for each in _scan(tmp_path)}) == 2
+
+
 def test_more_files_than_the_limit_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -141,7 +141,9 @@ def _findings(
     file: SkillFile, document: Document | None, graded: Iterable[_Graded]
 ) -> Iterator[Finding]:
     """Yield one finding for each rule and line, the severest one, and a bounded number a rule."""
-    content = (file.link or file.problem).encode() if file.data is None else file.data
+    # Without content the path stands for it, so that one accepted file does not stand for others.
+    unread = f"{file.path}\n{file.link or file.problem}".encode()
+    content = unread if file.data is None else file.data
     digest = ""
     places: dict[tuple[str, int], Finding] = {}
     for rule, hit, severity in graded:
