@@ -251,7 +251,7 @@ def test_a_process_meets_a_hostile_answer_as_well(here: World, answer: str) -> N
     here.configure(search="over_fetch_floor = 5")
     text = (here.folder / "home" / "config.toml").read_text()
     (here.folder / "home" / "config.toml").write_text(
-        text.replace("source_timeout_s = 8", "source_timeout_s = 1.5")
+        text.replace("source_timeout_s = 8", "source_timeout_s = 6")
     )
     ANSWERS[answer].make(here.up, SEARCHES["well-known"])
     before = here.files()
