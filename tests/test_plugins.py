@@ -295,18 +295,18 @@ class TestExtensions:
         [
             ([], True),
             (["!/*"], False),
-            (["!/*", "/work/here/*"], True),
-            (["!/work/*"], False),
-            (["!/work/here/"], True),
-            (["!/work/here/project"], False),
-            (["/work/*", "!/other/*"], True),
+            (["!/*", "/projects/here/*"], True),
+            (["!/projects/*"], False),
+            (["!/projects/here/"], True),
+            (["!/projects/here/project"], False),
+            (["/projects/*", "!/other/*"], True),
         ],
     )
     def test_rules_say_where_an_extension_is_enabled(
         self, tmp_path: Path, rules: list[str], is_read: bool
     ) -> None:
         self.extension(tmp_path, "one", one=rules)
-        found = find(tmp_path, folder=Path("/work/here/project"))
+        found = find(tmp_path, folder=Path("/projects/here/project"))
         assert (bool(found.roots), codes(found)) == (
             is_read,
             [] if is_read else ["plugin_disabled"],
