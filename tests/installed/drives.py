@@ -32,6 +32,7 @@ DRIVES = (
     Drive("list examples/skills", "csv-cleaning"),
     Drive("check examples/skills", "", 0),
     Drive("check examples/skills --strict --fix --no-config", "", 0),
+    Drive("scan examples/skills", "", 0),
     Drive(f"show git-bisect {ROOT}", "git-bisect"),
     Drive(f"rank clean this csv file {ROOT}", "csv-cleaning"),
     Drive(f"select clean this csv file {ROOT} --json", "csv-cleaning"),
