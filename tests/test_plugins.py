@@ -320,3 +320,35 @@ class TestExtensions:
         link = json.dumps({"type": "link", "source": str(source)})
         write_tree(tmp_path, {f"{self.FOLDER}/dev/.gemini-extension-install.json": link})
         assert [root.path for root in find(tmp_path).roots] == [f"{source}/skills"]
+
+
+class TestTrust:
+    """Skills of the scope ``user`` need no approval in a hook, so nothing else may have it."""
+
+    def test_a_plugin_elsewhere_is_not_one_of_the_users(self, tmp_path: Path) -> None:
+        project = write_tree(tmp_path / "project", {"skills/own/SKILL.md": document("own")})
+        home = tmp_path / "home"
+        install(home, "p", installPath=str(project))
+        (root,) = find(home).roots
+        assert (root.path, root.scope) == (str(project / "skills"), "project")
+
+    @for_each("source", ["", ".", "nearby"])
+    def test_a_linked_extension_without_an_absolute_path_is_not_read(
+        self, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder = ".gemini/extensions/e"
+        link = json.dumps({"type": "link", "source": source})
+        home = write_tree(tmp_path / "home", {f"{folder}/.gemini-extension-install.json": link})
+        extension = {"gemini-extension.json": '{"name": "e"}', "skills/a/SKILL.md": document("a")}
+        project = write_tree(tmp_path / "project", extension)
+        write_tree(project / "nearby", extension)
+        monkeypatch.chdir(project)
+        assert find(home, folder=project).roots == ()
+
+    def test_a_variable_with_a_relative_path_is_ignored(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write_tree(tmp_path / "project/.config/goose/skills/a", {"SKILL.md": document("a")})
+        monkeypatch.chdir(tmp_path / "project")
+        environ = {"HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": ".config"}
+        assert places_of(("user",), environ=environ, folder=".").roots == ()

@@ -36,6 +36,8 @@ def extension_roots(environ: Mapping[str, str], folder: str, problems: Problems)
         installation = read_manifest(os.path.join(place, _INSTALLATION), problems)
         if text_of(installation, "type") == "link":  # a folder elsewhere that is being developed
             place = text_of(installation, "source")
+            if not os.path.isabs(place):  # it would be a folder of whatever project one is in
+                continue
         name = text_of(read_manifest(os.path.join(place, _MANIFEST), problems), "name")
         skills = os.path.join(place, "skills")
         if not name or not os.path.isdir(skills):

@@ -286,9 +286,18 @@ def host_roots(
 
 
 def expanded(pattern: str, environ: Mapping[str, str] | None = None) -> str:
-    """Return a pattern with its variable and the home folder put in."""
+    """Return a pattern with its variable and the home folder put in.
+
+    A variable with a relative path is ignored, as the XDG specification requires: it would make a
+    folder of each project one of the user's, whose skills need no approval.
+    """
     variables = os.environ if environ is None else environ
-    path = _VARIABLE.sub(lambda match: variables.get(match[1], "").strip() or match[2], pattern)
+
+    def value(match: re.Match[str]) -> str:
+        path = variables.get(match[1], "").strip()
+        return path if os.path.isabs(path) or path.startswith("~/") else match[2]
+
+    path = _VARIABLE.sub(value, pattern)
     if not path.startswith("~/"):
         return path
     return os.path.join(variables.get("HOME") or os.path.expanduser("~"), path[2:])

@@ -26,6 +26,7 @@ from skillyard.discovery.manifests import (
     text_of,
     texts_of,
 )
+from skillyard.io.paths import is_below
 from skillyard.text import clean_line, name_fault
 
 __all__ = ["MARKETPLACE", "installed_plugins", "marketplace_plugins"]
@@ -75,7 +76,11 @@ def installed_plugins(
                 problems.add("manifest_path", listing, message, "install the plugin again")
                 continue
             entry = _entry(home, marketplace, name)
-            roots.extend(_skill_roots(_Plugin(path, name, scope, entry), problems))
+            # The user's are only what Claude Code keeps: a hook asks for approval of other folders.
+            store = os.path.realpath(os.path.join(home, "plugins"))
+            place = scope if is_below(os.path.realpath(path), store) else "project"
+            plugin = _Plugin(path, name, place, entry)
+            roots.extend(_skill_roots(plugin, problems))
     return roots
 
 
