@@ -352,3 +352,20 @@ class TestTrust:
         monkeypatch.chdir(tmp_path / "project")
         environ = {"HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": ".config"}
         assert places_of(("user",), environ=environ, folder=".").roots == ()
+
+
+@for_each("text", ["./a\0b", "./\ud800"])
+def test_a_text_that_is_no_path_ends_nothing(text: str, tmp_path: Path) -> None:
+    """Half a character and a NUL are refused by the system with other errors than OSError."""
+    market = {"name": "m", "plugins": [{"name": "p", "source": text}]}
+    link = {"type": "link", "source": f"/{text}"}
+    home = write_tree(
+        tmp_path,
+        {
+            ".gemini/extensions/e/.gemini-extension-install.json": json.dumps(link),
+            ".claude/plugins/known_marketplaces.json": json.dumps({"m": {"installLocation": text}}),
+            ".claude-plugin/marketplace.json": json.dumps(market),
+        },
+    )
+    install(home, "tools", installPath=f"/{text}", projectPath=f"/{text}", scope="project")
+    assert "manifest_path" in codes(find(home, "user", "project", "marketplaces"))

@@ -63,6 +63,9 @@ def read_manifest(path: str, problems: Problems) -> dict[str, Any]:
 
 def inner_folder(base: str, relative: str, manifest: str, problems: Problems) -> str | None:
     """Return a folder that a manifest names below ``base``; None, with a report, for another."""
+    if not _can_be_path(relative):
+        problems.add("manifest_path", manifest, f"{relative!a} is no path", "correct the path")
+        return None
     path = os.path.normpath(os.path.join(base, relative))
     if os.path.isabs(relative) or not inside(os.path.realpath(path), os.path.realpath(base)):
         problems.add(
@@ -83,14 +86,22 @@ def inner_folder(base: str, relative: str, manifest: str, problems: Problems) ->
 def text_of(mapping: dict[str, Any], key: str) -> str:
     """Return a text of a manifest; empty for anything else."""
     value = mapping.get(key)
-    return value.strip() if isinstance(value, str) else ""
+    return value.strip() if isinstance(value, str) and _can_be_path(value) else ""
 
 
 def texts_of(mapping: dict[str, Any], key: str) -> list[str]:
     """Return the texts of a list, or one text as a list; empty for anything else."""
     value = mapping.get(key)
     values = value if isinstance(value, list) else [value]
-    return [each for each in values if isinstance(each, str) and each]
+    return [each for each in values if isinstance(each, str) and each and _can_be_path(each)]
+
+
+def _can_be_path(text: str) -> bool:
+    """False for a text with a NUL or half a character: the system refuses it as a path."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def mapping_of(mapping: dict[str, Any], key: str) -> dict[str, Any]:

@@ -193,3 +193,32 @@ def test_an_interrupt_of_the_waiting_thread_waits_for_what_runs(
     stop = threading.Event()
     with pytest.raises(KeyboardInterrupt):
         run_jobs([Job(slow)], 1, stop)
+
+
+def test_an_interrupt_after_a_job_stopped_the_run_waits_for_what_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    interrupts = [KeyboardInterrupt()]
+    answers: list[int] = []
+    stop, release = threading.Event(), threading.Event()
+
+    def broke() -> None:
+        raise BUDGET
+
+    def paid() -> None:
+        stop.wait(30)
+        release.wait(30)
+        answers.append(1)
+
+    def wait(end: threading.Event) -> None:
+        stop.wait(30)
+        if interrupts:
+            raise interrupts.pop()
+        release.set()
+        end.wait()
+
+    monkeypatch.setattr(scheduler, "_wait", wait)
+    result = run_jobs([Job(paid), Job(broke)], 2, stop)
+    assert result is not None
+    assert result.reason == "budget"
+    assert answers == [1]

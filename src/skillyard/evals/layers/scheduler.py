@@ -54,13 +54,16 @@ def _work(queue: _Queue, end: threading.Event) -> None:
 
 def _wait_for_all(ends: Sequence[threading.Event], queue: _Queue, stop: threading.Event) -> None:
     # Not Thread.join: up to Python 3.12 an interrupt inside it marks a running thread as ended.
+    interrupted = False
     for end in ends:
         while not end.is_set():
             try:
                 _wait(end)
             except KeyboardInterrupt:
-                if stop.is_set():  # by the first one
+                # The command line takes the first interrupt itself, and sets ``stop``.
+                if interrupted or (stop.is_set() and not queue.has_failed):
                     raise
+                interrupted = True
                 queue.end()
 
 
@@ -82,6 +85,11 @@ class _Queue:
         self.remaining = len(jobs)
         self.stopped: RunStopped | None = None
         self.failure: BaseException | None = None
+
+    @property
+    def has_failed(self) -> bool:
+        """True when a job stopped the run, by its budget or by an error."""
+        return self.stopped is not None or self.failure is not None
 
     def work(self) -> None:
         while (place := self._next()) is not None:
