@@ -81,12 +81,9 @@ def requests_blocks(needed: RequestsNeeded) -> Iterator[Block]:
     """Draw how many requests a rate needs, and what a model as the router costs."""
     bound = f"{round(100 * needed.bound, 6):g} %"
     rate = f"{round(100 * needed.rate, 6):g} %"
-    is_two_sided = needed.eval_type == "activation"
-    yield line(
-        "Requests of each skill",
-        " that need it, and as many that do not" if is_two_sided else " of a group",
-        ":",
-    )
+    is_two_sided = needed.groups is None
+    whose = "each skill that need it, and as many that do not" if is_two_sided else "each group"
+    yield line(f"Requests of {whose}:")
     yield line(
         Span(_needed(needed.least), "name"),
         f"  for the 95 % interval to lie above {bound} at all, if every request is decided rightly",
@@ -97,19 +94,30 @@ def requests_blocks(needed: RequestsNeeded) -> Iterator[Block]:
         f"  to show 4 times in 5 that a rate of {rate} is above {bound}",
         indent=2,
     )
-    if needed.false_statements is None or needed.calls is None:
+    if needed.false_statements is None or needed.any_false is None or needed.calls is None:
         return
     wrong = f"{100 * needed.false_statements:.1f} %"
-    yield line(f"A skill with a true rate of {bound} shows it in {wrong} of the runs.")
+    yield line(f"A true rate of {bound} is shown as above it in {wrong} of the runs.")
+    if needed.rates > 1:
+        yield line(
+            f"Each rate stands by itself: if all {needed.rates} are {bound}, "
+            f"{100 * needed.any_false:.0f} % of the runs show at least one of them as above it."
+        )
     yield line(
         "One run is enough: more runs of a request are averaged, and count as no further request."
     )
-    yield line(
-        f"{plural(needed.requests or 0, 'request')} of {plural(needed.skills, 'skill')}; hybrid "
-        f"sends none. A model sends {plural(needed.calls, 'call')}, about "
-        f"{needed.input_tokens:,} input tokens with {plural(needed.listed, 'skill')} in the index, "
-        f"at most {needed.max_output_tokens:,} output tokens."
-    )
+    whole = plural(needed.skills, "skill")
+    if needed.groups is not None:
+        whole = plural(needed.groups, "group")
+    cost = f"A model sends {plural(needed.calls, 'call')}"
+    if needed.input_tokens is None or needed.listed is None:
+        cost += "; --listed N, the number of skills in the index, adds their tokens."
+    else:
+        cost += (
+            f", about {needed.input_tokens:,} input tokens with {plural(needed.listed, 'skill')} "
+            f"in the index, and up to {needed.max_output_tokens:,} output tokens."
+        )
+    yield line(f"{plural(needed.requests or 0, 'request')} of {whole}; hybrid sends none. {cost}")
 
 
 def _sizes(skills: Sequence[Mapping[str, Any]]) -> Table:

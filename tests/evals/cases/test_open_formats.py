@@ -360,8 +360,9 @@ def test_a_request_that_should_trigger_and_should_not_is_an_error_with_both_line
     (error,) = (each for each in result.diagnostics if each.severity == "error")
     first, second = (1, 3) if text[0] == "[" else (2, 3)
     assert (error.code, error.path, error.line) == ("case_contradiction", str(path), second)
-    assert error.message == (
-        f"letter should not fire for this request, but at {path}:{first} letter should fire for it"
+    assert error.message.casefold() == (
+        f'letter should not fire for "write a letter", but at {str(path).casefold()}:{first}'
+        " letter should fire for it"
     )
     assert error.hint.startswith("remove the entry that is wrong")
 
@@ -378,8 +379,17 @@ def test_files_contradict_each_other_only_about_one_skill(tmp_path: Path) -> Non
     (error,) = read_activation_cases(places, library()).diagnostics
     assert error.path == str(tmp_path / "a.json")
     assert error.message == (
-        f"letter should fire for this request, but at {path}:1 no skill should fire for it"
+        f'letter should fire for "write it up", but at {path}:1 no skill should fire for it'
     )
+
+
+def test_one_of_several_expected_skills_may_be_the_wrong_one(tmp_path: Path) -> None:
+    line = {"id": "n", "user_prompt": "Write it up", "should_activate": True}
+    either = {**line, "expected_skills": ["letter", "table-repair"]}
+    written(tmp_path, "a.jsonl", json.dumps(either))
+    other = {"query": "write it up", "should_trigger": False}
+    written(tmp_path, "b.json", json.dumps({"skill": "letter", "evals": [other]}))
+    assert read_activation_cases(CasePlaces((str(tmp_path),)), library()).diagnostics == ()
 
 
 def test_a_trigger_that_a_file_has_twice_is_used_once_with_a_warning(tmp_path: Path) -> None:

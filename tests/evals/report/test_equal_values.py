@@ -9,7 +9,8 @@ from skillyard.cli.report_views import report_blocks
 from skillyard.cli.views import bench_table, compare_table
 from skillyard.evals.report import html, markdown
 from skillyard.evals.report.report import build_report
-from skillyard.evals.retrieval.comparison import compare
+from skillyard.evals.report.words import between
+from skillyard.evals.retrieval.comparison import compare, interval_text
 from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer
 from skillyard.evals.retrieval.report import render
 from skillyard.evals.statistics.analysis import analyse_pairs
@@ -62,7 +63,21 @@ def test_the_verdict_names_what_equal_differences_leave_open() -> None:
     assert comparison["word"] == "not enough data"
     assert comparison["ci_method"].endswith("all of them equal, so without a width")
     better = equal_run(1.0)["summary"]["letter"]["verdict"]
-    assert "so there is no interval; others may differ): better" in better
+    assert "every prompt gave the same difference; others may differ): better" in better
+    small = equal_run(0.2)["summary"]["letter"]["verdict"]
+    assert "others may differ): better" in small, "what is possible would contradict the verdict"
+
+
+def test_ends_that_only_round_to_one_figure_are_not_printed_twice() -> None:
+    assert between(0.201, 0.204) == "about +0.20"
+    assert between(0.2, 0.2) == "all equal"
+    assert interval_text(0.41201, 0.41204) == "about 0.412"
+    cases = [
+        case("letter", prompt, 0, ARMS, [("enhanced", 3.001 + prompt / 10_000, 3.0)])
+        for prompt in range(8)
+    ]
+    verdict = analyse_pairs(cases, seed=1)[0]["letter"]["verdict"]
+    assert "(95 % interval about +0.00)" in verdict
 
 
 def test_retrieval_says_it_in_the_terminal_and_on_its_page() -> None:

@@ -78,7 +78,7 @@ def test_a_rate_that_is_hardly_above_the_bound_needs_too_many() -> None:
 
 
 def test_the_cost_is_that_of_every_skill_kind_and_run() -> None:
-    one = requests_needed("confusion", 0.95, 0.8)
+    one = requests_needed("confusion", 0.95, 0.8, listed=1)
     many = requests_needed("activation", 0.95, 0.8, skills=3, runs=2, listed=3)
     assert one.to_show is not None
     assert one.to_show == many.to_show
@@ -91,7 +91,7 @@ def test_the_cost_is_that_of_every_skill_kind_and_run() -> None:
 
 @for_each("figures", [(0.8, 0.8), (0.5, 0.8), (1.1, 0.8), (0.9, 0.0), (float("nan"), 0.5)])
 def test_figures_that_no_run_can_have_are_refused(figures: tuple[float, float]) -> None:
-    with pytest.raises(InvalidInput, match="0 < bound < rate"):
+    with pytest.raises(InvalidInput, match="0 < above < rate"):
         requests_needed("activation", *figures)
     with pytest.raises(InvalidInput, match="between 1 and"):
         requests_needed("activation", 0.9, 0.8, skills=0)
@@ -104,5 +104,38 @@ def test_the_command_plans_rates(capsys: pytest.CaptureFixture[str]) -> None:
     to_show = requests_for_rate(0.95, 0.8)
     assert f"{to_show}  to show 4 times in 5 that a rate of 95 % is above 80 %" in text
     assert "hybrid sends none" in text
+    assert main(["eval", "plan", "--layer", "confusion", "--groups", "24"]) == 0
+    assert "if all 24 are 80 %, 50 % of the runs show at least one" in capsys.readouterr().out
     assert main(["eval", "plan", "--layer", "activation", "--rate", "0.7"]) == 2
-    assert "0 < bound < rate" in capsys.readouterr().err
+    assert "--above 0.8 and --rate 0.7" in capsys.readouterr().err
+
+
+@for_each(
+    "given",
+    [
+        ("--layer", "confusion", "--skills", "3"),
+        ("--layer", "activation", "--effect", "1"),
+        ("--listed", "40"),
+        ("--layer", "activation", "--runs", "0"),
+    ],
+)
+def test_an_option_without_effect_is_refused(
+    given: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["eval", "plan", *given]) == 2
+    assert given[-2] in capsys.readouterr().err
+
+
+def test_rates_that_stand_by_themselves_are_false_together_as_often_as_stated() -> None:
+    needed = requests_needed("confusion", 0.95, 0.8, groups=24)
+    assert needed.to_show is not None
+    assert needed.any_false is not None
+    rng = random.Random(7)
+    wrong = sum(
+        any(
+            wilson(sum(rng.random() < 0.8 for _ in range(needed.to_show)), needed.to_show)[0] > 0.8
+            for _ in range(24)
+        )
+        for _ in range(600)
+    )
+    assert wrong / 600 == pytest.approx(needed.any_false, abs=0.06)

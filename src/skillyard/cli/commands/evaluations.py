@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -217,51 +218,57 @@ def add_eval_plan_command(commands: Commands) -> None:
         "--rate",
         metavar="SHARE",
         type=number,
-        default=0.95,
         help="with --layer: the share of requests that are decided rightly (default: 0.95)",
     )
     parser.add_argument(
         "--above",
         metavar="SHARE",
         type=number,
-        default=0.8,
         help="with --layer: show that the rate is above this share (default: 0.8)",
     )
     parser.add_argument(
         "--listed",
         metavar="N",
         type=whole_number,
-        help="with --layer: skills in the index of the router (default: --skills)",
+        help="with --layer: skills in the index of the router, for the tokens of a model",
+    )
+    parser.add_argument(
+        "--groups",
+        metavar="N",
+        type=whole_number,
+        help="with --layer confusion: groups of similar skills (default: 1)",
     )
     add_runs(parser)
     parser.add_argument(
         "--effect",
         metavar="POINTS",
         type=number,
-        default=0.5,
         help="the difference to find, on the judge's scale of 1 to 5 (default: 0.5)",
     )
     parser.add_argument(
         "--skills",
         metavar="N",
         type=whole_number,
-        default=1,
         help="skills that are evaluated together (default: 1)",
     )
     parser.add_argument(
         "--spread",
         metavar="POINTS",
         type=number,
-        default=1.0,
         help="standard deviation of the difference between prompts (default: 1)",
     )
     parser.add_argument(
         "--margin",
         metavar="POINTS",
         type=number,
-        default=0.3,
         help="conditions that differ by less are equivalent (default: 0.3)",
     )
+
+
+_RATE, _ABOVE, _EFFECT = 0.95, 0.8, 0.5
+"""Defaults of ``eval plan``."""
+_VERDICT_OPTIONS = ("skills", "effect", "spread", "margin")
+_RATE_OPTIONS = ("rate", "above", "runs", "listed")
 
 
 def plan(args: Namespace, console: Console) -> int:
@@ -271,17 +278,33 @@ def plan(args: Namespace, console: Console) -> int:
     from skillyard.evals.statistics.power import prompts_needed
 
     if args.layer is not None:
-        figures = {"skills": args.skills, "runs": args.runs or 1, "listed": args.listed}
-        console.show(requests_needed(args.layer, args.rate, args.above, **figures), requests_blocks)
+        own = "groups" if args.layer == "confusion" else "skills"
+        given = _given(args, (*_RATE_OPTIONS, own))
+        rate, above = given.pop("rate", _RATE), given.pop("above", _ABOVE)
+        console.show(requests_needed(args.layer, rate, above, **given), requests_blocks)
         return 0
-    if args.effect > _LARGEST_EFFECT:
+    given = _given(args, _VERDICT_OPTIONS)
+    effect = given.pop("effect", _EFFECT)
+    if effect > _LARGEST_EFFECT:
         raise InvalidInput(
-            f"--effect {args.effect:g}: on a scale of 1 to 5 no difference is larger than"
+            f"--effect {effect:g}: on a scale of 1 to 5 no difference is larger than"
             f" {_LARGEST_EFFECT}"
         )
-    needed = prompts_needed(args.effect, skills=args.skills, spread=args.spread, margin=args.margin)
-    console.show(needed, prompts_blocks)
+    console.show(prompts_needed(effect, **given), prompts_blocks)
     return 0
+
+
+def _given(args: Namespace, allowed: Sequence[str]) -> dict[str, Any]:
+    """Return the options of a plan that were given. Raises InvalidInput for one without effect."""
+    given = {}
+    for name in dict.fromkeys((*_VERDICT_OPTIONS, *_RATE_OPTIONS, "groups")):
+        value = getattr(args, name)
+        if value is not None and name not in allowed:
+            plan = f"with --layer {args.layer}" if args.layer else "without --layer"
+            raise InvalidInput(f"--{name} has no effect {plan}; leave it out")
+        if value is not None:
+            given[name] = value
+    return given
 
 
 def add_eval_group(commands: Commands) -> None:

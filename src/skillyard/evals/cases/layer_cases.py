@@ -158,21 +158,25 @@ def _distinct(cases: Sequence[ActivationCase], notes: Notes) -> list[ActivationC
 
 
 def _note_contradictions(cases: Iterable[ActivationCase], notes: Notes) -> None:
-    """Note each request that should fire a skill by one case, and by another should not."""
+    """Note each request that should fire a skill by one case, and by another should not.
+
+    Of several skills any one may fire, so that one of them should not is no contradiction.
+    """
     fires: dict[tuple[str, str | None], ActivationCase] = {}
     silent: dict[tuple[str, str | None], ActivationCase] = {}
     for case in cases:
         own, others = (fires, silent) if case.should_activate else (silent, fires)
         # None stands for every skill: a negative case that is about no skill in particular.
-        names = (*case.expected_skills, None) if case.should_activate else (case.about,)
+        only = case.expected_skills if len(case.expected_skills) == 1 else ()
+        names = (*only, None) if case.should_activate else (case.about,)
         keys = [(prompt_key(case.user_prompt), name) for name in names]
         opposite = next((others[key] for key in keys if key in others), None)
         if opposite is not None:
             notes.of_file(case.path).error(
                 "case_contradiction",
                 case.line,
-                f"{_claim(case)} for this request, but at {_place(opposite)} "
-                f"{_claim(opposite)} for it",
+                f'{_claim(case)} for "{quote(case.user_prompt)}", but at '
+                f"{_place(opposite)} {_claim(opposite)} for it",
                 "remove the entry that is wrong: with both, the request would count as each",
                 case.user_prompt,
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from difflib import get_close_matches
@@ -52,8 +53,8 @@ def quote(name: str) -> str:
 
 
 def prompt_key(prompt: str) -> str:
-    """Return what two requests have in common that are the same but for case and white space."""
-    return " ".join(prompt.casefold().split())
+    """Return what two requests have in common that are the same but for case, width and space."""
+    return " ".join(unicodedata.normalize("NFKC", prompt).casefold().split())
 
 
 class Notes:

@@ -314,7 +314,9 @@ def _check_difference(entity: Json) -> Estimate | None:
             entity.at("pass_rate_differences", name), ("mean", "low", "high"), signed
         )
         if difference.value is not None:
-            return difference._replace(text=f"{difference.text} pass rate")
+            prompts = entity.at("pass_rate_differences", name).count("prompts") or 0
+            equal = ALL_EQUAL if prompts > 1 and difference.low is None else difference.interval
+            return difference._replace(text=f"{difference.text} pass rate", interval=equal)
     return None
 
 

@@ -134,10 +134,16 @@ def chance(p: float | None) -> str:
 def between(
     low: float | None, high: float | None, format_number: Callable[[float | None], str] = signed
 ) -> str:
-    """Return ``+0.20 to +1.04``; empty where either end is unknown, ALL_EQUAL without a width."""
+    """Return ``+0.20 to +1.04``; empty where either end is unknown, ALL_EQUAL without a width.
+
+    Ends that only round to the same figure are ``about +0.20``.
+    """
     if low is None or high is None:
         return ""
-    return ALL_EQUAL if low == high else f"{format_number(low)} to {format_number(high)}"
+    if low == high:
+        return ALL_EQUAL
+    first, last = format_number(low), format_number(high)
+    return f"about {first}" if first == last else f"{first} to {last}"
 
 
 def within(interval: str) -> str:

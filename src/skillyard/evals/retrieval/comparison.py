@@ -80,7 +80,8 @@ def interval_text(low: float, high: float, digits: int = 3, *, signed: bool = Fa
     if low == high:
         return "none: all queries are equal, others may differ"
     form = f"{'+' if signed else ''}.{digits}f"
-    return f"{low:{form}} – {high:{form}}"
+    first, last = f"{low:{form}}", f"{high:{form}}"
+    return f"about {first}" if first == last else f"{first} – {last}"
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -17,6 +17,7 @@ from skillyard.evals.statistics.power import (
 )
 from skillyard.evals.statistics.subset_means import subset_means
 from skillyard.evals.statistics.verdicts import (
+    BETTER,
     EQUIVALENT,
     NOT_ENOUGH,
     WORSE,
@@ -296,11 +297,12 @@ def _effect(headline: Comparison) -> str:
 def _all_equal(headline: Comparison, unit: str) -> str:
     """Return what equal differences show, in words: an interval of width 0 says less than it seems.
 
-    The bounded interval allows for units unlike these; without it there is no bound.
+    The bounded interval allows for units unlike these. It decides between equivalent and not enough
+    data, so it is given with these words, and not with better and worse.
     """
     text = f"every {unit} gave the same difference"
-    if headline.bounded is None:
-        return f"{text}, so there is no interval; others may differ"
+    if headline.bounded is None or headline.word in (BETTER, WORSE):
+        return f"{text}; others may differ"
     low, high = headline.bounded
     return f"{text}; with others, {low:+.2f} to {high:+.2f} is still possible"
 
@@ -312,7 +314,9 @@ def _interval(headline: Comparison, unit: str) -> str:
     if low == high:
         return f" ({_all_equal(headline, unit)})"
     together = f", corrected for {_tests(headline)}" if headline.tests > 1 else ""
-    return f" (95 % interval {low:+.2f} to {high:+.2f}{together})"
+    first, last = f"{low:+.2f}", f"{high:+.2f}"
+    ends = f"about {first}" if first == last else f"{first} to {last}"
+    return f" (95 % interval {ends}{together})"
 
 
 def _conclusion(headline: Comparison, unit: str) -> str:

@@ -31,13 +31,15 @@ MANY_TERMS = 10
 _LEAD = "Use for requests about "
 _SENTENCE = re.compile(rf"{_LEAD}([^.]+)\.$")
 """A sentence that an earlier proposal added."""
-_CLAUSE = re.compile(r"[^.;,]+[.;,]*\s*")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\b[a-z]\.[a-z]\.) (?![a-z])")
+_CLAUSE = re.compile(r"(?:[^.;,]|\.(?=\S)|(?<=\b[a-z]\.[a-z])\.)+[.;,]*\s*")
 _WHEN = re.compile(
-    r"(?:also |only )?"
-    r"(?:use[ds]?|invoked?|activated?|triggers?|triggered|apply|applies|loads?|runs?)"
-    r"(?: this| it| the)?(?: skill)? "
+    r"(?:also |only )?use[ds]?(?: this| it| the)?(?: skill)? "
     r"(?:when|whenever|for|if|before|after|while|to|on|only|as|in|also|proactively|by|with)\b"
-    r"|(?:when|whenever|if|only|not|never|does not|do not|don't)\b"
+    r"|(?:also |only )?(?:invoked?|activated?|triggers?|triggered|apply|applies|loads?|runs?)"
+    r"(?: this| it| the)?(?: skill)? (?:when|whenever|if|before|after|only when|proactively)\b"
+    r"|(?:when|whenever|if|only (?:when|if|for)|not (?:for|to|when|a))\b"
+    r"|(?:never|does not|do not|don't)\b"
     r"|(?:keywords|triggers?|trigger words|trigger phrases) ?:",
     re.IGNORECASE,
 )
@@ -142,7 +144,8 @@ def statement_of(description: str) -> str:
 
 
 def _sentences(description: str) -> list[str]:
-    return re.split(r"(?<=[.!?]) ", " ".join(description.split()))
+    """Return the sentences; none ends in ``e.g.``, or before a small letter."""
+    return _SENTENCE_END.split(" ".join(description.split()))
 
 
 def _without_clauses(description: str, terms: Sequence[str]) -> tuple[str, tuple[str, ...]]:
@@ -162,8 +165,9 @@ def _without_clauses(description: str, terms: Sequence[str]) -> tuple[str, tuple
         ]
         removed |= {stems[stem] for hit in hits for stem in hit}
         rest = [clause for clause, hit in zip(clauses, hits, strict=True) if not hit]
-        text = sentence if len(rest) == len(clauses) else "".join(rest).strip(" ,;")
-        if text:
+        if len(rest) == len(clauses):
+            sentences.append(sentence)
+        elif text := "".join(rest).strip(" ,;"):
             end = "" if text[-1] in ".!?" else "."
             sentences.append(f"{text[0].upper()}{text[1:]}{end}")
     if not sentences or not removed:
