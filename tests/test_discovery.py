@@ -211,6 +211,31 @@ class TestLinks:
         (root / "gone").symlink_to("nowhere", target_is_directory=True)
         assert codes(look(root)) == ["link_broken"]
 
+    @for_each(
+        ("file", "text", "found"),
+        [
+            (".agents/skills/x", "../../.claude/skills/x", ["link_as_text"]),
+            (".agents/skills", "../.claude/skills", ["link_as_text"]),
+            ("skills/x", "packages/my skills/x", ["link_as_text"]),
+            ("skills/README", "see docs/x\nand docs/y\n", []),
+            ("skills/LICENSE", "../" * 400 + "x", []),
+            ("skills/a.txt", "../x", []),
+            ("notes/x", "../x", []),
+        ],
+    )
+    def test_a_link_that_was_checked_out_as_a_text_file_is_an_error(
+        self, file: str, text: str, found: list[str], tmp_path: Path
+    ) -> None:
+        root = tree(tmp_path / "p", ["a/SKILL.md", file])
+        (root / file).write_text(text)
+        assert codes(look(root)) == found
+        assert all(each.severity == "error" for each in look(root).diagnostics)
+
+    def test_a_pipe_among_skills_is_not_read(self, tmp_path: Path) -> None:
+        root = tree(tmp_path / "p", ["skills/a/SKILL.md"])
+        os.mkfifo(root / "skills" / "x")
+        assert codes(look(root)) == []
+
     def test_links_that_lead_to_themselves_are_reported_as_loops(self, tmp_path: Path) -> None:
         root = tree(tmp_path / "p", ["a/SKILL.md"])
         (root / "self").symlink_to("self", target_is_directory=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Collection
 from typing import NamedTuple
 
 from skillyard.discovery.layout import SKILL_FILE
+from skillyard.io.folders import Folder
 from skillyard.skill import Reference
 
 __all__ = [
@@ -17,10 +19,17 @@ __all__ = [
     "is_loop",
     "join",
     "kind_of",
+    "link_as_text",
+    "may_be_link",
     "maybe_folder",
     "references_beside",
     "resolved",
 ]
+
+
+_LONGEST_LINK = 1_024
+_LINK = re.compile(rb"(?:[\w.@+-][\w.@+ -]*/)+[\w.@+-][\w.@+ -]*")
+"""A relative path of plain names, in one line."""
 
 
 def maybe_folder(entry: os.DirEntry[str]) -> bool:
@@ -74,6 +83,27 @@ def is_loop(path: str) -> bool:
     except OSError as error:
         return error.errno == errno.ELOOP
     return False
+
+
+def may_be_link(folder: str, name: str) -> bool:
+    """True for a file where a folder of a skill, or of all skills, is expected."""
+    return "." not in name and (folder == "skills" or (name == "skills" and folder[:1] == "."))
+
+
+def link_as_text(folder: Folder, name: str) -> str:
+    """Return the path that a file consists of, else an empty text.
+
+    Git writes a link as such a file where it may not create links (``core.symlinks=false``, the
+    default on Windows). Raises OSError.
+    """
+    descriptor = folder.file(name)
+    try:
+        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        content = os.read(descriptor, _LONGEST_LINK + 1) if is_file else b""
+    finally:
+        os.close(descriptor)
+    is_path = len(content) <= _LONGEST_LINK and _LINK.fullmatch(content)
+    return content.decode() if is_path else ""
 
 
 def references_beside(

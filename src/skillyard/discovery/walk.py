@@ -23,6 +23,8 @@ from skillyard.discovery.entries import (
     is_loop,
     join,
     kind_of,
+    link_as_text,
+    may_be_link,
     maybe_folder,
     references_beside,
     resolved,
@@ -293,8 +295,24 @@ class Walk:
             references = references_beside(files, reference_folders, skill_file.name)
             self._skill(place, name, skill_file, references)
         self._single_files(place, files, skill_file)
+        for file in files:
+            if may_be_link(name, file):
+                self._link_as_text(place, opened, file)
         in_skill = place.inside_skill or skill_file is not None
         return self._children(place, name, folders, in_skill, skill_file is not None)
+
+    def _link_as_text(self, place: _Place, opened: Folder, name: str) -> None:
+        self.is_plain = False  # a file that changes does not change its folder
+        target = link_as_text(opened, name)
+        if target:
+            self._warn(
+                join(place.path, name),
+                "link_as_text",
+                f"a link to {target} that was written as a text file",
+                "say `git config core.symlinks true` and check the file out again, or copy the"
+                " folder that it names",
+                "error",
+            )
 
     def _reference_folders(
         self, place: _Place, opened: Folder, folders: list[os.DirEntry[str]]

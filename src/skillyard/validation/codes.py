@@ -109,6 +109,11 @@ _OF_READING = {
         _READING,
         "check that it exists, is a plain file and may be read",
     ),
+    "link_as_text": (
+        "A link was checked out as a text file, so the skill behind it is missing",
+        _SCAN,
+        "say `git config core.symlinks true` and check the file out again, or copy the folder",
+    ),
     "link_broken": ("A link leads nowhere", _SCAN, "remove it"),
     "link_loop": ("A link leads to a folder that it lies in", _SCAN, "remove it"),
     "link_outside": (

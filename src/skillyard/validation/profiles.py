@@ -85,6 +85,7 @@ index_stray_file          I I I
 io_error                  E E E
 license_not_string        W E -
 line_ends_crlf            - I -
+link_as_text              E E E
 link_broken               W W W
 link_loop                 W W W
 link_outside              W W W
