@@ -135,6 +135,8 @@ def test_four_hundred_squats_of_twenty_names_by_eight_rules_are_all_said() -> No
         ("Agent Browser", "agent-browser"),
         ("libraries", "library"),
         ("docker", "bocker"),
+        ("clawhub-6yr3b", "clawhub"),
+        ("claw-hub_a1b2", "clawhub"),
     ],
 )
 def test_known_tricks_are_said(name: str, known: str) -> None:
@@ -147,6 +149,9 @@ def test_known_tricks_are_said(name: str, known: str) -> None:
         ("pdf", "pdf"),
         ("pdf-tools", "pdf"),
         ("claw", "clawhub"),
+        ("clawhub-sha256", "clawhub"),
+        ("clawhub-v2", "clawhub"),
+        ("clawhub-3d-tools", "clawhub"),
         ("java", "javascript"),
         ("code-preview-x", "code-review"),
         ("", "a"),
