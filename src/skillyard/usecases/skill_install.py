@@ -34,9 +34,9 @@ from skillyard.remote.install.verdict import check_accept, scan_package
 from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.search.content import read_package
 from skillyard.remote.sources.github import is_repository
+from skillyard.remote.sources.host_tokens import host_of
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.settings import Settings, load_settings
-from skillyard.remote.sources.transport import Host
 from skillyard.scanning import Finding
 from skillyard.shapes import remote as shapes
 from skillyard.shapes.encoder import encode, from_attributes
@@ -413,7 +413,8 @@ async def _on_site(search: SearchService, query: _Target) -> FoundSkill:
 
     url = query.site
     if url not in search.settings.sites:
-        search.transport.add_host(f"site:{url}", Host(url, named_by_user=False))
+        host = host_of(url, search.settings.host_tokens, named_by_user=False)
+        search.transport.add_host(f"site:{url}", host)
     source = WellKnown(search.transport, [url])
     listed = await source.listed(url)
     names = [hit.name for hit in listed]

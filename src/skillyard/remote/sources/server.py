@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from skillyard.remote.sources.bodies import json_of
+from skillyard.remote.sources.host_tokens import host_of
 from skillyard.remote.sources.paths import checked_files
 from skillyard.remote.sources.protocol import CacheKey, Hit, Package, Source, SourceFailed
 from skillyard.remote.sources.skills_sh import installs_of
@@ -125,7 +126,7 @@ def _text(value: Any) -> str:
 
 def hosts(settings: Settings) -> dict[str, Host]:
     """Return the servers of the settings."""
-    return {f"server:{url}": Host(url.rstrip("/")) for url in settings.servers}
+    return {f"server:{url}": host_of(url, settings.host_tokens) for url in settings.servers}
 
 
 def build(settings: Settings, transport: Transport) -> list[Source]:

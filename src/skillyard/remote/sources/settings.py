@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.io.user_folders import config_folder
+from skillyard.remote.sources.host_tokens import host_tokens
 from skillyard.remote.sources.registry import BUILT_IN
 
 __all__ = ["Settings", "config_path", "load_settings"]
@@ -49,11 +50,14 @@ class Settings(NamedTuple):
     cache_bytes: int = 256 * 1024 * 1024
     cache_days: float = 30.0
     offline: bool = False
+    host_tokens: Mapping[str, str] = {}
+    """Tokens of other hosts, by variable (``host_tokens.py``)."""
 
     @property
     def tokens(self) -> tuple[str, ...]:
         """Every token, to be removed from logs and messages."""
-        return tuple(getattr(self, name) for name in self._fields if name.endswith("_token"))
+        named = (getattr(self, name) for name in self._fields if name.endswith("_token"))
+        return (*named, *self.host_tokens.values())
 
 
 _KEYS: Mapping[tuple[str, ...], tuple[str, type | tuple[type, ...]]] = {
@@ -118,6 +122,7 @@ def load_settings(
         if environment.get(name):
             changes["github_token"] = environment[name].strip()
             break
+    changes["host_tokens"] = host_tokens(environment)
     return _checked(Settings(**changes), path)
 
 

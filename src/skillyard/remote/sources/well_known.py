@@ -11,6 +11,7 @@ from urllib.parse import urljoin, urlsplit
 
 from skillyard.io.sha256 import sha256
 from skillyard.remote.sources.bodies import json_of
+from skillyard.remote.sources.host_tokens import host_of
 from skillyard.remote.sources.paths import checked_files, is_inside
 from skillyard.remote.sources.protocol import CacheKey, Hit, Hits, Package, Source, SourceFailed
 from skillyard.remote.sources.transport import Check, Host, Reply, Transport, origin_of
@@ -237,7 +238,7 @@ def _unpacked(hit: Hit, data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
 
 def hosts(settings: Settings) -> dict[str, Host]:
     """Return the sites of the settings."""
-    return {f"site:{url}": Host(url.rstrip("/")) for url in settings.sites}
+    return {f"site:{url}": host_of(url, settings.host_tokens) for url in settings.sites}
 
 
 def build(settings: Settings, transport: Transport) -> list[Source]:

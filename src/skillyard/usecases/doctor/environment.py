@@ -12,6 +12,7 @@ from skillyard.embedding.protocol import embedder_names
 from skillyard.errors import EmbedderFailed, InvalidInput, SkillError, SkillyardError
 from skillyard.ranking.registry import SCORER_VARIABLE, default_scorer
 from skillyard.remote.sources import settings
+from skillyard.remote.sources.host_tokens import PREFIX
 from skillyard.remote.sources.settings import GITHUB_TOKENS, Settings, config_path, load_settings
 from skillyard.usecases.doctor.finding import ERROR, INFO, OK, WARNING, Finding
 from skillyard.usecases.doctor.installation import missing_of, reinstall_command
@@ -40,12 +41,13 @@ _LINE = re.compile(r"\(at line (\d+)")
 
 def environment(request: Request) -> Iterator[Finding]:
     """Check the variables, the settings file, the GitHub token and the embedder."""
-    names = sorted(name for name in VARIABLES if os.environ.get(name))
+    known = {*VARIABLES, *(name for name in os.environ if name.startswith(PREFIX))}
+    names = sorted(name for name in known if os.environ.get(name))
     listed = ", ".join(names)
     message = f"set for skillyard: {listed}" if names else "no variable of skillyard is set"
     yield Finding("environment", OK, message, details={"set": names})
     for name in sorted(os.environ):
-        if name.startswith("SKILLYARD_") and name not in VARIABLES:
+        if name.startswith("SKILLYARD_") and name not in known:
             yield _unknown(name)
     yield from _settings()
     yield _scorer()
