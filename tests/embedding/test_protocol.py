@@ -13,7 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.embedding import protocol
-from skillyard.embedding.protocol import embed_checked, embedder_names, resolve_embedder, unit_bytes
+from skillyard.embedding.protocol import (
+    embed_checked,
+    embed_in_one_thread,
+    embedder_names,
+    resolve_embedder,
+    unit_bytes,
+)
 from skillyard.errors import EmbedderFailed, InvalidInput, SkillyardError, UnknownName
 from skillyard.ranking.registry import resolve
 from tests.embedding.letters import Letters
@@ -151,3 +157,26 @@ def test_a_vector_of_no_numbers_is_refused(values: list[float]) -> None:
 def test_the_group_is_the_documented_one() -> None:
     assert protocol.ENTRY_POINT_GROUP == "skillyard.embedders"
     assert issubclass(EmbedderFailed, SkillyardError)
+
+
+class ReadOnly(Letters):
+    """Letters whose number of threads cannot be set."""
+
+    @property
+    def threads(self) -> int:  # type: ignore[override]
+        return 8
+
+
+def test_only_a_number_of_threads_that_can_be_set_is_set() -> None:
+    read_only = ReadOnly()
+    embed_in_one_thread(read_only)
+    assert read_only.threads == 8
+    for before, after in ((None, 1), (4, 1), (1, 1), ("main", "main")):
+        letters = Letters()
+        letters.threads = before  # type: ignore[assignment]
+        embed_in_one_thread(letters)
+        assert letters.threads == after
+    bare = Letters()
+    embed_in_one_thread(bare)
+    assert not hasattr(bare, "threads")
+    embed_in_one_thread(None)

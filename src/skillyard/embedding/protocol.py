@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from math import isfinite, sqrt
@@ -195,10 +196,13 @@ def order_of(embedder: Embedder) -> EmbedderOrder | None:
 def embed_in_one_thread(embedder: Embedder | None) -> None:
     """Let an embedder with an attribute ``threads`` use one, for work in the background.
 
-    The other cores are then left to requests and to other programs.
+    The other cores are then left to requests and to other programs. An attribute that means
+    something else, or that cannot be set, stays as it is.
     """
-    if embedder is not None and hasattr(embedder, "threads"):
-        embedder.threads = 1
+    threads = getattr(embedder, "threads", ())
+    if threads is None or (isinstance(threads, int) and threads > 1):
+        with suppress(AttributeError, TypeError, ValueError):
+            embedder.threads = 1  # type: ignore[union-attr]
 
 
 def _are_numbers(values: object, number: int) -> bool:
