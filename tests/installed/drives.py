@@ -43,6 +43,7 @@ DRIVES = (
     Drive(f"inject is this terraform plan safe to apply {ROOT}", "[skill:terraform-plan-review]"),
     Drive("log show log.jsonl", "csv-cleaning"),
     Drive(f"log replay log.jsonl {ROOT}", ""),
+    Drive(f"usage --log log.jsonl --html usage.html {ROOT}", "csv-cleaning"),
     Drive(f"bench run {ROOT} --queries q.jsonl --out run.json", ""),
     Drive("bench score --run run.json --queries q.jsonl", "NDCG@10"),
     Drive("bench compare run.json run.json --queries q.jsonl", "ndcg@10"),

@@ -1,18 +1,21 @@
-"""Reads the last entries of a log."""
+"""Reads the entries of a log, from its start or the last ones."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from skillyard.errors import InvalidInput
-from skillyard.io.files import read_last_lines
+from skillyard.io.files import iter_last_lines
 from skillyard.shapes.logs import LogTail
 
-__all__ = ["read_log"]
+__all__ = ["iter_entries", "read_log"]
 
 MAX_BYTES_READ = 64 * 1024 * 1024
 """Bytes that are read from the end of one file."""
+MAX_LINE_BYTES = 1024 * 1024
+"""A longer line is not an entry: the text of a request is cut at 32,768 characters."""
 SCHEMAS = ("skillyard.decision/", "skillyard.hook-event/")
 
 
@@ -23,27 +26,32 @@ def read_log(path: str, limit: int) -> LogTail:
     """
     entries: list[dict[str, Any]] = []
     unreadable = total = 0
-    for file in (f"{path}.1", path):
-        for line in _lines(file, optional=file != path):
-            record = _entry(line)
-            if record is None:
-                unreadable += 1
-                continue
-            total += 1
-            entries.append(record)
-            if len(entries) > 2 * limit + 1_000:
-                del entries[: len(entries) - limit]
+    for record in iter_entries(path):
+        if record is None:
+            unreadable += 1
+            continue
+        total += 1
+        entries.append(record)
+        if len(entries) > 2 * limit + 1_000:
+            del entries[: len(entries) - limit]
     last = tuple(entries[len(entries) - min(limit, len(entries)) :])
     return LogTail(log=path, entries=last, total=total, unreadable=unreadable)
 
 
-def _lines(path: str, *, optional: bool) -> list[bytes]:
-    try:
-        return read_last_lines(path, MAX_BYTES_READ)
-    except OSError as error:
-        if optional:
-            return []
-        raise InvalidInput(f"cannot read {path}: {error.strerror}; check the path") from None
+def iter_entries(path: str) -> Iterator[dict[str, Any] | None]:
+    """Yield the entries of ``FILE.1``, then those of ``FILE``; None for a line that is not one.
+
+    The fields of an entry are not checked, and only one line is in memory. Raises InvalidInput
+    when ``FILE`` does not exist or cannot be read.
+    """
+    for file in (f"{path}.1", path):
+        try:
+            for line in iter_last_lines(file, MAX_BYTES_READ, max_line_bytes=MAX_LINE_BYTES):
+                yield _entry(line)
+        except OSError as error:
+            if file == path:
+                why = error.strerror or type(error).__name__
+                raise InvalidInput(f"cannot read {path}: {why}; check the path") from None
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:

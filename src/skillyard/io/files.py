@@ -7,7 +7,8 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import IO
 
 __all__ = [
     "append",
@@ -17,6 +18,7 @@ __all__ = [
     "is_link",
     "is_open_for_writing",
     "is_private",
+    "iter_last_lines",
     "open_to_append",
     "open_to_read",
     "read_last_lines",
@@ -114,12 +116,43 @@ def append(descriptor: int, path: str, data: bytes) -> None:
 
 def read_last_lines(path: str, max_bytes: int) -> list[bytes]:
     """Return the lines in the last ``max_bytes`` of a file, blank ones left out. Raises OSError."""
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > max_bytes:
-            file.seek(size - max_bytes)
-            file.readline()  # the rest of a line
-        return [line for line in file.read(max_bytes).split(b"\n") if line.strip()]
+    return list(iter_last_lines(path, max_bytes))
+
+
+def iter_last_lines(path: str, max_bytes: int, *, max_line_bytes: int = 1 << 30) -> Iterator[bytes]:
+    """Yield the lines in the last ``max_bytes`` of a regular file, blank ones left out.
+
+    A longer line than ``max_line_bytes`` is cut there. At most one line is in memory. Raises
+    OSError, also for a pipe or a device, which could keep the reader waiting.
+    """
+    with open(open_to_read(path, follow=True), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", path)
+        left = min(status.st_size, max_bytes)
+        if status.st_size > max_bytes:
+            file.seek(status.st_size - max_bytes)
+            left -= _skip_line(file, left)
+        while left > 0:
+            line = file.readline(min(left, max_line_bytes))
+            if not line:
+                return
+            left -= len(line)
+            if not line.endswith(b"\n"):
+                left -= _skip_line(file, left)
+            if line.strip():
+                yield line.rstrip(b"\n")
+
+
+def _skip_line(file: IO[bytes], limit: int) -> int:
+    """Read to the end of the line, in pieces; return the number of bytes read."""
+    read = 0
+    while read < limit:
+        piece = file.readline(min(limit - read, 1 << 16))
+        read += len(piece)
+        if not piece or piece.endswith(b"\n"):
+            break
+    return read
 
 
 def replace_file(source: str, target: str) -> None:

@@ -25,6 +25,7 @@ MODULES = {
     "hook": "hooks",
     "trust": "trust",
     "log": "logs",
+    "usage": "usage",
     "cache": "cache",
     "bench": "benchmarks",
     "eval": "evaluations",

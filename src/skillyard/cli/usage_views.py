@@ -1,0 +1,136 @@
+"""The tables of ``usage``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from skillyard.cli.blocks import Block, Column, Span, Table, line
+from skillyard.text import plural, shorten
+
+if TYPE_CHECKING:
+    from skillyard.shapes.usage import RequestGroup, Usage
+
+__all__ = ["usage_blocks"]
+
+_REQUEST_CHARS = 200
+
+
+def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
+    """Draw the counts, at most ``limit`` rows of each table."""
+    from skillyard.usecases.usage_words import period, unused_sentence
+
+    yield line(Span(period(usage), "head"))
+    if not usage.decisions:
+        return
+    yield line(
+        f"{usage.fired:,} selected a skill, {usage.abstained:,} none.",
+        Span(f"  About {usage.cost:,} tokens of instructions.", "dim"),
+    )
+    yield from _skills(usage, limit)
+    yield from _groups(usage, limit)
+    yield from _conflicts(usage, limit)
+    yield line()
+    yield line(Span("Did not fire", "head"))
+    yield line(unused_sentence(usage))
+    unused = [each for each in usage.unused if not each.hidden]
+    if unused:
+        rows = [
+            (each.name, f"{each.decisions:,}", f"below {each.high:.1%}") for each in unused[:limit]
+        ]
+        columns = (
+            Column("skill", "name", wide=True),
+            Column("decisions", right=True),
+            Column("share (95 %)", right=True),
+        )
+        yield Table(columns, rows)
+        yield from _more(unused, limit)
+    if usage.events:
+        events = ", ".join(f"{name} {number:,}" for name, number in usage.events.items())
+        yield line()
+        yield line("Events of the prompt hook: ", events)
+    if usage.unreadable:
+        yield line(Span(f"{plural(usage.unreadable, 'line')} cannot be read", "medium"))
+    if usage.left_out:
+        counted = f"{usage.left_out:,} of the entries were counted in part: the log has too many"
+        yield line(Span(f"{counted} different skills, pairs or requests", "medium"))
+
+
+def _skills(usage: Usage, limit: int) -> Iterator[Block]:
+    if not usage.skills:
+        return
+    yield line()
+    yield line(Span("Fired, and nearly fired", "head"))
+    rows = [
+        (
+            each.name,
+            f"{each.fired:,}",
+            f"{each.low:.0%} to {each.high:.0%}",
+            f"{each.near:,}" if each.near else "",
+            "" if each.margin is None else f"{each.margin:.0%}",
+            "" if each.cost is None else f"{each.cost:,}",
+            (each.last or "")[:10],
+        )
+        for each in usage.skills[:limit]
+    ]
+    columns = (
+        Column("skill", "name", wide=True),
+        Column("fired", right=True),
+        Column("share (95 %)", right=True, drop=1),
+        Column("nearly", right=True),
+        Column("short by", right=True, drop=3),
+        Column("tokens", right=True, drop=2),
+        Column("last", "dim", drop=4),
+    )
+    yield Table(columns, rows)
+    yield from _more(usage.skills, limit)
+
+
+def _groups(usage: Usage, limit: int) -> Iterator[Block]:
+    from skillyard.usecases.usage_words import abstention_remark
+
+    remark = abstention_remark(usage)
+    if not usage.groups and not remark:
+        return
+    yield line()
+    yield line(Span("Nobody has a skill for", "head"))
+    for group in usage.groups[:limit]:
+        yield _group(group)
+    yield from _more(usage.groups, limit)
+    if remark:
+        yield line(Span(remark, "dim"))
+
+
+def _group(group: RequestGroup) -> Block:
+    words = ", ".join(group.terms)
+    others = f", {group.different} texts" if group.different > 1 else ""
+    return line(
+        f"{group.count:>5,}  ",
+        Span(shorten(words, _REQUEST_CHARS), "name"),
+        Span(f"  {shorten(group.requests[0], _REQUEST_CHARS)}{others}", "dim"),
+        hang=7,
+    )
+
+
+def _conflicts(usage: Usage, limit: int) -> Iterator[Block]:
+    if not usage.conflicts:
+        return
+    yield line()
+    yield line(Span("Close together", "head"))
+    rows = [
+        (each.first, each.second, f"{each.close:,} of {each.together:,}", f"{each.first_ahead:,}")
+        for each in usage.conflicts[:limit]
+    ]
+    columns = (
+        Column("skill", "name", wide=True),
+        Column("other skill", "name", wide=True),
+        Column("close", right=True),
+        Column("first ahead", right=True, drop=1),
+    )
+    yield Table(columns, rows)
+    yield from _more(usage.conflicts, limit)
+
+
+def _more(rows: Sequence[object], limit: int) -> Iterator[Block]:
+    if len(rows) > limit:
+        yield line(Span(f"and {len(rows) - limit:,} more: --limit, or --json", "dim"))

@@ -1,0 +1,304 @@
+"""Counts what a decision log says: per skill, per day, per pair of skills, per request.
+
+The log is read once, line by line, and every table has a maximum size, so that a log of any size
+and any content needs bounded memory. What a full table leaves out is counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any, NamedTuple, TypeVar
+
+__all__ = ["LoggedScore", "PairCount", "SkillCount", "UsageCount", "count_usage"]
+
+MAX_SKILLS = 20_000
+MAX_PAIRS = 20_000
+MAX_REQUESTS = 5_000
+"""Different requests without a skill. The groups of 5,000 requests take a few seconds."""
+MAX_REQUEST_CHARS = 2_000
+"""Characters of a request that are held."""
+MAX_DAYS = 4_000
+MAX_EVENTS = 50
+"""Different kinds of hook events; the hook has seven."""
+MAX_NAME_CHARS = 300
+"""Characters of a name, a slug or a digest that are held."""
+MAX_MATCHES = 50
+"""Matches of one entry that are read. An entry of ours lists a handful."""
+
+NEAR_SHARE = 0.5
+"""A skill nearly fired when the best score without a selection is at least this share of the floor:
+1/3 of `hybrid`'s 2/3."""
+CLOSE_SHARE = 0.05
+"""Two skills are close when their scores differ by at most this share of the higher one."""
+COMPARED = 3
+"""The best matches of a decision that are compared in pairs."""
+
+MAX_TIME = 253_000_000_000
+"""Unix seconds in the year 9987: no day after that has a date in every time zone."""
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
+
+
+class LoggedScore(NamedTuple):
+    """One skill of a logged decision."""
+
+    slug: str
+    name: str
+    score: float
+    selected: bool
+
+
+@dataclass(slots=True)
+class SkillCount:
+    """What the log says about one skill."""
+
+    name: str
+    fired: int = 0
+    """Decisions that selected it."""
+    fallback: int = 0
+    """Those of them in which it was the generalist."""
+    near: int = 0
+    """Decisions without a selection in which it was the best skill and near the floor."""
+    margin: float | None = None
+    """The smallest distance to the floor in these, as a share of the floor."""
+    last: float | None = None
+    """When it last fired, in Unix seconds."""
+
+
+@dataclass(slots=True)
+class PairCount:
+    """Two skills that were among the best of the same decisions."""
+
+    close: int = 0
+    """Decisions in which their scores were close."""
+    together: int = 0
+    """Decisions in which both were among the best."""
+    first_ahead: int = 0
+    """Close decisions in which the first one, by name, had the higher score."""
+
+
+@dataclass(slots=True)
+class UsageCount:
+    """The counts of one or several logs."""
+
+    decisions: int = 0
+    fired: int = 0
+    """Decisions that selected a skill."""
+    with_text: int = 0
+    """Decisions without a selection that hold the text of the request."""
+    unreadable: int = 0
+    """Lines that are no entries."""
+    left_out: int = 0
+    """Entries of which a full table left out something."""
+    first: float | None = None
+    """Time of the first decision, in Unix seconds."""
+    last: float | None = None
+    days: dict[str, list[int]] = field(default_factory=dict)
+    """Decisions with and without a skill by day, UTC."""
+    skills: dict[str, SkillCount] = field(default_factory=dict)
+    """By slug: an id changes with the content of a skill."""
+    pairs: dict[tuple[str, str], PairCount] = field(default_factory=dict)
+    """By the slugs of both, sorted."""
+    requests: dict[str, int] = field(default_factory=dict)
+    """How often a text got no skill."""
+    digests: dict[str, int] = field(default_factory=dict)
+    """The same by digest, of requests without text."""
+    nearest: dict[str, Counter[str]] = field(default_factory=dict)
+    """The best skill of each of these texts, by slug."""
+    events: Counter[str] = field(default_factory=Counter)
+    """Events of the prompt hook by kind."""
+
+
+def count_usage(
+    entries: Iterable[Mapping[str, Any] | None], *, since: float | None = None
+) -> UsageCount:
+    """Return the counts of the entries from ``since`` (Unix seconds) on; None means all.
+
+    An entry may hold anything: one that is not as we write it counts as unreadable.
+    """
+    usage = UsageCount()
+    for entry in entries:
+        moment = None if entry is None else _moment(entry.get("time"))
+        if entry is None or moment is None:
+            usage.unreadable += 1
+        elif since is None or moment >= since:
+            if str(entry.get("schema")).startswith("skillyard.hook-event/"):
+                _count_event(usage, entry)
+            elif not _count_decision(usage, entry, moment):
+                usage.unreadable += 1
+    return usage
+
+
+def _count_event(usage: UsageCount, entry: Mapping[str, Any]) -> None:
+    event = str(entry.get("event"))[:MAX_NAME_CHARS]
+    if event in usage.events or len(usage.events) < MAX_EVENTS:
+        usage.events[event] += 1
+    else:
+        usage.left_out += 1
+
+
+def _count_decision(usage: UsageCount, entry: Mapping[str, Any], moment: float) -> bool:
+    """Count one decision; return False for an entry that is not as we write it."""
+    policy, query = entry.get("policy"), entry.get("query")
+    selected = _scores(entry.get("selected"), selected=True)
+    others = _scores(entry.get("runners_up"), selected=False)
+    if selected is None or others is None:
+        return False
+    if not isinstance(policy, dict) or not isinstance(query, dict):
+        return False
+    floor = _number(policy.get("min_score"))
+    if floor is None:
+        return False
+    is_fallback = entry.get("fallback") is True
+    usage.decisions += 1
+    usage.fired += bool(selected)
+    usage.first = moment if usage.first is None else min(usage.first, moment)
+    usage.last = moment if usage.last is None else max(usage.last, moment)
+    complete = _count_day(usage, moment, fired=bool(selected))
+    for score in selected:
+        complete &= _count_fired(usage, score, moment, is_fallback=is_fallback)
+    if not selected:
+        complete &= _count_near(usage, others, floor)
+        complete &= _count_request(usage, query, others)
+    best = sorted((*selected, *others), key=lambda s: (-s.score, s.slug))[:COMPARED]
+    if not is_fallback:  # a generalist is selected whatever its score
+        complete &= _count_pairs(usage, best, floor)
+    usage.left_out += not complete
+    return True
+
+
+def _count_day(usage: UsageCount, moment: float, *, fired: bool) -> bool:
+    day = datetime.fromtimestamp(moment, UTC).date().isoformat()
+    counts = _entry_of(usage.days, day, MAX_DAYS, [0, 0])
+    if counts is None:
+        return False
+    counts[not fired] += 1
+    return True
+
+
+def _count_fired(
+    usage: UsageCount, score: LoggedScore, moment: float, *, is_fallback: bool
+) -> bool:
+    count = _entry_of(usage.skills, score.slug, MAX_SKILLS, SkillCount(score.name))
+    if count is None:
+        return False
+    count.name = score.name
+    count.fired += 1
+    count.fallback += is_fallback
+    count.last = moment if count.last is None else max(count.last, moment)
+    return True
+
+
+def _count_near(usage: UsageCount, others: Iterable[LoggedScore], floor: float) -> bool:
+    below = [score for score in others if 0.0 < score.score < floor]
+    best = min(below, key=lambda s: (-s.score, s.slug), default=None)
+    if best is None or best.score < NEAR_SHARE * floor:
+        return True
+    count = _entry_of(usage.skills, best.slug, MAX_SKILLS, SkillCount(best.name))
+    if count is None:
+        return False
+    margin = (floor - best.score) / floor
+    count.near += 1
+    count.margin = margin if count.margin is None else min(count.margin, margin)
+    return True
+
+
+def _count_request(
+    usage: UsageCount, query: Mapping[str, Any], others: Iterable[LoggedScore]
+) -> bool:
+    text, digest = query.get("text"), query.get("digest")
+    if not isinstance(text, str):
+        key = str(digest)[:MAX_NAME_CHARS]
+        return _increment(usage.digests, key, MAX_REQUESTS)
+    usage.with_text += 1
+    text = text[:MAX_REQUEST_CHARS]
+    if not _increment(usage.requests, text, MAX_REQUESTS):
+        return False
+    best = min(others, key=lambda s: (-s.score, s.slug), default=None)
+    if best is not None and best.score > 0.0:
+        nearest = usage.nearest.setdefault(text, Counter())
+        if best.slug in nearest or len(nearest) < COMPARED:
+            nearest[best.slug] += 1
+    return True
+
+
+def _count_pairs(usage: UsageCount, best: list[LoggedScore], floor: float) -> bool:
+    """Count the pairs of the best skills that came near the floor at least."""
+    complete = True
+    strong = [score for score in best if score.score > 0.0 and score.score >= NEAR_SHARE * floor]
+    for place, high in enumerate(strong):
+        for low in strong[place + 1 :]:
+            if high.slug == low.slug:
+                continue
+            key = (min(high.slug, low.slug), max(high.slug, low.slug))
+            pair = _entry_of(usage.pairs, key, MAX_PAIRS, PairCount())
+            if pair is None:
+                complete = False
+                continue
+            pair.together += 1
+            if high.score - low.score <= CLOSE_SHARE * high.score:
+                pair.close += 1
+                pair.first_ahead += high.slug == key[0] and high.score > low.score
+    return complete
+
+
+def _entry_of(table: dict[_Key, _Value], key: _Key, limit: int, new: _Value) -> _Value | None:
+    """Return the value of a key, added if missing; None when the table is full."""
+    if key not in table and len(table) >= limit:
+        return None
+    return table.setdefault(key, new)
+
+
+def _increment(table: dict[str, int], key: str, limit: int) -> bool:
+    if key not in table and len(table) >= limit:
+        return False
+    table[key] = table.get(key, 0) + 1
+    return True
+
+
+def _scores(value: object, *, selected: bool) -> list[LoggedScore] | None:
+    if not isinstance(value, list):
+        return None
+    scores: dict[str, LoggedScore] = {}
+    for each in value[:MAX_MATCHES]:
+        score = _score(each, selected)
+        if score is None:
+            return None
+        scores.setdefault(score.slug, score)  # a skill counts once for each decision
+    return list(scores.values())
+
+
+def _score(value: object, selected: bool) -> LoggedScore | None:
+    if not isinstance(value, dict):
+        return None
+    slug, name, score = value.get("slug"), value.get("name"), _number(value.get("score"))
+    if not isinstance(slug, str) or not slug or not isinstance(name, str) or score is None:
+        return None
+    return LoggedScore(slug[:MAX_NAME_CHARS], name[:MAX_NAME_CHARS], score, selected)
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
+
+
+def _moment(value: object) -> float | None:
+    """Return the Unix seconds of an RFC 3339 time; None for anything else."""
+    if not isinstance(value, str) or len(value) > 40:
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+        seconds = moment.timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return seconds if moment.tzinfo is not None and 0.0 <= seconds < MAX_TIME else None

@@ -1,0 +1,142 @@
+"""``usage``: what it says of a log and a library, as text, JSON and a page."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from skillyard.serving.web.usage_page import usage_page
+from skillyard.usecases.skill_usage import skill_usage
+from tests.cli.conftest import Run
+from tests.cli.making import library
+from tests.decisions.test_usage import decision
+from tests.serving.web.page_parser import harm, read
+
+HOSTILE = "<script>alert(1)</script>\x1b[2J"
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The path of a log, beside a small library whose files are old."""
+    library(tmp_path / "skills")
+    for path in (tmp_path / "skills").rglob("*"):
+        os.utime(path, (1_600_000_000, 1_600_000_000))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
+    monkeypatch.delenv("SKILLYARD_LOG", raising=False)
+    return tmp_path / "log.jsonl"
+
+
+def write(log: Path, *entries: object) -> None:
+    log.write_text("".join(f"{json.dumps(each)}\n" for each in entries), encoding="utf-8")
+
+
+def test_without_a_log_it_says_how_to_make_one(
+    run: Run, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = run("usage", "--root", "skills")
+    assert answer.code == 2
+    assert "set SKILLYARD_LOG=FILE" in answer.err
+    monkeypatch.setenv("SKILLYARD_LOG", str(log))
+    assert "nothing has been logged yet" in run("usage", "--root", "skills").err
+    log.touch()
+    answer = run("usage", "--root", "skills")
+    assert (answer.code, answer.out) == (0, "No decisions\n")
+    assert "SKILLYARD_LOG" in answer.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_as_log_is_refused_and_nothing_waits(run: Run, log: Path) -> None:
+    os.mkfifo(log)
+    answer = run("usage", "--log", "log.jsonl", "--root", "skills")
+    assert answer.code == 2
+    assert "not a regular file" in answer.err
+
+
+def test_few_decisions_are_no_verdict_and_many_give_an_upper_bound(run: Run, log: Path) -> None:
+    write(log, *[decision([("csv-cleaning", 0.9)], [])] * 40)
+    few = run("usage", "--log", "log.jsonl", "--root", "skills")
+    assert "With fewer than 100 decisions that is no verdict" in few.out
+    write(log, *[decision([("csv-cleaning", 0.9)], [])] * 400)
+    many = run("usage", "--log", "log.jsonl", "--root", "skills")
+    assert "no verdict" not in many.out
+    document = run("usage", "--log", "log.jsonl", "--root", "skills", "--json").json
+    assert document["schema"] == "skillyard.usage/1"
+    unused = {each["slug"]: each for each in document["unused"]}
+    assert "csv-cleaning" not in unused
+    # 3.84 / (400 + 3.84), the upper end of Wilson's interval for 0 of 400
+    assert unused["git-revert"]["high"] == pytest.approx(0.0095, abs=1e-4)
+    assert unused["wipe-disk"]["hidden"] is True
+    (skill,) = document["skills"]
+    assert skill["cost"] == 400 * skill["tokens"] == document["cost"]
+
+
+def test_a_skill_whose_file_is_newer_was_there_for_fewer_decisions(run: Run, log: Path) -> None:
+    write(log, *[decision([("csv-cleaning", 0.9)], [])] * 3)
+    (path,) = [each for each in Path("skills").rglob("*.md") if "git-revert" in each.read_text()][
+        :1
+    ]
+    os.utime(path, (1_900_000_000, 1_900_000_000))
+    unused = run("usage", "--log", "log.jsonl", "--root", "skills", "--json").json["unused"]
+    by_slug = {each["slug"]: each["decisions"] for each in unused}
+    assert sorted(set(by_slug.values())) == [0, 3]
+
+
+def test_abstentions_are_grouped_by_text_and_counted_by_digest_without(run: Run, log: Path) -> None:
+    write(log, decision([], [], "bake a cake"), decision([], []), decision([], []))
+    shown = run("usage", "--log", "log.jsonl", "--root", "skills").out
+    assert "bake a cake" in shown
+    assert "Of 2 the log has only a digest, 2 of them repeated word for word" in shown
+
+
+def test_the_period_ends_now(log: Path) -> None:
+    from skillyard.catalog import Catalog
+
+    write(log, decision([("a", 0.9)], []))
+    logged = 1_795_167_000.0  # 2026-11-20T09:30:00Z
+    catalog = Catalog.from_skills([])
+    for days, after_s, number in ((1, 3_600, 1), (1, 90_000, 0), (2, 90_000, 1)):
+        usage = skill_usage(catalog, [str(log)], days=days, now=logged + after_s)
+        assert usage.decisions == number
+
+
+def test_no_text_of_a_log_is_markup_or_reaches_the_terminal(run: Run, log: Path) -> None:
+    write(
+        log,
+        *[decision([(HOSTILE, 0.9), (f"{HOSTILE}2", 0.9)], [], HOSTILE)] * 2,
+        decision([], [(HOSTILE, 0.5)], f"{HOSTILE} cake"),
+        {"schema": "skillyard.hook-event/1", "time": "2026-11-20T09:30:00Z", "event": HOSTILE},
+    )
+    answer = run("usage", "--log", "log.jsonl", "--root", "skills", "--html", "page.html")
+    assert answer.code == 0
+    assert "\x1b" not in answer.out
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "\x1b" not in page
+    assert page.count("&lt;script&gt;") >= 5
+
+
+def test_the_page_is_whole_loads_nothing_and_is_the_same_for_the_same_log(
+    log: Path,
+) -> None:
+    from skillyard.catalog import Catalog
+
+    write(log, decision([("a", 0.9)], []), decision([], [], "bake a cake"))
+    usage = skill_usage(Catalog.from_skills([]), [str(log)])
+    page = usage_page(usage)
+    assert page == usage_page(usage)
+    text = page.decode()
+    assert harm(read(text)) == ["a meta that acts"]  # the policy, which the next line reads
+    assert 'http-equiv="Content-Security-Policy" content="default-src &#x27;none&#x27;' in text
+    assert "src=" not in text
+    assert "href=" not in text
+
+
+def test_a_page_that_cannot_be_written_is_named(run: Run, log: Path) -> None:
+    write(log, decision([], []))
+    answer = run("usage", "--log", "log.jsonl", "--root", "skills", "--html", "no/page.html")
+    assert answer.code == 2
+    assert "cannot write no/page.html" in answer.err
