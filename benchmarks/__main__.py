@@ -22,6 +22,7 @@ NAMES = (
     "hook",
     "retrieval",
     "quality",
+    "feedback",
     "search",
     "federated",
     "serving",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skillyard.arguments import Texts, check_arguments, converted, set_field, text_items
+from skillyard.ranking.feedback import SkillFeedback
 from skillyard.shapes import matches as shapes
 from skillyard.shapes.encoder import from_attributes
 from skillyard.skill import Skill
@@ -31,6 +32,9 @@ class Query:
     package_scope: bool = False
     """With files: a skill in a folder of a host, such as ``packages/a/.claude/skills``, counts only
     when one of the files lies below ``packages/a``."""
+    feedback: tuple[SkillFeedback, ...] = ()
+    """What the user said about skills for earlier requests; ``hybrid`` counts it for similar
+    ones."""
 
     def __post_init__(self) -> None:
         for name in ("files", "recent_activity", "include_tags", "exclude_tags"):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from skillyard.ranking.hybrid.constants import HALF_OF_QUERY, Calibration, Features, QueryFeatures
 from skillyard.ranking.hybrid.evidence import Evidence
+from skillyard.ranking.hybrid.user_feedback import FEEDBACK_LOG_ODDS
 from skillyard.sums import stable_sum
 
 if TYPE_CHECKING:
@@ -65,8 +66,9 @@ def best_log_odds(
 ) -> float:
     """Return the log-odds that the best skill fits.
 
-    A matching file pattern adds to them. Rules set a minimum for a skill that is called by name or
-    by a phrase, and a maximum for small talk. ``blank`` is True when the request has no term.
+    A matching file pattern and feedback of the user add to them. Rules set a minimum for a skill
+    that is called by name or by a phrase, and a maximum for small talk. ``blank`` is True when the
+    request has no term.
     ``adjust`` is applied to the log-odds of the features.
     """
     total = stable_sum([value for _, value in log_odds_parts(features, query, calibration)])
@@ -80,6 +82,7 @@ def best_log_odds(
         total = log_odds + calibration.file * evidence.files
     if evidence.share >= HALF_OF_QUERY:
         total = max(total, calibration.phrased)
+    total += FEEDBACK_LOG_ODDS * evidence.feedback
     if evidence.called:
         total = max(total, calibration.called)
     return total

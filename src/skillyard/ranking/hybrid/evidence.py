@@ -61,6 +61,8 @@ class Evidence(NamedTuple):
     """Popularity, 0..1."""
     avoid: float = 0.0
     """Share of the request's weight in terms of what the skill is not for, 0..1."""
+    feedback: float = 0.0
+    """What the user said of it for similar requests, -1 (wrong) to 1 (right)."""
     embedded: float = 0.0
     """Cosine by an embedder, -1..1; 0 without one."""
     ranked: bool = True
@@ -78,6 +80,7 @@ class ExtraEvidence(NamedTuple):
     files: float = 0.0
     prior: float = 0.0
     avoid: float = 0.0
+    feedback: float = 0.0
 
 
 class Feedback(NamedTuple):

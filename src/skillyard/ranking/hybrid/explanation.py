@@ -14,6 +14,7 @@ from skillyard.ranking.hybrid.calibration import (
 from skillyard.ranking.hybrid.evidence import UNIT_DOT, Evidence, Feedback
 from skillyard.ranking.hybrid.fusion import Points
 from skillyard.ranking.hybrid.query_analysis import Term
+from skillyard.ranking.hybrid.user_feedback import FEEDBACK_LOG_ODDS
 from skillyard.ranking.scorer import Explanation
 from skillyard.skill import Skill
 from skillyard.sums import stable_sum
@@ -46,6 +47,7 @@ def explain(
         Explanation("files", own.files, (), "leaf", "a file pattern matches" if own.files else ""),
         Explanation("prior", own.prior, (), "leaf", "installs, curated" if own.prior else ""),
         Explanation("avoid", own.avoid, (), "leaf", _avoided(evidence)),
+        Explanation("feedback", own.feedback, (), "leaf", _judged(evidence)),
         Explanation("embedder", own.embedder, (), "leaf", _embedded(bound, evidence)),
         Explanation("coverage", own.coverage, (), "leaf", _covered(evidence)),
         Explanation("rerank", own.rerank, (), "leaf", _reranked(bound)),
@@ -82,6 +84,10 @@ def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
     if changes:
         note = "what the embedder's cosines change"
         parts.append(Explanation("embedder", changes, (), "leaf", note))
+    feedback = scored.best_feedback
+    if feedback:
+        note = f"{FEEDBACK_LOG_ODDS:.4g} · {feedback:.4g}, of the best skill"
+        parts.append(Explanation("feedback", FEEDBACK_LOG_ODDS * feedback, (), "leaf", note))
     best = stable_sum([part.value for part in parts])
     rule = scored.log_odds - best
     if rule:
@@ -115,6 +121,11 @@ def _reranked(bound: BoundHybrid) -> str:
 def _avoided(evidence: Evidence) -> str:
     share = evidence.avoid
     return f"{share:.0%} of the request stands in what it is not for" if share else ""
+
+
+def _judged(evidence: Evidence) -> str:
+    word = "right" if evidence.feedback > 0 else "wrong"
+    return f"you said it is {word} for a similar request" if evidence.feedback else ""
 
 
 def _covered(evidence: Evidence) -> str:

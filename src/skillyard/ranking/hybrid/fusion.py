@@ -6,6 +6,7 @@ from typing import NamedTuple
 from skillyard.index.searcher import Searcher, tie_key
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import CandidateSet, Evidence
+from skillyard.ranking.hybrid.user_feedback import FEEDBACK_POINTS
 
 __all__ = ["Points", "fuse", "fuse_totals", "fusion_weights", "rescale", "top_by_points"]
 
@@ -20,6 +21,7 @@ class Points(NamedTuple):
     files: float
     prior: float
     avoid: float
+    feedback: float = 0.0
     embedder: float = 0.0
     coverage: float = 0.0
     rerank: float = 0.0
@@ -58,6 +60,7 @@ def fuse(
         fusion.files * evidence.files,
         fusion.prior * evidence.prior,
         -fusion.avoid * evidence.avoid,
+        FEEDBACK_POINTS * evidence.feedback,
         embedder * rescale(evidence.embedded, candidates.embedder_range),
         evidence.cover.points,
         order=evidence.order.points,

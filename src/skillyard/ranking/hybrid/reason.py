@@ -53,4 +53,7 @@ def reason(
         parts.append(f"meaning by {lifted_by}: {evidence.embedded:.2f}")
     if evidence.files:
         parts.append("files: a pattern matches")
+    if evidence.feedback:
+        word = "right" if evidence.feedback > 0 else "wrong"
+        parts.append(f"feedback: {word} for a similar request")
     return " | ".join(parts)

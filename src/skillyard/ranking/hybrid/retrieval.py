@@ -30,6 +30,7 @@ MAX_NAME_WORDS = 12
 """A request with more words is not compared with whole names."""
 UNLIMITED = 1_000_000_000
 """A limit that includes all documents."""
+_NONE: Mapping[int, float] = {}
 
 
 def retrieve(
@@ -40,11 +41,13 @@ def retrieve(
     files: Mapping[int, float],
     called: Sequence[int],
     dense: DenseIndex | None = None,
+    judged: Mapping[int, float] = _NONE,
 ) -> CandidateSet:
     """Return the candidates: the best by BM25F, the best by cosine, and those with other evidence.
 
     ``files`` maps ordinals to the weight of a matching file pattern. ``called`` are the ordinals
     that the request calls by ``@name``, including hidden skills. ``dense`` is the embedder's index.
+    ``judged`` maps ordinals to the user's feedback.
     """
     allowed = _allowed_by_tags(query, searcher)
     hits = searcher.lexical(analysed.weights, fusion.depth, allowed)
@@ -53,7 +56,7 @@ def retrieve(
     tagged = allowed if allowed and query.include_tags and not analysed.terms else ()
     with_evidence = [
         *phrases,
-        *(ordinal for ordinal in files if allowed is None or ordinal in allowed),
+        *(ordinal for ordinal in (*files, *judged) if allowed is None or ordinal in allowed),
         *sorted(named),
         *sorted(tagged),
     ]
@@ -63,7 +66,7 @@ def retrieve(
     if analysed.is_long:
         from skillyard.ranking.hybrid.feedback import apply_feedback  # deferred: few are long
 
-        extra = _extra_evidence(list(scores), analysed, searcher, named, phrases, files)
+        extra = _extra_evidence(list(scores), analysed, searcher, named, phrases, files, judged)
         feedback = apply_feedback(scores, extra, word_range, analysed, searcher, fusion)
     vector = analysed.vector if feedback is None else feedback.direction
     nearest = searcher.semantic(vector, fusion.depth, allowed) if vector else []
@@ -82,7 +85,7 @@ def retrieve(
     return CandidateSet(
         word_scores=scores,
         cosines=cosines,
-        extra=_extra_evidence(ordinals, analysed, searcher, named, phrases, files),
+        extra=_extra_evidence(ordinals, analysed, searcher, named, phrases, files, judged),
         word_range=word_range,
         cosine_range=(most / UNIT_DOT, least / UNIT_DOT),
         embedder_cosines={} if dense is None else dense.cosines(embedded_query, ordinals),
@@ -150,6 +153,7 @@ def _extra_evidence(
     named: Collection[int],
     phrases: Mapping[int, tuple[str, ...]],
     files: Mapping[int, float],
+    judged: Mapping[int, float],
 ) -> dict[int, ExtraEvidence]:
     """Return the evidence beside words and cosine, for the ordinals that have any."""
     total = stable_sum([term.weight for term in analysed.terms]) or 1.0
@@ -157,7 +161,7 @@ def _extra_evidence(
     avoid = _positive_scores(avoid_terms, ordinals, searcher) if avoid_terms else {}
     has_prior = bool(searcher.frequency(PRIOR))
     prior = _positive_scores([(PRIOR, 1.0)], ordinals, searcher) if has_prior else {}
-    ordinals_with_evidence = {*named, *phrases, *files, *avoid, *prior}
+    ordinals_with_evidence = {*named, *phrases, *files, *avoid, *prior, *judged}
     if not ordinals_with_evidence:
         return {}
     return {
@@ -168,6 +172,7 @@ def _extra_evidence(
             files.get(ordinal, 0.0),
             prior.get(ordinal, 0.0),
             avoid.get(ordinal, 0.0),
+            judged.get(ordinal, 0.0),
         )
         for ordinal in ordinals
         if ordinal in ordinals_with_evidence

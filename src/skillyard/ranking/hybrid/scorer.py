@@ -36,6 +36,7 @@ from skillyard.ranking.hybrid.query_analysis import (
 )
 from skillyard.ranking.hybrid.reason import reason
 from skillyard.ranking.hybrid.retrieval import ordinals_by_name, retrieve
+from skillyard.ranking.hybrid.user_feedback import feedback_by_ordinal
 from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.scorer import (
     DefaultPolicy,
@@ -190,7 +191,8 @@ class BoundHybrid:
         called = self._called(query.text)
         fusion = self.scorer.fusion
         searcher = library.searcher
-        candidates = retrieve(query, analysed, searcher, fusion, files, called, self.dense)
+        judged = feedback_by_ordinal(query, library) if query.feedback else {}
+        candidates = retrieve(query, analysed, searcher, fusion, files, called, self.dense, judged)
         totals = fuse_totals(candidates, fusion, has_no_vector=_has_no_vector(analysed, candidates))
         if analysed.is_long:
             from skillyard.ranking.hybrid.coverage import score_coverage  # deferred: few are long
@@ -357,6 +359,11 @@ class ScoredHybrid(Scored):
         if calibration is None or self.best is None or not self.analysed.is_english:
             return log_odds
         return adjust_by_cosine(log_odds, self.best, self.candidates.embedder_cosines, calibration)
+
+    @property
+    def best_feedback(self) -> float:
+        """The user's feedback on the best skill, -1..1."""
+        return 0.0 if self.best is None else self._evidence(self.best).feedback
 
     @property
     def log_odds(self) -> float:

@@ -1,0 +1,101 @@
+"""The user's feedback as evidence: it counts for similar requests, within fixed limits.
+
+One judgement is weak evidence: it may be a slip, and the request it was about is not this one. So
+it moves a skill by a fixed number of points at most, in proportion to the similarity of the
+requests, and the log-odds by what a judgement is worth that is right four times in five. More
+judgements never move a skill further than one about the very same request.
+``docs/guides/usage.md`` has the figures.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import log
+from typing import TYPE_CHECKING
+
+from skillyard.ranking.feedback import SkillFeedback
+from skillyard.ranking.hybrid.retrieval import ordinals_by_name
+
+if TYPE_CHECKING:
+    from skillyard.index.library import Library
+    from skillyard.index.token_table import TokenTable
+    from skillyard.ranking.query import Query
+    from skillyard.ranking.request_similarity import RequestVector
+
+__all__ = ["FEEDBACK_LOG_ODDS", "FEEDBACK_POINTS", "feedback_by_ordinal", "relevance"]
+
+RELIABILITY = 0.8
+"""The assumed share of judgements that are right."""
+FEEDBACK_LOG_ODDS = log(RELIABILITY / (1.0 - RELIABILITY))
+"""Log-odds of one judgement about the same request: its likelihood ratio, log(4) = 1.39."""
+FEEDBACK_POINTS = 0.14
+"""Points of the same judgement. ``Calibration.gap`` makes 1.38 log-odds of them, so a judgement
+counts the same for the best skill and for one behind it."""
+START, FULL = 0.40, 0.70
+"""Cosines of two requests at which feedback starts to count and counts in full. Of the pairs of
+development requests for different skills one in a thousand is above 0.37; half of the pairs of
+training requests for one skill are above 0.66."""
+CLIENT_SHARE = 0.25
+"""The limit for the judgements of a server's clients together. Whoever sends them decides between
+nearly equal skills, and neither hides nor forces one for the others."""
+
+
+def relevance(similarity: float) -> float:
+    """Return how much feedback counts for a request, 0..1, by the similarity of the two."""
+    return min(1.0, max(0.0, (similarity - START) / (FULL - START)))
+
+
+def feedback_by_ordinal(query: Query, library: Library) -> dict[int, float]:
+    """Return the feedback on each skill for requests like the query, -1..1, without zeros."""
+    own: dict[int, float] = {}
+    clients: dict[int, float] = {}
+    for slug, of_skill in _by_slug(query.feedback).items():
+        ordinals = _ordinals(slug, library)
+        if not ordinals:
+            continue
+        request = _vector(query.text, library.table)
+        for each in of_skill:
+            counts = relevance(_similarity(request, _vector(each.request, library.table)))
+            if counts:
+                sums = clients if each.from_client else own
+                for ordinal in ordinals:
+                    sums[ordinal] = sums.get(ordinal, 0.0) + (counts if each.right else -counts)
+    values = {
+        ordinal: _limited(
+            _limited(own.get(ordinal, 0.0), 1.0)
+            + _limited(clients.get(ordinal, 0.0), CLIENT_SHARE),
+            1.0,
+        )
+        for ordinal in sorted({*own, *clients})
+    }
+    return {ordinal: value for ordinal, value in values.items() if value}
+
+
+def _limited(value: float, limit: float) -> float:
+    return min(limit, max(-limit, value))
+
+
+def _by_slug(feedback: tuple[SkillFeedback, ...]) -> dict[str, list[SkillFeedback]]:
+    by_slug: dict[str, list[SkillFeedback]] = {}
+    for each in feedback:
+        by_slug.setdefault(each.slug, []).append(each)
+    return by_slug
+
+
+def _ordinals(slug: str, library: Library) -> list[int]:
+    """Return the ordinals of the skills with a slug."""
+    first = slug.casefold().split(None, 1)[:1]
+    return [o for o in ordinals_by_name(first, library.searcher) if library.skill(o).slug == slug]
+
+
+def _similarity(one: RequestVector, other: RequestVector) -> float:
+    from skillyard.ranking.request_similarity import similarity
+
+    return similarity(one, other)
+
+
+@lru_cache(maxsize=1_024)
+def _vector(text: str, table: TokenTable) -> RequestVector:
+    from skillyard.ranking.request_similarity import request_vector
+
+    return request_vector(text, table)
