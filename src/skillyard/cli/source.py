@@ -116,7 +116,8 @@ def words_of(words: list[str]) -> str | None:
 
 
 def query_of(args: Namespace) -> Query:
-    """Return the query of a ranking command. Raises InvalidInput without any."""
+    """Return the query of a ranking command, with feedback. Raises InvalidInput without any."""
+    from skillyard.decisions.feedback_file import with_feedback
     from skillyard.ranking.query import Query
 
     text = words_of(args.query)
@@ -125,7 +126,7 @@ def query_of(args: Namespace) -> Query:
             "no request: write it as words after the command, as in "
             '`skillyard select "clean this csv file"`, or give --files'
         )
-    return Query(
+    query = Query(
         text or "",
         tuple(args.files),
         tuple(args.recent),
@@ -134,6 +135,7 @@ def query_of(args: Namespace) -> Query:
         args.references,
         args.package_scope,
     )
+    return with_feedback(query)
 
 
 def scorer_of(args: Namespace) -> str:

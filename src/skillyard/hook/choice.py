@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from skillyard.decisions import is_enabled
+from skillyard.decisions.feedback_file import with_feedback
 from skillyard.errors import InvalidInput, SkillError
 from skillyard.hook.admission import CODE, NotApproved, approved_content, needs_approval
 from skillyard.hook.answer import SkillOffer
@@ -60,7 +61,7 @@ def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> S
     When no skill reaches the floor, the best one below it is returned and marked as uncertain,
     unless the option ``perhaps`` is off.
     """
-    query = Query(query_text(prompt.text))
+    query = with_feedback(Query(query_text(prompt.text)))
     if query.empty:
         return None
     project = project_above(prompt.folder) if prompt.folder else None

@@ -26,6 +26,7 @@ MODULES = {
     "trust": "trust",
     "log": "logs",
     "usage": "usage",
+    "feedback": "feedback",
     "cache": "cache",
     "bench": "benchmarks",
     "eval": "evaluations",

@@ -194,6 +194,7 @@ def add_inject_command(commands: Commands) -> None:
 def inject(args: Namespace, console: Console) -> int:
     """Print the prompt with the block of the best skill before it, or as it is."""
     from skillyard.context.fence import random_fence
+    from skillyard.decisions.feedback_file import with_feedback
     from skillyard.ranking.query import Query
     from skillyard.usecases.prompts import inject_prompt
 
@@ -202,6 +203,9 @@ def inject(args: Namespace, console: Console) -> int:
         raise InvalidInput("no prompt: give it in words, or with --file (- is standard input)")
     prompt = words or "" if args.file is None else read_text(args.file)
     other = None if words is None or args.file is None else Query(words)
+    judged = with_feedback(other or Query(prompt))
+    if judged.feedback and not prompt.startswith("[skill:"):
+        other = judged
     scorer = scorer_of(args)
     catalog = load_to_rank(args, console, scorer)
     result = inject_prompt(
