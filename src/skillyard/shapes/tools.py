@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from skillyard.shapes import reasons, recommendations, selections
+from skillyard.shapes import feedback, reasons, recommendations, selections
 from skillyard.shapes.counts import SkillCounts
 from skillyard.shapes.service import SourceState
 from skillyard.shapes.skills import SourceStatus
@@ -183,5 +183,6 @@ RESULTS: Mapping[str, type] = {
     "load_skill": Loaded,
     "read_skill_file": LoadedFile,
     "why_skill": reasons.Why,
+    "skill_feedback": feedback.FeedbackReceipt,
 }
 """What each tool gives."""

@@ -9,13 +9,14 @@ from skillyard.decisions import LOG, LOG_TEXT
 from skillyard.decisions.feedback_file import MAX_REQUEST_CHARS, add_feedback
 from skillyard.decisions.log_reader import iter_entries
 from skillyard.errors import InvalidInput
+from skillyard.shapes.feedback import FeedbackReceipt
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog
     from skillyard.decisions.feedback_file import By
     from skillyard.shapes.feedback import FeedbackChange
 
-__all__ = ["judge_skill"]
+__all__ = ["judge_for_client", "judge_skill"]
 
 
 def judge_skill(
@@ -37,6 +38,17 @@ def judge_skill(
     if request is None:
         request = _logged_request(slug, runners_up=right)
     return add_feedback(slug, request, right=right, note=note, by=by)
+
+
+def judge_for_client(
+    catalog: Catalog, name: str, *, right: bool, request: str, note: str, by: By
+) -> FeedbackReceipt:
+    """Store a client's judgement, and return no more than that. Raises as :func:`judge_skill`."""
+    change = judge_skill(catalog, name, right=right, request=request, note=note, by=by)
+    assert change.added is not None
+    return FeedbackReceipt(
+        skill=change.added.skill, right=change.added.right, time=change.added.time
+    )
 
 
 def _logged_request(slug: str, *, runners_up: bool) -> str:

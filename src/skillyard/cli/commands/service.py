@@ -92,6 +92,14 @@ def add_serve_command(commands: Commands) -> None:
         "--local-only", action="store_true", help="search only the library, no remote source"
     )
     parser.add_argument(
+        "--feedback",
+        action="store_true",
+        help=(
+            "take feedback of clients (POST /feedback, the tool skill_feedback), and count it "
+            "with yours in rankings (default: neither)"
+        ),
+    )
+    parser.add_argument(
         "--allow-host",
         action="append",
         default=[],
@@ -140,6 +148,7 @@ def serve(args: Namespace, console: Console) -> int:
         caller=args.caller or "",
         state_dir=args.state_dir or "",
         max_stale_s=args.max_stale,
+        feedback=args.feedback,
         log_format=log_format(args, console),
     )
     if args.mcp == "stdio":

@@ -20,10 +20,12 @@ from skillyard.serving.runtime.request_fields import (
     TOP_K,
     WRONG_COST,
 )
+from skillyard.serving.runtime.request_fields import FEEDBACK as _FEEDBACK
 from skillyard.serving.runtime.skill_lookup import ID_PATTERN, SOURCE_PATTERN
 
 __all__ = [
     "EVALUATE",
+    "FEEDBACK",
     "ID",
     "NAME",
     "ONE_SKILL",
@@ -124,6 +126,10 @@ _QUERY = (
 )
 
 RANK = (*_QUERY, _SCORER, LIMIT, _EXPLAIN, _DIAGNOSTICS)
+FEEDBACK = (
+    NAME._replace(about="The skill's exact name, id or slug.", shortest=1),
+    *_FEEDBACK,
+)
 WHY = (
     NAME._replace(about="The skill's exact name, id or slug.", shortest=1),
     *_QUERY,

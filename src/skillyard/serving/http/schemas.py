@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skillyard.serving.runtime.schemas import Schema, components_of
+from skillyard.shapes.feedback import FeedbackReceipt
 from skillyard.shapes.reasons import Why
 from skillyard.shapes.recommendations import Evaluated
 from skillyard.shapes.service import (
@@ -35,7 +36,18 @@ _WELL_KNOWN: Schema = {
 """Written by hand, because no member of a class can be named ``$schema``."""
 
 
-_SHAPES = (Error, Evaluated, Health, ListedSkill, Ranked, Root, SearchResult, Selected, Why)
+_SHAPES = (
+    Error,
+    Evaluated,
+    FeedbackReceipt,
+    Health,
+    ListedSkill,
+    Ranked,
+    Root,
+    SearchResult,
+    Selected,
+    Why,
+)
 
 SCHEMAS = dict(
     sorted({**components_of(_SHAPES, _REFERENCE), "WellKnownIndex": _WELL_KNOWN}.items())

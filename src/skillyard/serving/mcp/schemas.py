@@ -13,6 +13,7 @@ from skillyard.serving.mcp.failures import ToolFailed
 from skillyard.serving.runtime.errors import Fault
 from skillyard.serving.runtime.fields import Field, field_value
 from skillyard.serving.runtime.request_fields import (
+    FEEDBACK,
     FILES,
     LIMIT,
     MIN_SCORE,
@@ -197,6 +198,7 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
             most=20,
         ),
     ),
+    "skill_feedback": (_NAME, *FEEDBACK),
 }
 """The arguments of each tool."""
 

@@ -24,6 +24,7 @@ from skillyard.text import shorten
 from skillyard.usecases.recommendations import evaluate_skills
 from skillyard.usecases.skill_explanation import Why
 from skillyard.usecases.skill_explanation import why_skill as explain
+from skillyard.usecases.skill_feedback import judge_for_client
 from skillyard.usecases.skill_selection import Selected, select_skills
 
 __all__ = ["select_skill", "skill_evaluate", "why_skill"]
@@ -61,7 +62,8 @@ async def select_skill(call: Call) -> Answer:
         raise ToolFailed("invalid_argument", str(error)) from None
 
     def choose(ranking: Ranking) -> Selected:
-        selected = select_skills(ranking.catalog, query, policy, scorer=ranking.scorer)
+        judged = call.shared.context.with_feedback(query)
+        selected = select_skills(ranking.catalog, judged, policy, scorer=ranking.scorer)
         return selected._replace(note=ranking.note)
 
     def work(view: View) -> WorkResult:
@@ -105,6 +107,30 @@ def _choice_text(selected: Selected, block: str | None) -> str:
         lines.append(selected.note)
     text = safe_text("\n".join(lines))
     return text if block is None else f"{text}\n\n{block}"
+
+
+async def skill_feedback(call: Call) -> Answer:
+    """Store a judgement about a skill of the library."""
+    values = call.values
+
+    def work(view: View) -> WorkResult:
+        skill = skill_by_name(view, values["name"])
+        receipt = judge_for_client(
+            view.catalog,
+            skill.id,
+            right=values["right"],
+            request=values["request"],
+            note=values["note"] or "",
+            by="mcp",
+        )
+        word = "right" if receipt.right else "wrong"
+        text = f"Stored: {skill.name} was {word}. It counts a little for similar requests."
+        return Answer(safe_text(text), encode(receipt)), []
+
+    try:
+        return await call.shared.views.answer(work)
+    except InvalidInput as error:
+        raise ToolFailed("invalid_argument", str(error)) from None
 
 
 async def skill_evaluate(call: Call) -> Answer:
@@ -164,8 +190,9 @@ async def why_skill(call: Call) -> Answer:
     )
 
     def reasons(ranking: Ranking) -> tuple[Catalog, Why]:
+        judged = call.shared.context.with_feedback(query)
         why = explain(
-            ranking.catalog, values["name"], query, scorer=ranking.scorer, limit=values["limit"]
+            ranking.catalog, values["name"], judged, scorer=ranking.scorer, limit=values["limit"]
         )
         return ranking.catalog, why._replace(note=ranking.note)
 

@@ -36,7 +36,7 @@ from skillyard.serving.mcp.manifests import Manifests
 from skillyard.serving.mcp.prompts import get_prompt, list_prompts
 from skillyard.serving.mcp.schemas import ARGUMENTS, NAMES, checked
 from skillyard.serving.mcp.skill_uris import SKILL_FILE
-from skillyard.serving.mcp.tools import INSTRUCTIONS, TOOLS, describe_tools
+from skillyard.serving.mcp.tools import INSTRUCTIONS, describe_tools, tools_of
 from skillyard.serving.mcp.view_worker import ViewWorker
 from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.view import Change
@@ -222,7 +222,9 @@ class _Methods:
         if self._follower.view is None:  # hosts give up on a server that starts slowly
             await self._shared.views.prepare()
         self._names = self._known()
-        return types.ListToolsResult(tools=describe_tools(list(self._names)))
+        feedback = self._shared.context.options.feedback
+        tools = describe_tools(list(self._names), feedback=feedback)
+        return types.ListToolsResult(tools=tools)
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
         """Run a tool. Its failure is a result with an error, so that the model can correct it.
@@ -230,10 +232,11 @@ class _Methods:
         The result is already JSON. The SDK validates it again in any case, and a model object would
         only be serialised first.
         """
-        tool = TOOLS.get(params.name)
+        tools = tools_of(feedback=self._shared.context.options.feedback)
+        tool = tools.get(params.name)
         if tool is None:
             shown = clean_line(shorten(params.name, 100))
-            raise invalid(f"Unknown tool: {shown!r}; the tools are {', '.join(TOOLS)}")
+            raise invalid(f"Unknown tool: {shown!r}; the tools are {', '.join(tools)}")
 
         before = 0.0
 

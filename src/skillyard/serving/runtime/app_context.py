@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from skillyard.decisions.feedback_file import with_feedback
 from skillyard.remote.sources.settings import load_settings
 from skillyard.serving.runtime.folder_follower import FolderFollower
 from skillyard.serving.runtime.follower import Follower
@@ -21,6 +22,7 @@ from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.runtime.source_health import SourceHealth
 
 if TYPE_CHECKING:
+    from skillyard.ranking.query import Query
     from skillyard.serving.http.routes.route import Route
 
 __all__ = ["CURRENT_SNAPSHOT", "AppContext", "RouteRequest"]
@@ -110,6 +112,10 @@ class AppContext:
         """Run slow work that no request waits for; it does not count as :attr:`working`."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, work, *arguments)
+
+    def with_feedback(self, query: Query) -> Query:
+        """Return the query with the stored feedback, if this service uses it. Reads a file."""
+        return with_feedback(query) if self.options.feedback else query
 
     @property
     def working(self) -> bool:

@@ -100,6 +100,8 @@ class ServiceOptions:
     """The folder for the node's copy of the store's skills; empty: in the user's cache."""
     max_stale_s: float = 0.0
     """Maximum age in seconds of a node's data for ``/readyz``; 0: unlimited."""
+    feedback: bool = False
+    """Store what clients say about skills, and count it, with that of the user, in rankings."""
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -115,6 +117,8 @@ class ServiceOptions:
             raise InvalidInput("max_stale_s must be seconds, 0 or more")
         if self.log_format not in LOG_FORMATS:
             raise InvalidInput(f"log_format must be one of {', '.join(LOG_FORMATS)}")
+        if not isinstance(self.feedback, bool):
+            raise InvalidInput("feedback must be True or False")
         for origin in self.allowed_origins:
             _check_origin(origin)
         Proxies(self.trusted_proxies)

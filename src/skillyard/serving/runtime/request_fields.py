@@ -5,11 +5,13 @@ A surface describes a field in its own words with ``_replace(about=…)``.
 
 from __future__ import annotations
 
+from skillyard.decisions.feedback_file import MAX_NOTE_CHARS, MAX_REQUEST_CHARS
 from skillyard.ranking.registry import BUILT_IN
 from skillyard.serving.runtime.fields import Field
 
 __all__ = [
     "EXCLUDE_TAGS",
+    "FEEDBACK",
     "FILES",
     "INCLUDE_TAGS",
     "LIMIT",
@@ -77,6 +79,19 @@ WRONG_COST = Field(
     " Default: as the scorer's document says, 2 for hybrid. Not with min_score.",
     above=0,
 )
+FEEDBACK = (
+    Field("right", "flag", "False when the skill was wrong for the request.", True),
+    Field(
+        "request",
+        "text",
+        "The request that it was selected for; the judgement counts for similar ones.",
+        True,
+        shortest=1,
+        longest=MAX_REQUEST_CHARS,
+    ),
+    Field("note", "text", "Why, for the owner of the library.", longest=MAX_NOTE_CHARS),
+)
+"""What a judgement says beside the name of the skill."""
 THRESHOLD = Field(
     "threshold", "number", "The confidence that a skill must reach.", default=0.3, least=0, most=1
 )

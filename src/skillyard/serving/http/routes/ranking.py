@@ -37,7 +37,7 @@ async def rank(context: AppContext, request: RouteRequest) -> Reply:
     def work(ranking: Ranking) -> dict[str, Any]:
         ranked = rank_skills(
             ranking.catalog,
-            query,
+            context.with_feedback(query),
             scorer=ranking.scorer,
             limit=values["limit"],
             explain=values["explain"],
@@ -57,7 +57,7 @@ async def select(context: AppContext, request: RouteRequest) -> Reply:
     def work(ranking: Ranking) -> dict[str, Any]:
         selected = select_skills(
             ranking.catalog,
-            query,
+            context.with_feedback(query),
             policy,
             scorer=ranking.scorer,
             limit=values["limit"],
@@ -119,7 +119,7 @@ async def why(context: AppContext, request: RouteRequest) -> Reply:
             explanation = why_skill(
                 ranking.catalog,
                 values["name"],
-                query,
+                context.with_feedback(query),
                 scorer=ranking.scorer,
                 limit=values["limit"],
             )

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from skillyard.serving.http import parameters
-from skillyard.serving.http.routes import discovery, operations, pages, ranking, search, skills
+from skillyard.serving.http.routes import (
+    discovery,
+    feedback,
+    operations,
+    pages,
+    ranking,
+    search,
+    skills,
+)
 from skillyard.serving.http.routes.route import Handler, Route
 from skillyard.serving.http.well_known import ARCHIVE_PATH, INDEX_PATH, SKILL_PATH
 from skillyard.serving.runtime.fields import Field
@@ -137,6 +145,18 @@ ROUTES = (
         "Why",
         parameters.WHY,
         refusals=(404, 409),
+        group="Choose",
+    ),
+    Route(
+        "POST",
+        "/feedback",
+        "feedback",
+        "Say that a skill was wrong or right for a request; refused unless the service was started"
+        " with --feedback.",
+        feedback.feedback,
+        "FeedbackReceipt",
+        parameters.FEEDBACK,
+        refusals=(404, 409, 503),
         group="Choose",
     ),
     Route(
