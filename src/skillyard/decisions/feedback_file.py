@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import json
-import logging
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -72,6 +71,8 @@ def with_feedback(query: Query) -> Query:
     try:
         feedback = _as_evidence(feedback_path())
     except SkillIoError as error:
+        import logging  # only where there is something to log
+
         logging.getLogger("skillyard.decisions").warning("feedback is not used: %s", error)
         return query
     return query.replace(feedback=feedback) if feedback else query

@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from skillyard.serving.mcp.results import COMPONENTS, OUTLINES
 from skillyard.serving.mcp.schemas import ARGUMENTS
-from skillyard.serving.mcp.tools import TOOLS
+from skillyard.serving.mcp.tools import TOOLS, tools_of
 from skillyard.shapes.tools import RESULTS
 from tests.serving.mcp.local_servers import SECRET, Serving, run, shows
 from tests.tables import for_each
@@ -48,7 +48,8 @@ def listed(served: Serving) -> dict[str, Any]:
 
 def test_every_tool_has_what_a_model_needs_to_follow_it(served: Serving) -> None:
     found = listed(served)
-    assert list(found) == list(TOOLS) == list(ARGUMENTS) == list(RESULTS)
+    assert list(found) == list(TOOLS)
+    assert list(tools_of(feedback=True)) == list(ARGUMENTS) == list(RESULTS)
     for tool in found.values():
         assert tool.description
         assert tool.annotations.read_only_hint is True
