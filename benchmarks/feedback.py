@@ -25,6 +25,10 @@ SEED = 7
 RELIABILITY = 0.8
 MAX_SKILLS = 400
 """Skills that are judged: about as many judgements as are stored."""
+TOP_K = 5
+"""Skills that are selected at most, as by default."""
+RUNNERS_UP = 10
+"""Every third of so many of the best skills is judged right where it was not selected."""
 
 
 class Request(NamedTuple):
@@ -59,9 +63,42 @@ def run(options: Options) -> Iterator[Figure]:
         Request(q.query.text, frozenset(k for k, grade in q.relevant.items() if grade >= 2))
         for q in queries
     ]
+    yield from _attacks(bound, development)
     for others_only, name in ((False, "the same requests"), (True, "all other requests")):
         yield from _figures(
             bound, f"development, judged: {name}", development, development, others_only=others_only
+        )
+
+
+def _attacks(bound: BoundHybrid, requests: Sequence[Request]) -> Iterator[Figure]:
+    """Yield what a hostile client of a server reaches that repeats the request itself."""
+    from skillyard.ranking.feedback import SkillFeedback
+    from skillyard.ranking.hybrid.scorer import FLOOR
+    from skillyard.ranking.query import Query
+
+    def selected(text: str, *feedback: SkillFeedback) -> list[str]:
+        scores = bound.prepare(Query(text, feedback=feedback)).scores()[:TOP_K]
+        return [skill.slug for skill, probability in scores if probability >= FLOOR]
+
+    for client, who in ((True, "a client"), (False, "the user")):
+        fired = first = removed = below = forced = 0
+        for request in requests:
+            before = selected(request.text)
+            if before:
+                wrong = SkillFeedback(before[0], request.text, False, client)
+                after = selected(request.text, wrong)
+                fired += 1
+                first += after[:1] != before[:1]
+                removed += before[0] not in after
+            for skill, _ in bound.prepare(Query(request.text)).scores()[1:RUNNERS_UP:3]:
+                if skill.slug not in before:
+                    right = SkillFeedback(skill.slug, request.text, True, client)
+                    below += 1
+                    forced += skill.slug in selected(request.text, right)
+        yield Figure(
+            f"development, {who} judges the request itself",
+            f"wrong: of {fired} best selected skills {first} are no longer first and {removed} not"
+            f" selected; right: of {below} runners-up {forced} are selected",
         )
 
 

@@ -139,7 +139,7 @@ def test_the_order_of_feedback_does_not_matter(feedback: list[SkillFeedback]) ->
     assert scores(REQUEST, *feedback) == expected  # the sum is at its limit
 
 
-def test_a_flood_of_a_client_moves_a_skill_by_a_quarter_of_one_judgement_of_the_user() -> None:
+def test_a_flood_of_a_client_moves_a_skill_by_a_twentieth_of_one_judgement_of_the_user() -> None:
     flood = [wrong("pdf-tables", text, from_client=True) for text in [REQUEST, LIKE_IT] * 500]
     before, after = scored(REQUEST), scored(REQUEST, *flood)
     assert before.log_odds - after.log_odds == pytest.approx(CLIENT_SHARE * FEEDBACK_LOG_ODDS)

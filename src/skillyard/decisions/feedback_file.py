@@ -35,7 +35,8 @@ __all__ = [
 ]
 
 MAX_OWN = 500
-"""Judgements of the user that are stored. Comparing a request with 500 takes about 10 ms."""
+"""Judgements of the user that are stored. Comparing a request with 500 takes 35 ms in a new process
+and 9 ms in a running one."""
 MAX_CLIENTS = 100
 """Judgements of a server's clients that are stored, beside those of the user."""
 MAX_REQUEST_CHARS = 2_000

@@ -35,9 +35,10 @@ START, FULL = 0.40, 0.70
 """Cosines of two requests at which feedback starts to count and counts in full. Of the pairs of
 development requests for different skills one in a thousand is above 0.37; half of the pairs of
 training requests for one skill are above 0.66."""
-CLIENT_SHARE = 0.25
-"""The limit for the judgements of a server's clients together. Whoever sends them decides between
-nearly equal skills, and neither hides nor forces one for the others."""
+CLIENT_SHARE = 0.05
+"""The limit for the judgements of a server's clients together: enough to order nearly equal skills.
+A client that judges a development request itself removes none of 65 selected skills; with 0.1 it
+removes four. What clients say is for the owner to read, and to repeat where it is right."""
 
 
 def relevance(similarity: float) -> float:
