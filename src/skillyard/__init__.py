@@ -69,6 +69,7 @@ _ROOMS = {
     "SourceFailed": "remote.sources.protocol",
     "Selection": "selection",
     "SelectionPolicy": "selection",
+    "SkillFeedback": "ranking.feedback",
     "menu_text": "selection",
     "select": "selection",
     "summary": "context.catalogue",
@@ -275,6 +276,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from skillyard.ranking.confidence import (
         evaluate as evaluate,
     )
+    from skillyard.ranking.feedback import SkillFeedback as SkillFeedback
     from skillyard.ranking.match import (
         Match as Match,
     )

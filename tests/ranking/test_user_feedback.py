@@ -156,7 +156,7 @@ def test_the_explanation_and_the_reason_name_it() -> None:
 
 
 def test_relevance_grows_from_nothing_to_all() -> None:
-    assert [relevance(x) for x in (0.0, 0.4, 0.55, 0.7, 1.0)] == pytest.approx([0, 0, 0.5, 1, 1])
+    assert [relevance(x) for x in (0.0, 0.3, 0.45, 0.6, 1.0)] == pytest.approx([0, 0, 0.5, 1, 1])
 
 
 def test_a_wrong_type_is_an_error() -> None:

@@ -49,7 +49,9 @@ def abstention_remark(usage: Usage) -> str:
     """Return what is known of the abstentions that are in no group; empty if all are."""
     parts = []
     if usage.small_talk:
-        parts.append(f"{usage.small_talk:,} of the abstentions ask for nothing (small talk).")
+        parts.append(
+            f"Small talk, which asks for nothing: {usage.small_talk:,} of the abstentions."
+        )
     if usage.without_text:
         again = f", {usage.repeated:,} of them repeated word for word" if usage.repeated else ""
         parts.append(
