@@ -87,6 +87,7 @@ def uses(folder: Path) -> Iterator[Use]:
         "CatalogDiff": {"added": (), "changed": (), "removed": (), "catalog": CATALOG},
         "Query": {},
         "SelectionPolicy": {},
+        "SkillFeedback": {"slug": "a", "request": "b", "right": True},
         "Selection": SELECTION._asdict(),
         "Explanation": {"label": "a", "value": 1.0},
         "Level": {"floor": 0.5, "name": "high"},

@@ -18,7 +18,7 @@ _REQUEST_CHARS = 200
 
 def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
     """Draw the counts, at most ``limit`` rows of each table."""
-    from skillyard.usecases.usage_words import period, unused_sentence
+    from skillyard.usecases.usage_words import percent, period, unused_sentence
 
     yield line(Span(period(usage), "head"))
     if not usage.decisions:
@@ -36,7 +36,8 @@ def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
     unused = [each for each in usage.unused if not each.hidden]
     if unused:
         rows = [
-            (each.name, f"{each.decisions:,}", f"below {each.high:.1%}") for each in unused[:limit]
+            (each.slug, f"{each.decisions:,}", f"below {percent(each.high)}")
+            for each in unused[:limit]
         ]
         columns = (
             Column("skill", "name", wide=True),
@@ -57,17 +58,19 @@ def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
 
 
 def _skills(usage: Usage, limit: int) -> Iterator[Block]:
+    from skillyard.usecases.usage_words import percent
+
     if not usage.skills:
         return
     yield line()
     yield line(Span("Fired, and nearly fired", "head"))
     rows = [
         (
-            each.name,
+            each.slug,
             f"{each.fired:,}",
-            f"{each.low:.0%} to {each.high:.0%}",
+            f"{percent(each.low)} to {percent(each.high)}",
             f"{each.near:,}" if each.near else "",
-            "" if each.margin is None else f"{each.margin:.0%}",
+            "" if each.margin is None else percent(each.margin),
             "" if each.cost is None else f"{each.cost:,}",
             (each.last or "")[:10],
         )

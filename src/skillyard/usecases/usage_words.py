@@ -10,7 +10,12 @@ from skillyard.usecases.skill_usage import FEW_DECISIONS
 if TYPE_CHECKING:
     from skillyard.shapes.usage import Usage
 
-__all__ = ["abstention_remark", "period", "unused_sentence"]
+__all__ = ["abstention_remark", "percent", "period", "unused_sentence"]
+
+
+def percent(share: float) -> str:
+    """Return a share with two digits: ``23%``, ``0.41%``, ``0.013%``; a small one never as 0."""
+    return f"{share:.0%}" if share >= 0.1 else f"{100 * share:.2g}%"
 
 
 def period(usage: Usage) -> str:

@@ -9,7 +9,7 @@ from skillyard.serving.web.layout import file_document
 from skillyard.serving.web.markup import Content, Markup, joined, tag
 from skillyard.serving.web.parts import lead, text_of
 from skillyard.shapes.usage import Day, RequestGroup, Usage
-from skillyard.usecases.usage_words import abstention_remark, period, unused_sentence
+from skillyard.usecases.usage_words import abstention_remark, percent, period, unused_sentence
 
 __all__ = ["usage_page"]
 
@@ -50,11 +50,16 @@ def _section(title: str, *content: Content) -> Markup:
     return tag("section", tag("h2", title), *content)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[Content]], total: int) -> Markup:
-    """Return a table; columns with a title that ends with a blank hold figures."""
+def _table(name: str, head: Sequence[str], rows: Iterable[Sequence[Content]], total: int) -> Markup:
+    """Return a table. A title that starts with ``#`` is of figures, one with ``|`` of bars."""
     kinds = [_kind(title) for title in head]
     titles = [
-        tag("th", title.strip("|# "), class_=kind, scope="col")
+        tag(
+            "th",
+            title.lstrip("|#") or tag("span", "bar", class_="unseen"),
+            class_=kind,
+            scope="col",
+        )
         for title, kind in zip(head, kinds, strict=True)
     ]
     body = [
@@ -63,7 +68,10 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[Content]], total: int) -
     ]
     table = tag("table", tag("thead", tag("tr", titles)), tag("tbody", body))
     more = f"and {total - MAX_ROWS:,} more in the JSON document" if total > MAX_ROWS else ""
-    return joined(tag("div", table, class_="wide-table"), tag("p", more) if more else None)
+    scrolls = tag(
+        "div", table, class_="wide-table", role="region", aria_label=name, tabindex=0
+    )  # a keyboard scrolls what has the focus
+    return joined(scrolls, tag("p", more) if more else None)
 
 
 def _kind(title: str) -> str | None:
@@ -132,7 +140,7 @@ def _days(days: Sequence[Day]) -> Content:
 
 def _key(kind: str) -> Markup:
     square = tag("rect", class_=kind, width="100%", height="100%")
-    return tag("svg", square, class_="key", aria_hidden="true", focusable="false")
+    return tag("svg", square, class_="swatch", aria_hidden="true", focusable="false")
 
 
 def _skills(usage: Usage) -> Content:
@@ -141,12 +149,12 @@ def _skills(usage: Usage) -> Content:
     most = max([each.high for each in usage.skills[:MAX_ROWS]])
     rows = [
         (
-            text_of(each.name),
+            text_of(each.slug),
             f"{each.fired:,}",
             _bar(each.share / most, each.low / most, each.high / most),
-            f"{each.low:.1%} to {each.high:.1%}",
+            f"{percent(each.low)} to {percent(each.high)}",
             f"{each.near:,}" if each.near else "",
-            "" if each.margin is None else f"{each.margin:.0%}",
+            "" if each.margin is None else percent(each.margin),
             "" if each.tokens is None else f"{each.tokens:,}",
             "" if each.cost is None else f"{each.cost:,}",
             (each.last or "")[:10],
@@ -159,12 +167,12 @@ def _skills(usage: Usage) -> Content:
         "Fired, and nearly fired",
         tag(
             "p",
-            "The marks of a bar are the ends of the 95 % interval. A skill nearly fired when it was"
-            " the best one and no skill was selected. Tokens are those of its instructions, which"
-            " a model reads if it loads the skill each time.",
+            "The marks of a bar are the ends of the 95 % interval; a full bar is the highest end. A"
+            " skill nearly fired when it was the best one and no skill was selected. Tokens are"
+            " those of its instructions, which a model reads if it loads the skill each time.",
             class_="aside",
         ),
-        _table(head, rows, len(usage.skills)),
+        _table("Skills that fired", head, rows, len(usage.skills)),
     )
 
 
@@ -187,7 +195,7 @@ def _groups(usage: Usage) -> Content:
     return _section(
         "Nobody has a skill for",
         tag("p", remark, class_="aside") if remark else None,
-        _table(head, rows, len(usage.groups)) if rows else None,
+        _table("Groups of requests", head, rows, len(usage.groups)) if rows else None,
     )
 
 
@@ -219,21 +227,21 @@ def _conflicts(usage: Usage) -> Content:
             " 5 % or less: descriptions that say what each is not for tell them apart.",
             class_="aside",
         ),
-        _table(head, rows, len(usage.conflicts)),
+        _table("Close skills", head, rows, len(usage.conflicts)),
     )
 
 
 def _unused(usage: Usage) -> Markup:
     shown = [each for each in usage.unused if not each.hidden]
     rows = [
-        (text_of(each.name), f"{each.decisions:,}", _bar(each.high), f"below {each.high:.1%}")
+        (text_of(each.slug), f"{each.decisions:,}", _bar(each.high), f"below {percent(each.high)}")
         for each in shown[:MAX_ROWS]
     ]
     head = ("Skill", "#Decisions", "|", "#Share of requests (95 %)")
     return _section(
         "Did not fire",
         tag("p", unused_sentence(usage)),
-        _table(head, rows, len(shown)) if rows else None,
+        _table("Skills that did not fire", head, rows, len(shown)) if rows else None,
     )
 
 
