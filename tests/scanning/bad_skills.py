@@ -1,8 +1,8 @@
 """The labelled set: skills with a malicious technique, read from ``data``.
 
-Parts 1 and 2 were written before the rules and are split by a seed. Parts 3 to 6 were written
-later, each after the rules had been corrected with the parts before it, and no rule was changed
-with part 6. So part 6 alone says how the rules do with what their author had not seen.
+Parts 1 and 2 were written before the rules and are split by a seed. Parts 3 to 7 were written
+later. The rules were corrected with parts 3 to 5, each after it had been scanned. No rule was
+changed with parts 6 and 7, so these say how the rules do with what their author had not seen.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import NamedTuple
 from skillyard.scanning import SkillFile
 
 SEED = "skillyard-scan-1"
-UNSEEN = 6
-"""The part with which no rule was changed."""
+UNSEEN = frozenset([6, 7])
+"""The parts with which no rule was changed."""
 _MACRO = re.compile(r"\{\{(\w+):(.*?)\}\}")
 _ENCODERS: dict[str, Callable[[str], str]] = {
     "b64": lambda text: base64.b64encode(text.encode()).decode(),

@@ -31,14 +31,14 @@ def test_the_set_is_large_and_every_name_is_its_own() -> None:
 
 
 def test_nearly_all_skills_that_the_rules_were_made_with_are_found() -> None:
-    known = [skill for skill in bad_skills() if skill.part != UNSEEN]
+    known = [skill for skill in bad_skills() if skill.part not in UNSEEN]
     missed = [skill.name for skill in known if not _is_found(skill)]
     assert len(missed) <= 0.05 * len(known), missed
 
 
 def test_the_share_of_unseen_skills_that_is_found_does_not_fall() -> None:
-    unseen = [skill for skill in bad_skills() if skill.part == UNSEEN]
-    assert sum(map(_is_found, unseen)) >= 14
+    unseen = [skill for skill in bad_skills() if skill.part in UNSEEN]
+    assert sum(map(_is_found, unseen)) >= 29
 
 
 def _good_skills() -> Iterator[tuple[str, SkillFile]]:
