@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -98,9 +99,10 @@ class TestNpm:
 
 class TestPython:
     SITE = f".venv/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+    INFO = f"{SITE}/mylib-1.0.dist-info"
 
     def distribution(self, value: str, group: str = "skillyard.skills") -> dict[str, str]:
-        info = f"{self.SITE}/mylib-1.0.dist-info"
+        info = self.INFO
         return {
             f"{info}/METADATA": "Metadata-Version: 2.1\nName: mylib\nVersion: 1.0\n",
             f"{info}/entry_points.txt": f"[{group}]\nguides = {value}\n",
@@ -132,19 +134,70 @@ class TestPython:
         assert found.roots == ()
         assert [(each.code, each.path) for each in found.problems] == [("manifest_path", "mylib")]
 
-    def test_an_editable_installation_has_its_folder_elsewhere_on_the_path(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    @for_each("source", [".", "src", "packages/mylib"])
+    def test_an_editable_installation_has_its_folder_elsewhere(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
     ) -> None:
         files = self.distribution("mylib.skills")
-        source = {
-            path.replace(f"{self.SITE}/mylib", "src/mylib"): text
+        moved = {
+            path.replace(f"{self.SITE}/mylib", f"my lib/{source}/mylib"): text
             for path, text in files.items()
             if "/mylib/" in path
         }
         metadata = {path: text for path, text in files.items() if "dist-info" in path}
-        write_tree(tmp_path, source | metadata)
-        monkeypatch.syspath_prepend(str(tmp_path / "src"))
-        assert roots(find(tmp_path), tmp_path) == ["src/mylib/skills"]
+        write_tree(tmp_path, moved | metadata)
+        monkeypatch.syspath_prepend(str(tmp_path / "my lib" / source))
+        assert find(tmp_path).roots == ()  # nothing says that it is this distribution's
+        origin = {"url": (tmp_path / "my lib").as_uri(), "dir_info": {"editable": True}}
+        write_tree(tmp_path, {f"{self.INFO}/direct_url.json": json.dumps(origin)})
+        assert roots(find(tmp_path), tmp_path) == [
+            os.path.normpath(f"my lib/{source}/mylib/skills")
+        ]
+
+    @for_each("value", ["other.skills", "linked.skills", "mylib.link", "mylib.inner.link"])
+    def test_a_dotted_path_does_not_leave_its_distribution(
+        self, tmp_path: Path, value: str
+    ) -> None:
+        write_tree(
+            tmp_path,
+            self.distribution(value)
+            | {
+                f"{self.INFO}/RECORD": "mylib/__init__.py,,\nmylib/link/x,,\n\"mylib/inner/link/x\",,",
+                f"{self.SITE}/other/skills/a/SKILL.md": document("a"),
+                f"{self.SITE}/mylib/inner/x": "",
+            },
+        )
+        site = tmp_path / self.SITE
+        (site / "linked").symlink_to(site / "mylib")
+        (site / "mylib/link").symlink_to(site / "other/skills")
+        (site / "mylib/inner/link").symlink_to(site / "other/skills")
+        found = find(tmp_path)
+        assert (found.roots, [each.code for each in found.problems]) == ((), ["manifest_path"])
+
+    @for_each("kind", ["pipe", "device", "bytes", "large", "no section", "folder"])
+    def test_a_hostile_list_of_entry_points_is_reported_and_costs_nothing_else(
+        self, tmp_path: Path, kind: str
+    ) -> None:
+        write_tree(tmp_path, self.distribution("mylib.skills"))
+        info = tmp_path / self.SITE / "aaa-1.0.dist-info"
+        info.mkdir()
+        path = info / "entry_points.txt"
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "device":
+            path.symlink_to("/dev/zero")
+        elif kind == "folder":
+            path.mkdir()
+        else:
+            text = {
+                "bytes": b"[skillyard.skills]\n\xff = x\n",
+                "large": b"[skillyard.skills]\n" + b"#" * 5_000_000,
+                "no section": b"skillyard.skills = x\n",
+            }
+            path.write_bytes(text[kind])
+        found = find(tmp_path)
+        assert roots(found, tmp_path) == [f"{self.SITE}/mylib/skills"]
+        assert [each.code for each in found.problems] == ["manifest_unreadable"]
 
     def test_the_running_environment_is_read_too(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -7,14 +7,25 @@ folder that it belongs to.
 from __future__ import annotations
 
 import os
+import stat
 from typing import Any
 
 from skillyard.discovery.entries import inside
 from skillyard.errors import Diagnostic
 from skillyard.io.files import open_to_read
 from skillyard.io.strict_json import strict_loads
+from skillyard.text import clean_line
 
-__all__ = ["Problems", "inner_folder", "mapping_of", "read_manifest", "text_of", "texts_of"]
+__all__ = [
+    "Problems",
+    "inner_folder",
+    "mapping_of",
+    "read_bounded",
+    "read_manifest",
+    "text_of",
+    "texts_of",
+    "unusable",
+]
 
 MAX_BYTES = 4_194_304
 """A manifest. The list of a marketplace with thousands of plugins has a tenth of it."""
@@ -33,32 +44,58 @@ def read_manifest(path: str, problems: Problems) -> dict[str, Any]:
 
     The latter is reported.
     """
+    data = read_bounded(path, problems)
+    if data is None:
+        return {}
+    try:
+        value = strict_loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        fault = f"it is not JSON ({error})"
+    else:
+        if isinstance(value, dict):
+            return value
+        fault = "it is not an object"
+    unusable(path, fault, problems)
+    return {}
+
+
+def read_bounded(path: str, problems: Problems) -> bytes | None:
+    """Return the bytes of a regular file; None without one, and for one that is not used.
+
+    The latter is reported: a pipe, a device, a file that is too large or may not be read.
+    """
     try:
         descriptor = open_to_read(path, follow=True)  # settings are often links
-        try:
-            with open(descriptor, "rb", closefd=False) as file:
-                data = file.read(MAX_BYTES + 1) or b""
-        finally:
-            os.close(descriptor)
     except (FileNotFoundError, NotADirectoryError):
-        return {}
+        return None
     except OSError as error:
-        problems.add(
-            "manifest_unreadable", path, f"cannot read: {error.strerror}", "check permissions"
-        )
-        return {}
-    fault = f"it has more than {MAX_BYTES:,} bytes"
-    if len(data) <= MAX_BYTES:
-        try:
-            value = strict_loads(data.decode("utf-8-sig"))
-        except (ValueError, RecursionError) as error:
-            fault = f"it is not JSON ({error})"
-        else:
-            if isinstance(value, dict):
-                return value
-            fault = "it is not an object"
-    problems.add("manifest_unreadable", path, f"not used: {fault}", "repair the file")
-    return {}
+        _unreadable(path, error, problems)
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            unusable(path, "it is not a regular file", problems)
+            return None
+        with open(descriptor, "rb", closefd=False) as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        _unreadable(path, error, problems)
+        return None
+    finally:
+        os.close(descriptor)
+    if len(data) > MAX_BYTES:
+        unusable(path, f"it has more than {MAX_BYTES:,} bytes", problems)
+        return None
+    return data
+
+
+def _unreadable(path: str, error: OSError, problems: Problems) -> None:
+    message = f"cannot read: {error.strerror}"
+    problems.add("manifest_unreadable", path, message, "check permissions")
+
+
+def unusable(path: str, fault: str, problems: Problems) -> None:
+    """Report a file that is not used."""
+    problems.add("manifest_unreadable", path, f"not used: {clean_line(fault)}", "repair the file")
 
 
 def inner_folder(base: str, relative: str, manifest: str, problems: Problems) -> str | None:

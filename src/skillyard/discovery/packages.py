@@ -14,7 +14,9 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from importlib import metadata
+from configparser import ConfigParser
+from configparser import Error as ConfigParserError
+from urllib.parse import unquote, urlsplit
 
 from skillyard.discovery.hosts import folders_upwards
 from skillyard.discovery.layout import Root
@@ -22,9 +24,12 @@ from skillyard.discovery.manifests import (
     Problems,
     inner_folder,
     mapping_of,
+    read_bounded,
     read_manifest,
     text_of,
+    unusable,
 )
+from skillyard.io.paths import is_below
 from skillyard.text import clean_line
 
 __all__ = ["GROUP", "package_roots"]
@@ -97,36 +102,97 @@ def _site_packages(environment: str) -> list[str]:
 
 def _of_python(paths: list[str], problems: Problems) -> Iterator[Root]:
     seen: set[str] = set()
-    for distribution in metadata.distributions(path=[path for path in paths if path]):
-        points = [each for each in distribution.entry_points if each.group == GROUP]
-        name = clean_line(distribution.name or "") if points else ""
-        if not points or name in seen:
-            continue
-        seen.add(name)  # the first on the path is the one that Python would import
-        for point in sorted(points, key=lambda each: each.name):
-            folder = _folder_of(distribution, point.value)
-            if folder is not None:
-                yield Root(folder, "project")
+    for site in dict.fromkeys(path for path in paths if path):
+        for info in _metadata_folders(site):
+            name = info.partition("-")[0].removesuffix(".egg-info")
+            key = re.sub(r"[-_.]+", "-", name).lower()
+            if key in seen:
                 continue
-            problems.add(
-                "manifest_path",
-                name,
-                f"there is no folder {clean_line(point.value)!r}, the entry point "
-                f"{clean_line(point.name)} of {GROUP}",
-                "name a folder of the distribution by its dotted path",
-            )
+            folder = os.path.join(site, info)
+            points = _entry_points(os.path.join(folder, "entry_points.txt"), problems)
+            if points:
+                seen.add(key)  # the first on the path is the one that Python would import
+            for point, value in sorted(points.items()):
+                found = _folder_of(site, folder, value, problems)
+                if found is not None:
+                    yield Root(found, "project")
+                    continue
+                problems.add(
+                    "manifest_path",
+                    clean_line(name),
+                    f"there is no folder {clean_line(value)!r}, the entry point "
+                    f"{clean_line(point)} of {GROUP}",
+                    "name a folder of the distribution, without links, by its dotted path",
+                )
 
 
-def _folder_of(distribution: metadata.Distribution, value: str) -> str | None:
-    """Return the folder of a dotted path in a distribution, without importing anything."""
+def _metadata_folders(site: str) -> list[str]:
+    try:
+        names = os.listdir(site)
+    except OSError:  # no such folder, or an archive
+        return []
+    return sorted(name for name in names if name.endswith((".dist-info", ".egg-info")))
+
+
+def _entry_points(path: str, problems: Problems) -> dict[str, str]:
+    """Return name and value of the entry points in a file that declare folders of skills.
+
+    ``importlib.metadata`` would read a file of any size and any kind.
+    """
+    data = read_bounded(path, problems)
+    if data is None or GROUP.encode() not in data:
+        return {}
+    parser = ConfigParser(delimiters=("=",), interpolation=None, strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # names have two cases
+    try:
+        parser.read_string(data.decode("utf-8"))
+    except (ValueError, ConfigParserError) as error:
+        unusable(path, f"it is no list of entry points ({error})", problems)
+        return {}
+    return dict(parser.items(GROUP)) if parser.has_section(GROUP) else {}
+
+
+def _folder_of(site: str, info: str, value: str, problems: Problems) -> str | None:
+    """Return the folder of a dotted path in a distribution, without importing anything.
+
+    ``site`` is the folder on the path, and ``info`` the one of the distribution's metadata.
+    """
     if not _DOTTED.fullmatch(value):
         return None
     parts = value.split(".")
-    folder = str(distribution.locate_file(os.path.join(*parts)))
-    if os.path.isdir(folder):
-        return folder
-    for path in sys.path:  # an editable installation has its metadata elsewhere
-        folder = os.path.join(path or os.curdir, *parts)
-        if os.path.isdir(folder):
-            return os.path.abspath(folder)
-    return None
+    owned = _owns(info, "/".join(parts), problems)
+    source = _source_folder(info, problems)
+    places = [site] if owned else []
+    if source:  # an editable installation has its files elsewhere
+        on_path = [path for path in map(os.path.abspath, sys.path) if is_below(path, source)]
+        places += [*on_path, os.path.join(source, "src"), source]
+    return next((found for place in places if (found := _without_links(place, parts))), None)
+
+
+def _owns(info: str, folder: str, problems: Problems) -> bool:
+    """True when the list of a distribution's files has one in the folder, or there is no list."""
+    data = read_bounded(os.path.join(info, "RECORD"), problems)
+    if data is None:
+        return True
+    start = f"{folder}/".encode()
+    return any(line.lstrip(b'"').startswith(start) for line in data.splitlines())
+
+
+def _source_folder(info: str, problems: Problems) -> str:
+    """Return the folder that an editable installation was made from (PEP 610), else empty."""
+    origin = read_manifest(os.path.join(info, "direct_url.json"), problems)
+    url = urlsplit(text_of(origin, "url"))
+    if mapping_of(origin, "dir_info").get("editable") is not True or url.scheme != "file":
+        return ""
+    path = unquote(url.path)
+    if sys.platform == "win32":
+        path = path.lstrip("/")  # file:///C:/source
+    return os.path.normpath(path) if os.path.isabs(path) and "\0" not in path else ""
+
+
+def _without_links(place: str, parts: list[str]) -> str | None:
+    """Return a folder below a place, unless one of the folders in between is a link."""
+    folder = os.path.join(os.path.realpath(place), *parts)
+    if not os.path.isdir(folder) or os.path.realpath(folder) != folder:
+        return None
+    return os.path.join(os.path.abspath(place), *parts)

@@ -42,7 +42,7 @@ def places_of(
     if "marketplaces" in enabled:
         roots.extend(marketplace_plugins(variables, folder, problems))
     if "packages" in enabled:
-        from skillyard.discovery.packages import package_roots  # reads importlib.metadata
+        from skillyard.discovery.packages import package_roots  # few need it
 
         roots.extend(package_roots(folder, problems))
     by_path: dict[str, Root] = {}
