@@ -168,6 +168,30 @@ class TestInstalled:
         found = find(home, "project", folder=project)
         assert (found.roots, codes(found)) == ((), ["plugin_disabled"])
 
+    def test_a_project_leaves_out_a_plugin_of_the_user_and_enables_none(
+        self, tmp_path: Path
+    ) -> None:
+        home = write_tree(
+            tmp_path / "home",
+            {f"{CACHE}/{name}/1.0.0/skills/a/SKILL.md": document("a") for name in ("one", "two")},
+        )
+        install(home, "one", "two")
+        settings = {"enabledPlugins": {"one@market": True, "two@market": False}}
+        (home / ".claude/settings.json").write_text(json.dumps(settings), encoding="utf-8")
+        opposite = {"enabledPlugins": {"one@market": False, "two@market": True}}
+        project = write_tree(
+            tmp_path / "project",
+            {".git": "", "src/x": "", ".claude/settings.local.json": json.dumps(opposite)},
+        )
+        assert roots(find(home), home) == [(f"{CACHE}/one/1.0.0/skills", "one")]
+        found = find(home, folder=project / "src")
+        assert (found.roots, codes(found)) == ((), ["plugin_disabled"] * 2)
+
+    def test_a_hint_with_the_name_of_a_stranger_is_one_command(self, tmp_path: Path) -> None:
+        install(tmp_path, "x; rm -rf ~ #", enabled=False)
+        (problem,) = find(tmp_path).problems
+        assert problem.hint == "claude plugin enable 'x; rm -rf ~ #@market'"
+
     @for_each(
         ("manifest", "code"),
         [
@@ -246,6 +270,10 @@ class TestMarketplaces:
         assert codes(found) == ["plugin_remote", "manifest_path", "plugin_remote"]
         assert found.problems[0].message.endswith("not read: github o/r v1")
         assert found.problems[0].hint == "claude plugin install far@team"
+        listing = self.LISTING.replace('"far"', '"far`id`"')
+        (project / ".claude-plugin/marketplace.json").write_text(listing, encoding="utf-8")
+        found = find(tmp_path / "home", "marketplaces", folder=project)
+        assert found.problems[0].hint == "claude plugin install 'far`id`@team'"
 
     def test_those_that_claude_code_knows_are_read_too(self, tmp_path: Path) -> None:
         place = self.tree(tmp_path / "elsewhere")
@@ -320,6 +348,12 @@ class TestExtensions:
         link = json.dumps({"type": "link", "source": str(source)})
         write_tree(tmp_path, {f"{self.FOLDER}/dev/.gemini-extension-install.json": link})
         assert [root.path for root in find(tmp_path).roots] == [f"{source}/skills"]
+
+
+    def test_the_hint_for_a_disabled_extension_is_one_command(self, tmp_path: Path) -> None:
+        self.extension(tmp_path, "$(id)", **{"$(id)": ["!/*"]})
+        (problem,) = find(tmp_path).problems
+        assert problem.hint == "gemini extensions enable '$(id)'"
 
 
 class TestTrust:

@@ -11,15 +11,18 @@ from typing import Any
 
 import pytest
 
+from skillyard.hook import index_refresh
 from skillyard.hook.index_refresh import bring_up_to_date, main
+from skillyard.hook.journal import journal_path
 from skillyard.hook.library import REFRESH_AFTER_S, library_place, open_library, start_refresh
 from skillyard.index.library_spec import index_folder
 from skillyard.index.manifest import NAME
 from tests.hook.conftest import add_skill
+from tests.parity.trees import write_tree
 from tests.tables import for_each
 
 PLACE = library_place((), None)
-NOTHING = json.dumps({"roots": [], "project": None})
+NOTHING = json.dumps({"roots": [], "project": None, "folder": os.getcwd()})
 """The library of a user who named no root, in no project."""
 
 
@@ -112,6 +115,55 @@ def test_a_root_that_is_gone_ends_in_silence(
 ) -> None:
     assert main([json.dumps({"roots": [str(tmp_path / "gone")], "project": None})]) == 0
     assert capfd.readouterr() == ("", "")
+
+
+def test_an_error_that_nobody_foresaw_is_in_the_log_and_ends_in_silence(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise MemoryError("no more memory")
+
+    monkeypatch.setattr(index_refresh, "refresh_index", fail)
+    assert main([NOTHING]) == 0
+    assert capfd.readouterr() == ("", "")
+    assert "MemoryError: no more memory" in Path(journal_path()).read_text(encoding="utf-8")
+
+
+def test_what_is_disabled_in_the_folder_of_the_prompt_is_not_offered(
+    home: Path, tmp_path: Path
+) -> None:
+    """One process that updates an index must not decide for the prompts of other folders."""
+    extension, plugin = home / ".gemini/extensions/one", home / ".claude/plugins/cache/m/two"
+    here, there = tmp_path / "here", tmp_path / "there"
+    add_skill(extension / "skills", "of-one", "Brews tea.")
+    add_skill(plugin / "skills", "of-two", "Brews coffee.")
+    installed = {"two@m": [{"scope": "user", "installPath": str(plugin)}]}
+    enabled = {"enabledPlugins": {"two@m": True}}
+    write_tree(
+        home,
+        {
+            ".gemini/extensions/one/gemini-extension.json": '{"name": "one"}',
+            ".gemini/extensions/extension-enablement.json": json.dumps(
+                {"one": {"overrides": [f"!{here}/*"]}}
+            ),
+            ".claude/plugins/installed_plugins.json": json.dumps({"plugins": installed}),
+            ".claude/settings.json": json.dumps(enabled),
+        },
+    )
+    disabled = json.dumps(enabled).replace("true", "false")
+    write_tree(tmp_path, {"here/.claude/settings.json": disabled, "there/x": ""})
+
+    def names(folder: Path) -> list[str]:
+        place = library_place((), None, str(folder))
+        argument = json.dumps({"roots": [], "project": None, "folder": str(folder)})
+        assert main([argument]) == 0
+        catalog = open_library(place, refresh=False)
+        assert catalog is not None
+        return [skill.name for skill in catalog]
+
+    assert names(there) == ["of-one", "two:of-two"]
+    assert names(here) == []
+    assert names(there) == ["of-one", "two:of-two"]
 
 
 def test_a_process_that_cannot_be_started_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

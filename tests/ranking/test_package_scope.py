@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import pytest
@@ -97,6 +99,59 @@ def test_skills_of_the_user_count_everywhere(root: Path, monkeypatch: pytest.Mon
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     catalog = sy.load_catalog([], scopes="user")
     assert names(catalog, "/elsewhere/x.py") == {"a"}
+
+
+@for_each(
+    ("place", "package"),
+    [
+        ("packages/a/agent/subagents/x/skills/s", "packages/a"),
+        ("packages/a/agent/skills/s", "packages/a"),
+        ("packages/a/.claude/skills/group/skills/s", "packages/a"),
+        ("vendor/skills/packages/a/.claude/skills/s", "vendor/skills/packages/a"),
+        ("packages/a/skills/group/skills/s", "packages/a"),
+    ],
+)
+def test_the_hosts_folder_says_where_the_package_is(
+    tmp_path: Path, place: str, package: str
+) -> None:
+    write_tree(tmp_path, {f"{place}/SKILL.md": document("s", TEXT)})
+    catalog = sy.load_catalog(tmp_path)
+    assert names(catalog, f"{package}/x.py") == {"s"}
+    assert names(catalog, f"{os.path.dirname(package)}/x.py") == set()
+    assert names(catalog, "other/x.py") == set()
+
+
+def test_skills_of_plugins_and_installed_packages_count_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin, library = "tools/near", "node_modules/lib"
+    market = {"name": "m", "plugins": [{"name": "near", "source": f"./{plugin}"}]}
+    write_tree(
+        tmp_path,
+        {
+            ".git": "",
+            "package.json": '{"dependencies": {"lib": "1"}}',
+            f"{library}/package.json": '{"agents": {"skills": ["skills/one"]}}',
+            f"{library}/skills/one/SKILL.md": document("one", TEXT),
+            ".claude-plugin/marketplace.json": json.dumps(market),
+            f"{plugin}/skills/two/SKILL.md": document("two", TEXT),
+            "packages/a/.claude/skills/a/SKILL.md": document("a", TEXT),
+        },
+    )
+    monkeypatch.chdir(tmp_path)
+    for roots in (["."], []):
+        catalog = sy.load_catalog(roots, scopes=["project", "packages", "marketplaces"])
+        assert names(catalog, "src/x.py") == {"one", "near:two"}
+
+
+def test_folders_of_a_scope_beside_the_roots_count_whatever_lies_in_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = "packages/a/.claude/skills/group/skills/s"
+    write_tree(tmp_path, {".git": "", "library/x": "", f"{place}/SKILL.md": document("s", TEXT)})
+    monkeypatch.chdir(tmp_path / "packages/a")
+    catalog = sy.load_catalog(str(tmp_path / "library"), scopes="project")
+    assert names(catalog, "x.py") == {"s"}
 
 
 def test_the_command_line_takes_the_setting_and_why_says_what_it_leaves_out(

@@ -11,20 +11,27 @@ if TYPE_CHECKING:
 __all__ = ["all_roots", "scan_library"]
 
 
-def all_roots(paths: tuple[str, ...], scopes: tuple[str, ...]) -> list[Root]:
-    """Return the named roots, then the folders of hosts: project, user, system."""
+def all_roots(
+    paths: tuple[str, ...], scopes: tuple[str, ...], folder: str = "."
+) -> list[Root]:
+    """Return the named roots, then the folders of hosts for the work in ``folder``."""
     from skillyard.discovery import Root
 
     roots = [Root(path) for path in paths]
     if scopes:
         from skillyard.discovery.scopes import places_of
 
-        roots.extend(places_of(scopes).roots)
+        roots.extend(places_of(scopes, folder=folder).roots)
     return roots
 
 
-def scan_library(paths: tuple[str, ...], scopes: tuple[str, ...], limits: Limits) -> Scan:
-    """Walk the named roots and the folders of the scopes. Raises InvalidSkillsRoot."""
+def scan_library(
+    paths: tuple[str, ...], scopes: tuple[str, ...], limits: Limits, folder: str = "."
+) -> Scan:
+    """Walk the named roots and the folders of the scopes for the work in ``folder``.
+
+    Raises InvalidSkillsRoot.
+    """
     from skillyard.discovery import Root, scan
 
     roots = [Root(path) for path in paths]
@@ -32,6 +39,6 @@ def scan_library(paths: tuple[str, ...], scopes: tuple[str, ...], limits: Limits
         return scan(roots, limits)
     from skillyard.discovery.scopes import places_of
 
-    places = places_of(scopes)
+    places = places_of(scopes, folder=folder)
     scanned = scan([*roots, *places.roots], limits)
     return scanned._replace(diagnostics=(*places.problems, *scanned.diagnostics))

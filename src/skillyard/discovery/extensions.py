@@ -13,9 +13,10 @@ from typing import Any
 from skillyard.discovery.hosts import expanded
 from skillyard.discovery.layout import Root
 from skillyard.discovery.manifests import Problems, mapping_of, read_manifest, text_of, texts_of
+from skillyard.io.processes import shell_command
 from skillyard.text import clean_line
 
-__all__ = ["extension_roots"]
+__all__ = ["disabled_extensions", "extension_roots"]
 
 _HOME = "~/.gemini/extensions"
 _MANIFEST = "gemini-extension.json"
@@ -49,9 +50,18 @@ def extension_roots(environ: Mapping[str, str], folder: str, problems: Problems)
                 "plugin_disabled",
                 place,
                 f"the extension {clean_line(name)} is installed and not enabled here",
-                f"gemini extensions enable {clean_line(name)}",
+                shell_command(["gemini", "extensions", "enable", clean_line(name)]),
                 "info",
             )
+
+
+def disabled_extensions(
+    environ: Mapping[str, str], folder: str, problems: Problems
+) -> list[str]:
+    """Return the extensions that rules disable for a working directory, sorted."""
+    rules = read_manifest(os.path.join(expanded(_HOME, environ), _ENABLEMENT), problems)
+    here = os.path.abspath(folder)
+    return sorted(name for name in rules if not _is_enabled(mapping_of(rules, name), here))
 
 
 def _is_enabled(rules: dict[str, Any], folder: str) -> bool:

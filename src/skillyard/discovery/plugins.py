@@ -27,9 +27,10 @@ from skillyard.discovery.manifests import (
     texts_of,
 )
 from skillyard.io.paths import is_below
+from skillyard.io.processes import shell_command
 from skillyard.text import clean_line, name_fault
 
-__all__ = ["MARKETPLACE", "installed_plugins", "marketplace_plugins"]
+__all__ = ["MARKETPLACE", "disabled_plugins", "installed_plugins", "marketplace_plugins"]
 
 _HOME = "${CLAUDE_CONFIG_DIR:-~/.claude}"
 _PLUGIN = ".claude-plugin/plugin.json"
@@ -57,7 +58,11 @@ def installed_plugins(
     """
     home = expanded(_HOME, environ)
     above = list(folders_upwards(folder))
-    enabled = _enabled(home, above if scope == "project" else [], problems)
+    enabled = _switches([home], problems)
+    if scope == "project":
+        enabled.update(_switches(_settings_folders(folder), problems))
+    else:  # a project may leave out what the user has, and enable nothing for them
+        enabled.update(dict.fromkeys(disabled_plugins(folder, problems), False))
     listing = os.path.join(home, "plugins", "installed_plugins.json")
     roots: list[Root] = []
     for key, value in sorted(mapping_of(read_manifest(listing, problems), "plugins").items()):
@@ -66,7 +71,7 @@ def installed_plugins(
             if not isinstance(each, dict) or not _applies(each, scope, above):
                 continue
             if enabled.get(key) is not True:
-                hint = f"claude plugin enable {clean_line(key)}"
+                hint = shell_command(["claude", "plugin", "enable", clean_line(key)])
                 message = f"the plugin {clean_line(key)} is installed and not enabled"
                 problems.add("plugin_disabled", listing, message, hint, "info")
                 continue
@@ -91,10 +96,20 @@ def _applies(installation: dict[str, Any], scope: str, above: list[str]) -> bool
     return scope == "user"
 
 
-def _enabled(home: str, above: list[str], problems: Problems) -> dict[str, Any]:
-    """Return which plugins the settings enable. Those of the nearest folder win."""
+def disabled_plugins(folder: str, problems: Problems) -> list[str]:
+    """Return the plugins that the settings of the project of ``folder`` disable, sorted."""
+    switches = _switches(_settings_folders(folder), problems)
+    return sorted(key for key, value in switches.items() if value is False)
+
+
+def _settings_folders(folder: str) -> list[str]:
+    """Return the folders of a project's settings, the nearest last."""
+    return [os.path.join(each, ".claude") for each in reversed(list(folders_upwards(folder)))]
+
+
+def _switches(folders: list[str], problems: Problems) -> dict[str, Any]:
+    """Return which plugins the settings enable. Those of the last folder win."""
     enabled: dict[str, Any] = {}
-    folders = [home, *(os.path.join(each, ".claude") for each in reversed(above))]
     for folder in dict.fromkeys(folders):
         for name in _SETTINGS:
             settings = read_manifest(os.path.join(folder, name), problems)
@@ -132,6 +147,7 @@ def _offered(place: str, scope: str, problems: Problems) -> Iterator[Root]:
     path = os.path.join(place, MARKETPLACE)
     listing = read_manifest(path, problems)
     base = text_of(mapping_of(listing, "metadata"), "pluginRoot")
+    market = text_of(listing, "name")
     for entry in _entries(listing):
         name, source = text_of(entry, "name"), entry.get("source")
         if isinstance(source, str):
@@ -145,7 +161,7 @@ def _offered(place: str, scope: str, problems: Problems) -> Iterator[Root]:
                 "plugin_remote",
                 path,
                 f"the plugin {clean_line(name)} lies elsewhere and is not read: {_where(source)}",
-                f"claude plugin install {clean_line(name)}@{clean_line(text_of(listing, 'name'))}",
+                shell_command(["claude", "plugin", "install", clean_line(f"{name}@{market}")]),
                 "info",
             )
 

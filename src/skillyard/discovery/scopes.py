@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from skillyard.discovery.extensions import extension_roots
+from skillyard.discovery.extensions import disabled_extensions, extension_roots
 from skillyard.discovery.hosts import host_roots
 from skillyard.discovery.layout import Root
 from skillyard.discovery.manifests import Problems
-from skillyard.discovery.plugins import installed_plugins, marketplace_plugins
+from skillyard.discovery.plugins import disabled_plugins, installed_plugins, marketplace_plugins
 from skillyard.errors import Diagnostic
 
-__all__ = ["Places", "places_of"]
+__all__ = ["Places", "disabled_for", "places_of"]
 
 
 class Places(NamedTuple):
@@ -48,4 +48,15 @@ def places_of(
     by_path: dict[str, Root] = {}
     for root in roots:
         by_path.setdefault(root.path, root)
-    return Places(tuple(by_path.values()), tuple(problems))
+    return Places(tuple(by_path.values()), tuple(dict.fromkeys(problems)))
+
+
+def disabled_for(folder: str, environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return the user's plugins and extensions that are not loaded for a working directory.
+
+    With equal names the scope ``user`` has equal folders. Nothing is reported.
+    """
+    variables = os.environ if environ is None else environ
+    unreported = Problems()
+    extensions = disabled_extensions(variables, folder, unreported)
+    return (*disabled_plugins(folder, unreported), *extensions)

@@ -13,6 +13,7 @@ from skillyard.errors import Diagnostic
 from skillyard.hook.trust import project_at
 from skillyard.index.library_spec import real_root
 from skillyard.io.paths import is_below
+from skillyard.io.processes import shell_command
 from skillyard.skill import Origin
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class ApprovedSkills(NamedTuple):
     def filter_scan(self, scan: Scan) -> Scan:
         """Return the scan without files of the project that are unapproved or have changed."""
         approved = project_at(self.project)
+        command = shell_command(["skillyard", "trust", self.project])
         candidates, diagnostics = [], list(scan.diagnostics)
         for candidate in scan.candidates:
             if not needs_approval(candidate.path, candidate.scope, self.roots):
@@ -59,7 +61,7 @@ class ApprovedSkills(NamedTuple):
                     approved_content(approved, candidate.path)
                 except NotApproved as why:
                     what = f"the skill {why}"
-                    hint = f"look at it, then: skillyard trust {self.project}"
+                    hint = f"look at it, then: {command}"
                     diagnostics.append(Diagnostic(CODE, "warning", candidate.path, what, hint))
                 except OSError:
                     continue  # removed meanwhile

@@ -68,7 +68,7 @@ def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> S
     if project is None and prompt.folder:
         _report_untrusted(host, prompt.folder)
     roots = tuple(os.path.abspath(root) for root in options.roots)
-    place = library_place(roots, project.path if project else None)
+    place = library_place(roots, project.path if project else None, prompt.folder)
     if indexing_is_off():
         log_event(host, "no_index", "SKILLYARD_INDEX is off: a hook answers from an index only")
         return None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from skillyard.embedding.protocol import embed_in_one_thread
 from skillyard.errors import EmbedderFailed, SkillyardError
+from skillyard.hook.journal import log_event
 from skillyard.hook.library import library_place, roots_and_project
 from skillyard.hook.trust import Project, project_above
 from skillyard.index.clone import clone_index
@@ -24,6 +25,7 @@ from skillyard.index.library_spec import LibrarySpec, index_folder, is_fresh, re
 from skillyard.io.locks import file_lock
 from skillyard.io.processes import lower_priority
 from skillyard.ranking.registry import bind, default_scorer, resolve
+from skillyard.text import clean_line
 
 if TYPE_CHECKING:
     from skillyard.ranking.protocol import Scorer
@@ -32,20 +34,24 @@ __all__ = ["bring_up_to_date", "main", "prepare_hooks"]
 
 
 def main(arguments: list[str]) -> int:
-    """Update the index of ``{"roots": [...], "project": ...}``. Returns 2 for other arguments."""
+    """Update the index of ``{"roots": [...], "project": ..., "folder": ...}``.
+
+    Returns 2 for other arguments.
+    """
     try:
         arguments_by_name = json.loads(arguments[0])
         project = (
             None if arguments_by_name["project"] is None else str(arguments_by_name["project"])
         )
-        place = library_place(tuple(str(root) for root in arguments_by_name["roots"]), project)
-    except (IndexError, KeyError, ValueError, TypeError):
+        roots = tuple(str(root) for root in arguments_by_name["roots"])
+        place = library_place(roots, project, str(arguments_by_name.get("folder", "")))
+    except (AttributeError, IndexError, KeyError, ValueError, TypeError):
         return 2
     try:
         lower_priority()
         bring_up_to_date(place, in_background=True)
-    except (SkillyardError, OSError):
-        pass
+    except Exception as error:  # nobody reads what it prints, and the next prompt tries again
+        log_event("refresh", "failed", clean_line(f"{type(error).__name__}: {error}"))
     return 0
 
 
@@ -119,18 +125,18 @@ def prepare_hooks(built: LibrarySpec, folder: str) -> tuple[str, ...]:
     """
     if indexing_is_off():
         return ()
-    places = dict.fromkeys(_places(built, project_above(folder)))
+    places = dict.fromkeys(_places(built, project_above(folder), folder))
     return tuple(index_folder(place) for place in places if bring_up_to_date(place))
 
 
-def _places(built: LibrarySpec, project: Project | None) -> Iterator[LibrarySpec]:
+def _places(built: LibrarySpec, project: Project | None, folder: str) -> Iterator[LibrarySpec]:
     """Yield the libraries of a hook without roots, and of a hook with the roots of ``built``."""
     path = None if project is None else project.path
     real = {real_root(root) for root in built.roots}
     if path in real or built.scopes:
-        yield library_place((), path)
+        yield library_place((), path, folder)
     if real - {path}:
-        yield library_place(tuple(map(os.path.abspath, built.roots)), path)
+        yield library_place(tuple(map(os.path.abspath, built.roots)), path, folder)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ checked for some time, the hook starts a process that updates it for the next pr
 
 from __future__ import annotations
 
+import os
 import sys
 from json import dumps
 
@@ -29,15 +30,20 @@ REFRESH_AFTER_S = 20.0
 """Seconds after which the index is checked again, in the background."""
 
 
-def library_place(roots: tuple[str, ...], project: str | None) -> LibrarySpec:
+def library_place(
+    roots: tuple[str, ...], project: str | None, folder: str | None = None
+) -> LibrarySpec:
     """Return the library of a prompt: named roots, the project, then the user's agent folders.
 
-    ``project`` is a real path. Only its approved skills belong to the library.
+    ``project`` is a real path. Only its approved skills belong to the library. ``folder`` is that
+    of the prompt (default: the project, else the working directory). Plugins and extensions that
+    are disabled there do not belong to the library.
     """
+    place = os.path.abspath(folder or project or ".")
     if project is None:
-        return LibrarySpec(roots, ("user",), DEFAULT_LIMITS)
+        return LibrarySpec(roots, ("user",), DEFAULT_LIMITS, folder=place)
     admission = ApprovedSkills(project, roots)
-    return LibrarySpec((*roots, project), ("user",), DEFAULT_LIMITS, admission)
+    return LibrarySpec((*roots, project), ("user",), DEFAULT_LIMITS, admission, place)
 
 
 def roots_and_project(place: LibrarySpec) -> tuple[tuple[str, ...], str | None]:
@@ -71,6 +77,6 @@ def start_refresh(place: LibrarySpec) -> bool:
     """
     # -P: the current folder is a project's, and Python must not import from there.
     roots, project = roots_and_project(place)
-    argument = dumps({"roots": roots, "project": project})
+    argument = dumps({"roots": roots, "project": project, "folder": place.folder})
     arguments = [sys.executable, "-P", "-m", "skillyard.hook.index_refresh", argument]
     return start_detached(arguments)

@@ -88,9 +88,9 @@ class _FullCatalog:
 
     def get(self, before: Catalog | None = None) -> Catalog:
         """Return the full catalog. Unchanged skills of ``before`` are not read again."""
-        roots, scopes, limits, admission = self.spec
+        roots, scopes, limits, admission, folder = self.spec
         before, self.before = before or self.before, None
-        if self.read is None and before is not None and admission is None:
+        if self.read is None and before is not None and admission is None and folder == ".":
             self.read = before.reload().catalog
         if self.read is None:
             self.read = build_catalog(roots, scopes, limits, self.spec.scan())
@@ -111,7 +111,7 @@ class IndexedCatalog(Catalog):
     ) -> None:
         # Catalog.__init__ is not called: __getattr__ loads its fields on first use.
         self._spec = spec
-        self._roots, self._scopes, self._limits, _ = spec
+        self._roots, self._scopes, self._limits, *_ = spec
         path_mapping = PathMapping(spec)
         self._reported = path_mapping.reported(summary.reported)
         if summary.known < summary.files:

@@ -12,6 +12,8 @@ from skillyard.index.identity import index_settings
 from skillyard.index.manifest import NAME
 from skillyard.index.token_table import TokenTable, bundled_table
 from skillyard.index.walk_record import is_unchanged
+from skillyard.io.files import open_to_read
+from skillyard.io.paths import ancestors
 from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import cache_folder
 
@@ -63,6 +65,8 @@ RUNTIME_FOLDER = ".skills"
 
 MAX_ALWAYS_SCANNED = 2_000
 """Libraries up to this number of skills are scanned before each query: a few milliseconds."""
+MAX_SETTINGS = 65_536
+"""Bytes of a file of settings that are searched for plugins."""
 FRESH_S = 30.0
 """Seconds for which a larger library counts as unchanged after a scan."""
 
@@ -75,12 +79,14 @@ class LibrarySpec(NamedTuple):
     limits: Limits
     admission: Admission | None = None
     """Filters the files of the library; None accepts all."""
+    folder: str = "."
+    """Where the work is: it decides which folders belong to the scopes."""
 
     def scan(self) -> Scan:
         """Walk the roots. Raises InvalidSkillsRoot."""
         from skillyard.catalog.roots import scan_library
 
-        files = scan_library(self.roots, self.scopes, self.limits)
+        files = scan_library(self.roots, self.scopes, self.limits, self.folder)
         if self.scopes or self.admission is not None:  # they depend on more than these folders
             files = files._replace(observed=None)
         return files if self.admission is None else self.admission.filter_scan(files)
@@ -116,16 +122,54 @@ def real_root(root: str) -> str:
 
 
 def index_folder(spec: LibrarySpec) -> str:
-    """Return the folder of the index of a library; equal resolved roots share it."""
+    """Return the folder of the index of a library.
+
+    Libraries of equal resolved roots share it, if the same plugins and extensions are enabled.
+    """
     real = spec.resolved()
     named = [*real.roots] if real.admission is None else [*real.roots, real.admission.key]
     if {"project", "marketplaces", "packages"}.intersection(
         real.scopes
-    ):  # their folders are those above the working directory
-        named.append(os.getcwd())
+    ):  # their folders are those above the one of the work
+        named.append(os.path.abspath(real.folder))
+    elif "user" in real.scopes:
+        named.extend(_disabled_for(real.folder))
     text = "\n".join([*named, *real.scopes, repr(tuple(real.limits))])
     name = sha256(text.encode("utf-8", "surrogatepass")).hex()[:24]
     return os.path.join(cache_folder(), "index", name)
+
+
+def _disabled_for(folder: str) -> tuple[str, ...]:
+    """Return the user's plugins and extensions that are not loaded for the work in a folder.
+
+    Discovery is only loaded where a file may disable any: that takes longer than opening an index.
+    """
+    rules = os.path.expanduser("~/.gemini/extensions/extension-enablement.json")
+    settings = (
+        os.path.join(above, ".claude", name)
+        for above in ancestors(os.path.abspath(folder))
+        for name in ("settings.json", "settings.local.json")
+    )
+    if not os.path.lexists(rules) and not any(map(_names_plugins, settings)):
+        return ()
+    from skillyard.discovery.scopes import disabled_for
+
+    return disabled_for(folder)
+
+
+def _names_plugins(path: str) -> bool:
+    """True for a file of settings with a word about plugins, and for one that is too large."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        descriptor = open_to_read(path, follow=True)
+        try:
+            data = os.read(descriptor, MAX_SETTINGS)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return False
+    return b"enabledPlugins" in data or len(data) == MAX_SETTINGS
 
 
 def file_index_settings(table: TokenTable) -> dict[str, str]:

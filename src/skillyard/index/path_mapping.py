@@ -44,7 +44,9 @@ class PathMapping:
             return self._prefixes
         from skillyard.catalog.roots import all_roots
 
-        return tuple(_prefix(root.path) for root in all_roots(self._spec.roots, self._spec.scopes))
+        spec = self._spec
+        roots = all_roots(spec.roots, spec.scopes, spec.folder)
+        return tuple(_prefix(root.path) for root in roots)
 
     def reported(self, reported: LazyDiagnostics) -> LazyDiagnostics:
         """Return the diagnostics of the index with translated paths."""

@@ -144,7 +144,7 @@ def _in_scope(
         return pairs
     from skillyard.ranking.package_scope import counts_for
 
-    counts = counts_for(query.files, catalog.roots if isinstance(catalog, Catalog) else ())
+    counts = counts_for(query.files, catalog.roots if isinstance(catalog, Catalog) else (".",))
     called = called_words(query.text)
     return [
         pair

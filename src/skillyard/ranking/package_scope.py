@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 
 from skillyard.discovery.hosts import HOST_FOLDERS
+from skillyard.discovery.layout import HEAVY_FOLDERS
 from skillyard.io.paths import below, is_below
 from skillyard.skill import Skill
 
@@ -19,22 +20,23 @@ __all__ = ["counts_for"]
 _PATTERNS = frozenset(
     tuple(row.pattern.split("/")) for row in HOST_FOLDERS if row.scope == "project"
 )
-_LENGTHS = sorted({len(pattern) for pattern in _PATTERNS}, reverse=True)
+_WILD = [pattern for pattern in _PATTERNS if "*" in pattern]
+_LENGTHS = sorted({len(pattern) for pattern in _PATTERNS})
 
 
 def counts_for(files: Sequence[str], roots: Sequence[str]) -> Callable[[Skill], bool]:
     """Return a function that says whether a skill counts for one of the files.
 
     Files are compared as they are written, relative to a root or to the working directory, and
-    never opened. Every skill counts that lies in no package: beside a root or above it, in the
-    user's folders, and without a file.
+    never opened. Every skill counts that lies in no package of a root: beside or above the root, in
+    a plugin or an installed package, in the folders of a scope, and without a file.
     """
-    tops = [os.path.abspath(root) for root in roots] or [os.getcwd()]
+    tops = [os.path.abspath(root) for root in roots]
     written = [os.path.normpath(file) for file in files]
     answers: dict[str, bool] = {}
 
     def counts(skill: Skill) -> bool:
-        if skill.scope not in ("project", "") or not skill.path or skill.stored:
+        if skill.scope not in ("project", "") or not skill.path or skill.stored or skill.plugin:
             return True
         package = _package_of(os.path.abspath(skill.path), tops)
         if package not in answers:
@@ -49,31 +51,37 @@ def counts_for(files: Sequence[str], roots: Sequence[str]) -> Callable[[Skill], 
 
 
 def _package_of(path: str, tops: Sequence[str]) -> str:
-    """Return the folder above the host's folder of a skill; empty for a skill of the whole root.
-
-    Below a root the first host's folder decides, elsewhere the last one.
-    """
+    """Return the folder above the host's folder of a skill; empty for a skill of the whole root."""
     inner = [(top, rest) for top in tops if (rest := below(path, top)) is not None]
-    if inner:
-        top, rest = max(inner, key=lambda each: len(each[0]))
-        place = _host_folder(rest.split("/"))
-        return os.path.join(top, *rest.split("/")[:place]) if place > 0 else ""
-    parts = path.replace(os.sep, "/").split("/")
-    place = _host_folder(parts, last=True)
-    package = os.sep.join(parts[:place])
-    is_above = any(top == package or is_below(top, package) for top in tops)
-    return "" if place == 0 or is_above else package
+    if not inner:  # of a scope: its host reads it in the whole project
+        return ""
+    top, rest = max(inner, key=lambda each: len(each[0]))
+    parts = rest.split("/")
+    place = 0 if HEAVY_FOLDERS.intersection(parts) else _host_folder(parts)
+    return os.path.join(top, *parts[:place]) if place > 0 else ""
 
 
-def _host_folder(parts: list[str], *, last: bool = False) -> int:
-    """Return where the first or the last host's folder begins; 0 without one."""
+def _host_folder(parts: list[str]) -> int:
+    """Return where the first host's folder begins; 0 without one.
+
+    One with a dot is meant before ``skills`` alone, which is also a folder of many other uses.
+    """
     places = [
-        (at + length, at)
+        (not any(part.startswith(".") for part in parts[at : at + length]), at + length, at)
         for at in range(len(parts))
         for length in _LENGTHS
-        if tuple(parts[at : at + length]) in _PATTERNS
+        if _is_hosts(tuple(parts[at : at + length]))
     ]
     if not places:
         return 0
-    end = max(places)[0] if last else min(places)[0]
-    return min(at for each, at in places if each == end)
+    first = min(places)[:2]
+    return min(at for *each, at in places if tuple(each) == first)
+
+
+def _is_hosts(parts: tuple[str, ...]) -> bool:
+    """True for a folder in the table of hosts, where ``*`` is one folder of any name."""
+    return parts in _PATTERNS or any(
+        len(parts) == len(pattern)
+        and all(name in ("*", part) for part, name in zip(parts, pattern, strict=True))
+        for pattern in _WILD
+    )

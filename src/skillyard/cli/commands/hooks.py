@@ -151,7 +151,7 @@ def hook_install(args: Namespace, console: Console) -> int:
     settings = [install(host, file=args.file, options=options) for host in _hosts(args, there=True)]
     project = project_above(os.getcwd())
     roots = tuple(map(os.path.abspath, args.root))
-    place = library_place(roots, project.path if project else None)
+    place = library_place(roots, project.path if project else None, os.getcwd())
     try:
         with progress("indexing", console) as step:
             if not indexing_is_off():

@@ -212,7 +212,9 @@ def _indexes(request: Request, installed: list[InstalledHook]) -> Iterator[Findi
     places: dict[LibrarySpec, InstalledHook] = {}
     for hook in installed:
         roots = tuple(map(os.path.abspath, _hook_roots(hook, request)[0]))
-        places.setdefault(library_place(roots, project.path if project else None), hook)
+        places.setdefault(
+            library_place(roots, project.path if project else None, request.folder), hook
+        )
     for place, hook in places.items():
         try:
             status = status_of(place)
