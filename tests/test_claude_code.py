@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,35 @@ def test_a_moved_folder_of_claude_code_counts_too(
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "moved"))
     (skill,) = loaded(tmp_path, BODY, "moved/skills/notes")
     assert skill.name == "notes"
+
+
+@for_each("root", [".", "alias", "alias/.claude/skills", "dotfiles", ".claude/skills/notes"])
+@for_each("spelling", ["{}", "{}/", "{}/../{}", "./{}"])
+def test_it_does_not_matter_how_the_root_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: str, spelling: str
+) -> None:
+    """The folder of the host is a link, as people have it who keep their settings in one place."""
+    write_tree(tmp_path, {"dotfiles/notes/SKILL.md": BODY, ".claude/x": ""})
+    for link, target in ((".claude/skills", "../dotfiles"), ("alias", ".")):
+        if not (tmp_path / link).is_symlink():
+            (tmp_path / link).symlink_to(target)
+    monkeypatch.chdir(tmp_path)
+    written = spelling.format(root, os.path.basename(os.path.realpath(root)))
+    (skill,) = sy.load_catalog(written, index=False)
+    assert skill.name == "notes"
+
+
+@for_each("link", [".claude/skills/notes", "home/.claude/skills/notes"])
+def test_a_linked_skill_counts_as_claude_codes(
+    tmp_path: Path, link: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``npx skills`` makes such links."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    write_tree(tmp_path, {".agents/skills/notes/SKILL.md": BODY})
+    place = tmp_path / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(tmp_path / ".agents/skills/notes")
+    assert [skill.name for skill in sy.load_catalog(tmp_path, index=False)] == ["notes"]
 
 
 @for_each(

@@ -52,6 +52,38 @@ def test_each_layout_is_read_below_any_root(tmp_path: Path) -> None:
     assert not catalog.reload()
 
 
+@for_each(
+    ("globs", "files"),
+    [
+        ("**/*.ts, *.tsx", ("**/*.ts", "*.tsx")),
+        ("{src,lib}/**/*.ts,*.md", ("{src,lib}/**/*.ts", "*.md")),
+        ("!dist/**", ("!dist/**",)),
+        ("[jt]s/**", ("[jt]s/**",)),
+        ("[a.ts, b.ts]", ("a.ts", "b.ts")),
+        ("*.ts, it's/*.ts", ("*.ts", "it's/*.ts")),
+        ("src/*.ts", ("src/*.ts",)),
+        ('"*.ts"', ("*.ts",)),
+    ],
+)
+@for_each("line_end", ["\n", "\r\n"])
+def test_patterns_of_cursor_rules_are_read_as_they_are_written(
+    tmp_path: Path, globs: str, files: tuple[str, ...], line_end: str
+) -> None:
+    lines = ["---", "description: D.", f"globs: {globs}", "alwaysApply: false", "---", "Fine."]
+    rule = tmp_path / ".cursor/rules/x.mdc"
+    rule.parent.mkdir(parents=True, exist_ok=True)
+    rule.write_bytes(line_end.join([*lines, ""]).encode())
+    (skill,) = sy.load_catalog(tmp_path, index=False)
+    assert (skill.description, skill.triggers.files) == ("D.", files)
+
+
+@for_each("start", ["---\ndescription: D.\n---\n", "", "---\n"])
+def test_the_text_below_the_frontmatter_is_not_changed(tmp_path: Path, start: str) -> None:
+    body = "Write in the frontmatter:\n\nglobs: *.ts\n"
+    (skill,) = load(tmp_path, {".cursor/rules/x.mdc": start + body})
+    assert (skill.body or "").endswith(body.strip())
+
+
 def test_they_are_documents_and_never_chosen_as_skills(tmp_path: Path) -> None:
     catalog = load(tmp_path, FILES | {"ship/SKILL.md": document("ship", "Ships a release.")})
     assert catalog.get("ship").origin == "agentskills"

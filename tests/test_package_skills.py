@@ -162,7 +162,7 @@ class TestPython:
             tmp_path,
             self.distribution(value)
             | {
-                f"{self.INFO}/RECORD": "mylib/__init__.py,,\nmylib/link/x,,\n\"mylib/inner/link/x\",,",
+                f"{self.INFO}/RECORD": 'mylib/link/x,,\n"mylib/inner/link/x",,\n',
                 f"{self.SITE}/other/skills/a/SKILL.md": document("a"),
                 f"{self.SITE}/mylib/inner/x": "",
             },

@@ -295,6 +295,90 @@ class TestMarketplaces:
         assert {d.code for d in catalog.diagnostics if d.severity == "info"} == {"plugin_remote"}
 
 
+class TestCodex:
+    CACHE = ".codex/plugins/cache/market/tools"
+
+    def tree(self, home: Path, config: str = '[plugins."tools@market"]\nenabled = true\n') -> Path:
+        manifest = json.dumps({"name": "team-tools", "skills": "./more"})
+        return write_tree(
+            home,
+            {
+                ".codex/config.toml": config,
+                f"{self.CACHE}/0.10.0/.codex-plugin/plugin.json": manifest,
+                f"{self.CACHE}/0.10.0/skills/a/SKILL.md": document("a"),
+                f"{self.CACHE}/0.10.0/more/b/SKILL.md": "Without frontmatter.\n",
+                f"{self.CACHE}/0.9.0/skills/old/SKILL.md": document("old"),
+                f"{self.CACHE}/0.10.0-rc.1/skills/older/SKILL.md": document("older"),
+            },
+        )
+
+    def test_skills_of_the_highest_version_have_the_name_of_the_plugin_before_their_own(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("HOME", str(self.tree(tmp_path)))
+        monkeypatch.delenv("CODEX_HOME", raising=False)
+        catalog = sy.load_catalog([], scopes="user", index=False)
+        assert [(skill.name, skill.scope) for skill in catalog] == [
+            ("team-tools:a", "user"),
+            ("team-tools:b", "user"),
+        ]
+
+    def test_a_local_version_wins_and_claude_codes_manifest_counts_too(
+        self, tmp_path: Path
+    ) -> None:
+        self.tree(tmp_path)
+        write_tree(
+            tmp_path,
+            {
+                f"{self.CACHE}/local/.claude-plugin/plugin.json": '{"name": "near"}',
+                f"{self.CACHE}/local/skills/c/SKILL.md": document("c"),
+            },
+        )
+        assert roots(find(tmp_path), tmp_path) == [(f"{self.CACHE}/local/skills", "near")]
+
+    @for_each(
+        ("config", "code"),
+        [
+            ('[plugins."tools@market"]\nenabled = false\n', "plugin_disabled"),
+            ('[plugins."other@market"]\n', "manifest_path"),
+            ('[plugins."../tools@market"]\n', "manifest_unreadable"),
+            ('[plugins]\n"tools@market" = true\n', "manifest_unreadable"),
+            ("[plugins", "manifest_unreadable"),
+            ("a = " + "[" * 100_000, "manifest_unreadable"),
+        ],
+    )
+    def test_what_is_not_read_is_reported(self, tmp_path: Path, config: str, code: str) -> None:
+        self.tree(tmp_path, config)
+        found = find(tmp_path)
+        assert (found.roots, codes(found)) == ((), [code])
+
+    def test_a_linked_folder_is_not_one_of_the_users(self, tmp_path: Path) -> None:
+        self.tree(tmp_path, '[plugins."linked@market"]\n')
+        write_tree(tmp_path, {"project/1.0.0/skills/a/SKILL.md": document("a")})
+        (tmp_path / ".codex/plugins/cache/market/linked").symlink_to(tmp_path / "project")
+        found = find(tmp_path)
+        assert (found.roots, codes(found)) == ((), ["manifest_path"])
+
+    def test_its_marketplaces_are_read(self, tmp_path: Path) -> None:
+        plugins = [
+            {"name": "near", "source": {"source": "local", "path": "./plugins/near"}},
+            {"name": "out", "source": {"source": "local", "path": "../x"}},
+            {"name": "far", "source": {"source": "git", "url": "https://host.invalid/x"}},
+        ]
+        write_tree(
+            tmp_path,
+            {
+                ".git": "",
+                ".agents/plugins/marketplace.json": json.dumps({"name": "m", "plugins": plugins}),
+                "plugins/near/skills/a/SKILL.md": document("a"),
+            },
+        )
+        found = find(tmp_path / "home", "marketplaces", folder=tmp_path)
+        assert roots(found, tmp_path) == [("plugins/near/skills", "near")]
+        assert codes(found) == ["manifest_path", "plugin_remote"]
+        assert found.problems[1].hint == "install far@m in Codex"
+
+
 class TestExtensions:
     FOLDER = ".gemini/extensions"
 
@@ -348,7 +432,6 @@ class TestExtensions:
         link = json.dumps({"type": "link", "source": str(source)})
         write_tree(tmp_path, {f"{self.FOLDER}/dev/.gemini-extension-install.json": link})
         assert [root.path for root in find(tmp_path).roots] == [f"{source}/skills"]
-
 
     def test_the_hint_for_a_disabled_extension_is_one_command(self, tmp_path: Path) -> None:
         self.extension(tmp_path, "$(id)", **{"$(id)": ["!/*"]})

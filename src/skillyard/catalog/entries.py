@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from skillyard.discovery import Candidate, Stamp
 from skillyard.discovery.candidate import STABLE_AFTER_NS
-from skillyard.discovery.layout import is_read_by_claude_code
+from skillyard.discovery.claude_code import is_read_by_claude_code
 from skillyard.errors import Diagnostic, SkillError, SkillIoError
 from skillyard.formats.agentskills import Document, Parsed, parse_document
 from skillyard.formats.conventions import parse_convention

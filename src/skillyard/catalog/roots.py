@@ -11,9 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["all_roots", "scan_library"]
 
 
-def all_roots(
-    paths: tuple[str, ...], scopes: tuple[str, ...], folder: str = "."
-) -> list[Root]:
+def all_roots(paths: tuple[str, ...], scopes: tuple[str, ...], folder: str = ".") -> list[Root]:
     """Return the named roots, then the folders of hosts for the work in ``folder``."""
     from skillyard.discovery import Root
 

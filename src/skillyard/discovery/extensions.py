@@ -55,9 +55,7 @@ def extension_roots(environ: Mapping[str, str], folder: str, problems: Problems)
             )
 
 
-def disabled_extensions(
-    environ: Mapping[str, str], folder: str, problems: Problems
-) -> list[str]:
+def disabled_extensions(environ: Mapping[str, str], folder: str, problems: Problems) -> list[str]:
     """Return the extensions that rules disable for a working directory, sorted."""
     rules = read_manifest(os.path.join(expanded(_HOME, environ), _ENABLEMENT), problems)
     here = os.path.abspath(folder)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from typing import NamedTuple
-
-from skillyard.io.paths import is_below
 
 __all__ = [
     "BUILD_FOLDERS",
@@ -15,7 +12,6 @@ __all__ = [
     "RUNTIME_FOLDER",
     "SKILL_FILE",
     "Root",
-    "is_read_by_claude_code",
 ]
 
 SKILL_FILE = "SKILL.md"
@@ -43,12 +39,3 @@ class Root(NamedTuple):
     """The host in whose folder it is (``discovery.hosts``); empty for a folder that was named."""
     plugin: str = ""
     """The plugin that the folder belongs to; it goes before the names of its skills."""
-
-
-def is_read_by_claude_code(path: str) -> bool:
-    """True for a file in a folder of skills or plugins of Claude Code, wherever that lies."""
-    whole = os.path.abspath(path).replace(os.sep, "/")
-    if "/.claude/skills/" in whole or "/.claude/plugins/" in whole:
-        return True
-    moved = os.environ.get("CLAUDE_CONFIG_DIR", "").strip()
-    return bool(moved) and is_below(whole, moved)

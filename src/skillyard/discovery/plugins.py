@@ -1,4 +1,4 @@
-"""Claude Code's plugins: the installed ones, and what marketplaces offer.
+"""Claude Code's plugins: the installed ones, and what its and Codex's marketplaces offer.
 
 Source: code.claude.com/docs/en/plugins-reference and /plugin-marketplaces, read on 2026-11-28.
 
@@ -6,8 +6,9 @@ Source: code.claude.com/docs/en/plugins-reference and /plugin-marketplaces, read
   ``plugin@marketplace``: scope, path, and the project of those that are not the user's.
 * ``enabledPlugins`` in the settings says which of them are loaded.
 * ``.claude-plugin/plugin.json`` gives the plugin's name and further folders of skills.
-* ``.claude-plugin/marketplace.json`` lists plugins. Their sources are folders beside it, or remote
-  places, which are listed and never fetched.
+* ``.claude-plugin/marketplace.json`` lists plugins, ``.agents/plugins/marketplace.json`` those of
+  Codex (openai/codex 03d21135, codex-rs/core-plugins/src/marketplace.rs). Their sources are folders
+  of the marketplace, or remote places, which are listed and never fetched.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from skillyard.discovery.claude_code import CLAUDE_HOME
 from skillyard.discovery.hosts import expanded, folders_upwards
 from skillyard.discovery.layout import Root
 from skillyard.discovery.manifests import (
@@ -30,16 +32,27 @@ from skillyard.io.paths import is_below
 from skillyard.io.processes import shell_command
 from skillyard.text import clean_line, name_fault
 
-__all__ = ["MARKETPLACE", "disabled_plugins", "installed_plugins", "marketplace_plugins"]
+__all__ = [
+    "MARKETPLACE",
+    "Plugin",
+    "disabled_plugins",
+    "installed_plugins",
+    "marketplace_plugins",
+    "skill_roots",
+]
 
-_HOME = "${CLAUDE_CONFIG_DIR:-~/.claude}"
-_PLUGIN = ".claude-plugin/plugin.json"
 MARKETPLACE = ".claude-plugin/marketplace.json"
+_MARKETPLACES = {"claude-code": MARKETPLACE, "codex": ".agents/plugins/marketplace.json"}
+_MANIFESTS = {
+    "claude-code": (".claude-plugin/plugin.json",),
+    "codex": (".codex-plugin/plugin.json", ".claude-plugin/plugin.json"),
+}
+"""Host -> where the manifest of a plugin is; the first one counts."""
 _SETTINGS = ("settings.json", "settings.local.json")
 
 
-class _Plugin(NamedTuple):
-    """A plugin whose files lie on this machine."""
+class Plugin(NamedTuple):
+    """A plugin of Claude Code or Codex whose files lie on this machine."""
 
     folder: str
     name: str
@@ -47,6 +60,7 @@ class _Plugin(NamedTuple):
     scope: str
     entry: dict[str, Any]
     """What its marketplace says about it."""
+    host: str = "claude-code"
 
 
 def installed_plugins(
@@ -56,7 +70,7 @@ def installed_plugins(
 
     ``user``: for every project. ``project``: for the project that ``folder`` lies in.
     """
-    home = expanded(_HOME, environ)
+    home = expanded(CLAUDE_HOME, environ)
     above = list(folders_upwards(folder))
     enabled = _switches([home], problems)
     if scope == "project":
@@ -84,8 +98,8 @@ def installed_plugins(
             # The user's are only what Claude Code keeps: a hook asks for approval of other folders.
             store = os.path.realpath(os.path.join(home, "plugins"))
             place = scope if is_below(os.path.realpath(path), store) else "project"
-            plugin = _Plugin(path, name, place, entry)
-            roots.extend(_skill_roots(plugin, problems))
+            plugin = Plugin(path, name, place, entry)
+            roots.extend(skill_roots(plugin, problems))
     return roots
 
 
@@ -134,7 +148,7 @@ def marketplace_plugins(
     Marketplaces are those of the project that ``folder`` lies in and those known to Claude Code.
     Plugins with a remote source are reported, and not fetched.
     """
-    home = expanded(_HOME, environ)
+    home = expanded(CLAUDE_HOME, environ)
     known = read_manifest(os.path.join(home, "plugins", "known_marketplaces.json"), problems)
     places = [(each, "project") for each in folders_upwards(folder)]
     places += [(text_of(mapping_of(known, name), "installLocation"), "user") for name in known]
@@ -144,26 +158,31 @@ def marketplace_plugins(
 
 
 def _offered(place: str, scope: str, problems: Problems) -> Iterator[Root]:
-    path = os.path.join(place, MARKETPLACE)
+    for host, relative in _MARKETPLACES.items():
+        yield from _listed(os.path.join(place, relative), place, scope, host, problems)
+
+
+def _listed(path: str, place: str, scope: str, host: str, problems: Problems) -> Iterator[Root]:
     listing = read_manifest(path, problems)
     base = text_of(mapping_of(listing, "metadata"), "pluginRoot")
     market = text_of(listing, "name")
     for entry in _entries(listing):
         name, source = text_of(entry, "name"), entry.get("source")
+        if isinstance(source, dict) and source.get("source") == "local":
+            source = text_of(source, "path")
         if isinstance(source, str):
             # A bare name lies in pluginRoot; a path is relative to the marketplace.
             relative = source if "/" in source or not base else f"{base}/{source}"
             found = inner_folder(place, relative, path, problems)
             if found is not None:
-                yield from _skill_roots(_Plugin(found, name, scope, entry), problems)
+                yield from skill_roots(Plugin(found, name, scope, entry, host), problems)
         else:
-            problems.add(
-                "plugin_remote",
-                path,
-                f"the plugin {clean_line(name)} lies elsewhere and is not read: {_where(source)}",
-                shell_command(["claude", "plugin", "install", clean_line(f"{name}@{market}")]),
-                "info",
-            )
+            shown = clean_line(f"{name}@{market}")
+            message = f"the plugin {clean_line(name)} lies elsewhere and is not read"
+            hint = f"install {shown} in Codex"
+            if host == "claude-code":
+                hint = shell_command(["claude", "plugin", "install", shown])
+            problems.add("plugin_remote", path, f"{message}: {_where(source)}", hint, "info")
 
 
 def _entries(listing: dict[str, Any]) -> list[dict[str, Any]]:
@@ -179,9 +198,10 @@ def _where(source: object) -> str:
     return clean_line(" ".join(text_of(source, key) for key in keys if text_of(source, key)))
 
 
-def _skill_roots(plugin: _Plugin, problems: Problems) -> Iterator[Root]:
+def skill_roots(plugin: Plugin, problems: Problems) -> Iterator[Root]:
     """Yield the folders of skills of one plugin: ``skills``, and those that manifests name."""
-    path = os.path.join(plugin.folder, _PLUGIN)
+    paths = [os.path.join(plugin.folder, each) for each in _MANIFESTS[plugin.host]]
+    path = next(filter(os.path.lexists, paths), paths[0])
     manifest = read_manifest(path, problems)
     name = text_of(manifest, "name") or plugin.name
     if ":" in name or not name or name_fault(f"a{name}"):
@@ -196,4 +216,4 @@ def _skill_roots(plugin: _Plugin, problems: Problems) -> Iterator[Root]:
     for relative in dict.fromkeys(named):
         folder = inner_folder(plugin.folder, relative, path, problems)
         if folder is not None:
-            yield Root(folder, plugin.scope, "claude-code", name)
+            yield Root(folder, plugin.scope, plugin.host, name)

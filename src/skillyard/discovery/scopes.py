@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from skillyard.discovery.codex import codex_plugins
 from skillyard.discovery.extensions import disabled_extensions, extension_roots
 from skillyard.discovery.hosts import host_roots
 from skillyard.discovery.layout import Root
@@ -39,6 +40,7 @@ def places_of(
             roots.extend(installed_plugins(scope, variables, folder, problems))
     if "user" in enabled:
         roots.extend(extension_roots(variables, folder, problems))
+        roots.extend(codex_plugins(variables, problems))
     if "marketplaces" in enabled:
         roots.extend(marketplace_plugins(variables, folder, problems))
     if "packages" in enabled:

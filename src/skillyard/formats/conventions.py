@@ -88,15 +88,31 @@ def _parse_in_folder(document: Document, content: str, limits: Limits) -> Parsed
     return Parsed(skill, diagnostics, fields)
 
 
-_GLOBS = re.compile(r"^(globs:[ \t]*)(\*[^\n\"]*)$", re.MULTILINE)
+_FRONTMATTER = re.compile(r"\ufeff?---[ \t]*\r?\n")
+_FENCE = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
+_GLOBS = re.compile(
+    r"^(globs:[ \t]*)((?:[*!{&%@`]|\[(?![^\r\n]*\][ \t]*\r?$))[^\r\n]*)", re.MULTILINE
+)
+"""Patterns that begin with a sign of YAML; a list in brackets is one."""
 
 
 def _with_quoted_globs(content: str) -> str:
-    """Return the text with quotes around a pattern that begins with ``*``.
+    """Return the text with quotes around patterns that begin with a sign of YAML.
 
-    Cursor writes it bare, where YAML has an alias. Only the first such line is meant.
+    Cursor writes them bare: ``*`` is an alias there, ``{`` a mapping and ``!`` a tag. Only the
+    frontmatter is meant.
     """
-    return _GLOBS.sub(r'\1"\2"', content, count=1)
+    start = _FRONTMATTER.match(content)
+    end = None if start is None else _FENCE.search(content, start.end())
+    if start is None or end is None:
+        return content
+    block = _GLOBS.sub(_quoted, content[: end.start()], count=1)
+    return block + content[end.start() :]
+
+
+def _quoted(match: re.Match[str]) -> str:
+    patterns = match[2].rstrip().replace("'", "''")
+    return f"{match[1]}'{patterns}'"
 
 
 def _parse_named(document: Document, content: str, name: str, tag: str, limits: Limits) -> Parsed:

@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
     try:
         lower_priority()
         bring_up_to_date(place, in_background=True)
-    except Exception as error:  # nobody reads what it prints, and the next prompt tries again
+    except Exception as error:  # noqa: BLE001 - nobody reads it, and the next prompt tries again
         log_event("refresh", "failed", clean_line(f"{type(error).__name__}: {error}"))
     return 0
 
