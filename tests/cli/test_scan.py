@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,52 @@ def test_the_lock_accepts_a_rule_for_one_content(run: Run, folder: Path) -> None
     assert "1 finding accepted in skills-lock.json" in run("scan", "lib").out
     write(folder, {"lib/pencil/scripts/run.sh": f"{ATTACK}\n# changed\n"})
     assert run("scan", "lib").code == 1
+
+
+def test_the_sarif_has_accepted_findings_as_suppressed_results(run: Run, folder: Path) -> None:
+    """SARIF 2.1.0, §3.35 and §3.27.23: in one run all results have suppressions or none."""
+    results = json.loads(run("scan", "lib", "--format", "sarif").out)["runs"][0]["results"]
+    assert not any("suppressions" in each for each in results)
+    first = run("scan", "lib", "--json").json["findings"][0]
+    accept(folder, [{"rule": first["rule"], "digest": first["digest"], "reason": "we host it"}])
+    (sarif,) = json.loads(run("scan", "lib", "--format", "sarif").out)["runs"]
+    suppression = {"kind": "external", "status": "accepted", "justification": "we host it"}
+    assert [(each["ruleId"], each["suppressions"]) for each in sarif["results"]] == [
+        ("credential_read", []),
+        ("download_and_run", [suppression]),
+    ]
+    for each in sarif["results"]:
+        assert sarif["tool"]["driver"]["rules"][each["ruleIndex"]]["id"] == each["ruleId"]
+
+
+@pytest.mark.parametrize("kind", ["link", "Skill.MD", "folder", "pipe"])
+def test_a_skill_file_that_is_not_read_does_not_hide_the_scripts_beside_it(
+    run: Run, folder: Path, kind: str
+) -> None:
+    write(folder, {"lib/odd/scripts/run.sh": ATTACK, "elsewhere.md": PENCIL})
+    odd = folder / "lib/odd"
+    if kind == "link":
+        (odd / "SKILL.md").symlink_to("../../elsewhere.md")
+    elif kind == "folder":
+        (odd / "SKILL.md").mkdir()
+    elif kind == "pipe":
+        os.mkfifo(odd / "SKILL.md")
+    else:
+        (odd / kind).write_text(PENCIL, encoding="utf-8")
+    findings = run("scan", "lib", "--json").json["findings"]
+    high = {each["path"] for each in findings if each["rule"] == "download_and_run"}
+    assert high == {"lib/odd/scripts/run.sh", "lib/pencil/scripts/run.sh"}
+    assert any(each["path"].startswith("lib/odd/S") for each in findings)
+
+
+def test_what_belongs_to_no_skill_is_said(run: Run, folder: Path) -> None:
+    write(folder, {"lib/README.md": "A", "lib/tools/x.sh": ATTACK, "lib/a/b/SKILL.md": PENCIL})
+    write(folder, {"lib/a/node_modules/x.js": "1", "lib/a/b/inner/SKILL.md": PENCIL})
+    findings = run("scan", "lib", "--json").json["findings"]
+    said = {each["path"]: each for each in findings if each["rule"] == "not_scanned"}
+    assert {path: each["severity"] for path, each in said.items()} == {"lib": "low", "lib/a": "low"}
+    assert said["lib"]["message"].endswith("2 files and folders without a skill: README.md, tools")
+    assert said["lib/a"]["message"].endswith("a file or folder without a skill: node_modules")
 
 
 def test_another_lock_is_named_and_a_damaged_one_is_refused(run: Run, folder: Path) -> None:

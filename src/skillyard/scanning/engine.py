@@ -14,14 +14,8 @@ from skillyard.io.sha256 import sha256
 from skillyard.scanning import code, hidden
 from skillyard.scanning.context import is_negated, is_quoted, subject_is_security
 from skillyard.scanning.document import Document
-from skillyard.scanning.files import (
-    TOO_MANY_FILES,
-    SkillFile,
-    is_compiled,
-    is_read_by_programs,
-    text_of,
-)
-from skillyard.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Hit, Rule, terms_of
+from skillyard.scanning.files import SkillFile, is_compiled, text_of, unscanned_severity
+from skillyard.scanning.rule import HIGH, MEDIUM, SEVERITIES, Hit, Rule, terms_of
 from skillyard.scanning.rules import RULES, RULES_BY_ID
 from skillyard.text import clean_line, plural, shorten
 
@@ -82,15 +76,10 @@ def _hits_of_file(file: SkillFile) -> Iterator[_Graded]:
     """Yield what is said of a file that is not scanned as text."""
     if file.link:
         yield _Graded(_LINK, Hit(0, 0, note=f"it leads to {file.link}"), _LINK.severity)
-    elif file.data is None:
-        severity = _NOT_SCANNED.severity if _may_do_harm(file) else LOW
-        yield _Graded(_NOT_SCANNED, Hit(0, 0, note=file.problem), severity)
-    elif is_compiled(file.data):
+    elif is_compiled(file.start if file.data is None else file.data):
         yield _Graded(_COMPILED, Hit(0, 0), _COMPILED.severity)
-
-
-def _may_do_harm(file: SkillFile) -> bool:
-    return is_read_by_programs(file.path) or file.problem == TOO_MANY_FILES
+    elif file.data is None:
+        yield _Graded(_NOT_SCANNED, Hit(0, 0, note=file.problem), unscanned_severity(file))
 
 
 def _hits(document: Document, skill: Document | None) -> Iterator[_Graded]:
@@ -104,7 +93,7 @@ def _hits(document: Document, skill: Document | None) -> Iterator[_Graded]:
     for number, (hit, text) in enumerate(code.decoded_texts(document)):
         if number == _MAX_ENCODED:
             note = f"it has more than {_MAX_ENCODED:,} encoded texts"
-            yield _Graded(_NOT_SCANNED, hit._replace(note=note), _NOT_SCANNED.severity)
+            yield _Graded(_NOT_SCANNED, hit._replace(note=note), MEDIUM)
             break
         inner = _worst(text)
         if inner is not None or code.encoded_harm(text):

@@ -8,25 +8,29 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from skillyard.errors import SkillError
+from skillyard.io.files import open_to_read
 from skillyard.io.folders import Folder, entry_is_link, open_folder
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.resources import read_file
+from skillyard.scanning.rule import HIGH, LOW, MEDIUM
 from skillyard.text import clean_line
 
 __all__ = [
-    "TOO_MANY_FILES",
     "SkillFile",
     "files_of_folder",
     "files_of_package",
     "is_compiled",
-    "is_read_by_programs",
     "single_file",
     "text_of",
+    "unscanned_severity",
 ]
 
 _MAX_BYTES = DEFAULT_LIMITS.resource_bytes
 _MAX_FILES = DEFAULT_LIMITS.resources_listed
-TOO_MANY_FILES = "there are more files than the limit"
+_MAX_START = 8_192
+"""Bytes of a file that is too large that are read, to know what it is."""
+_TOO_MANY_FILES = "there are more files than the limit"
+_TOO_DEEP = "it lies deeper than the limit"
 _SKIPPED = frozenset([".git", "node_modules", "__pycache__", ".venv"])
 """Folders that hosts do not install with a skill. Each is named in a finding."""
 _COMPILED = (
@@ -51,14 +55,22 @@ class SkillFile(NamedTuple):
     """Where a link that leads out of the folder leads."""
     problem: str = ""
     """Why there is no data."""
+    start: bytes = b""
+    """The first bytes of a file that is too large."""
 
 
 _ENDINGS = """
     bash bat cfg cjs cmd conf css fish go htm html ini java js json jsx ksh lua md mdx mjs php
     pl ps1 psm1 py r rb rs rst service sh sql svg swift toml ts tsx txt vbs xml yaml yml zsh
 """
+_PROGRAMS = """
+    bash bat cjs cmd fish go java js jsx ksh lua mjs php pl ps1 psm1 py r rb rs service sh sql swift
+    ts tsx vbs zsh
+"""
 _TEXTS = frozenset(f".{ending}" for ending in _ENDINGS.split())
 """Endings of files that are text whatever they contain. A shell runs a script with a NUL byte."""
+_SCRIPTS = frozenset(f".{ending}" for ending in _PROGRAMS.split())
+"""Endings of files that are run."""
 _ENCODINGS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -67,9 +79,28 @@ _ENCODINGS = (
 )
 
 
-def is_read_by_programs(path: str) -> bool:
+def _is_read_by_programs(path: str) -> bool:
     """True for a SKILL.md, a script or a page, by the ending of its name."""
     return os.path.splitext(path)[1].lower() in _TEXTS
+
+
+def unscanned_severity(file: SkillFile) -> str:
+    """Return how severe it is that a file without data was not scanned.
+
+    High for what an agent follows or runs: otherwise a long script, or one behind a thousand other
+    files, would pass unread.
+    """
+    if file.problem in (_TOO_MANY_FILES, _TOO_DEEP):
+        return HIGH
+    name = file.path.rpartition("/")[2].lower()
+    ending = os.path.splitext(name)[1]
+    if file.start and text_of(file.path, file.start) is None:
+        return LOW
+    if name == "skill.md" or ending in _SCRIPTS or file.start.startswith(b"#!"):
+        return HIGH
+    if file.start and not ending:
+        return HIGH
+    return MEDIUM if _is_read_by_programs(file.path) else LOW
 
 
 def text_of(path: str, data: bytes) -> bytes | None:
@@ -80,7 +111,7 @@ def text_of(path: str, data: bytes) -> bytes | None:
             break
     else:
         binary = b"\0" in data[:8192] or data.startswith(_COMPILED[:1])
-        if binary and not (data.startswith(b"#!") or is_read_by_programs(path)):
+        if binary and not (data.startswith(b"#!") or _is_read_by_programs(path)):
             return None
     return data.replace(b"\0", b"")
 
@@ -98,7 +129,8 @@ def files_of_package(files: Mapping[str, bytes]) -> Iterator[SkillFile]:
 
 def _bounded(path: str, data: bytes) -> SkillFile:
     if len(data) > _MAX_BYTES and text_of(path, data) is not None:
-        return SkillFile(path, None, problem=f"it is larger than {_MAX_BYTES:,} bytes")
+        problem = f"it is larger than {_MAX_BYTES:,} bytes"
+        return SkillFile(path, None, problem=problem, start=data[:_MAX_START])
     return SkillFile(path, data)
 
 
@@ -128,14 +160,16 @@ def files_of_folder(folder: str, others: Collection[str] = ()) -> Iterator[Skill
                     if entry_is_link(entry):
                         yield from _link(folder, path, opened, entry.name)
                     elif entry.is_dir(follow_symlinks=False):
-                        if entry.name in _SKIPPED or depth >= DEFAULT_LIMITS.tree_depth:
+                        if entry.name in _SKIPPED:
                             yield SkillFile(_shown(path), None, problem="it is left out")
+                        elif depth >= DEFAULT_LIMITS.tree_depth:
+                            yield SkillFile(_shown(path), None, problem=_TOO_DEEP)
                         else:
                             pending.append((path, depth + 1))
                     else:
                         count += 1
                         if count > _MAX_FILES:
-                            yield SkillFile(_shown(path), None, problem=TOO_MANY_FILES)
+                            yield SkillFile(_shown(path), None, problem=_TOO_MANY_FILES)
                             return
                         yield _read(folder, path)
         except OSError as error:
@@ -146,8 +180,21 @@ def _read(folder: str, path: str) -> SkillFile:
     try:
         content = read_file(os.path.join(folder, path), _MAX_BYTES, path)
     except SkillError as error:
-        return SkillFile(_shown(path), None, problem=str(error.message))
+        start = _start(os.path.join(folder, path)) if error.code == "file_too_large" else b""
+        return SkillFile(_shown(path), None, problem=str(error.message), start=start)
     return SkillFile(_shown(path), content.data)
+
+
+def _start(path: str) -> bytes:
+    """Return the first bytes of a regular file that is too large to be scanned."""
+    try:
+        descriptor = open_to_read(path)
+        try:
+            return os.read(descriptor, _MAX_START)
+        finally:
+            os.close(descriptor)
+    except OSError:  # it was replaced meanwhile
+        return b""
 
 
 def _link(folder: str, path: str, opened: Folder, name: str) -> Iterator[SkillFile]:

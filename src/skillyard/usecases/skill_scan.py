@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from skillyard.catalog import Catalog
-from skillyard.discovery import Root, scan
 from skillyard.errors import Diagnostic, InvalidInput, InvalidSkillsRoot
 from skillyard.remote.install.accepted import Accepted, accepted_in, without_accepted
 from skillyard.remote.install.lockfile import project_lock_path, read_project_lock
-from skillyard.scanning import (
-    RULES,
-    SEVERITIES,
-    Finding,
-    SkillFile,
-    files_of_folder,
-    scan_files,
-    single_file,
-)
-from skillyard.scanning.rules import RULES_BY_ID
+from skillyard.scanning import RULES, SEVERITIES, Finding, scan_files
 from skillyard.shapes import scans as shapes
 from skillyard.shapes.encoder import from_attributes
+from skillyard.usecases.scan_units import ScanUnit, scan_units
 from skillyard.validation.codes import RuleText
 
 __all__ = ["Scanned", "rule_texts", "scan_skills"]
@@ -70,10 +61,17 @@ class Scanned(NamedTuple):
         )
 
     def render(self, format: str) -> str:
-        """Return the findings in one of the formats of ``check``. Raises UnknownName."""
+        """Return the findings in one of the formats of ``check``. Raises UnknownName.
+
+        SARIF has the accepted ones too, as suppressed results.
+        """
         from skillyard.validation import report
 
-        return report.render(map(_diagnostic, self.findings), format, rules=rule_texts())
+        found = [_diagnostic(each) for each in self.findings]
+        if format == "sarif":
+            accepted = [(_diagnostic(each), entry.reason) for each, entry in self.accepted]
+            return report.as_sarif(found, rule_texts(), accepted)
+        return report.render(found, format, rules=rule_texts())
 
 
 def rule_texts() -> dict[str, RuleText]:
@@ -106,7 +104,7 @@ def scan_skills(
     what is neither a path nor a name, SkillNotFound, and SkillIoError for a damaged lock.
     """
     catalog: Catalog | None = None
-    units: dict[str, _Unit] = {}
+    units: dict[str, ScanUnit] = {}
     findings: list[Finding] = []
     for target in targets:
         path = target
@@ -120,7 +118,7 @@ def scan_skills(
             if not skill.path or skill.stored:
                 raise InvalidInput(f"{target!r} has no files here: scan the folder it came from")
             path = skill.path
-        for unit in _units(path):
+        for unit in scan_units(path):
             units.setdefault(os.path.realpath(unit.path), unit)
             findings += unit.remarks
     files = 0
@@ -141,60 +139,3 @@ def scan_skills(
 
 def _order(finding: Finding) -> tuple[str, int, str, str]:
     return finding.path, finding.line, finding.rule, finding.message
-
-
-class _Unit(NamedTuple):
-    """One skill's folder, or one document without a folder of its own."""
-
-    path: str
-    is_folder: bool
-    remarks: tuple[Finding, ...] = ()
-    """What discovery left out."""
-
-    def read(self, others: Collection[str]) -> Iterator[SkillFile]:
-        """Yield the files, but those in folders that are scanned by themselves."""
-        if self.is_folder:
-            return files_of_folder(self.path, others)
-        return iter([single_file(self.path)])
-
-    def shown(self, path: str) -> str:
-        """Return the path of a file for people."""
-        folder = self.path if self.is_folder else os.path.dirname(self.path)
-        return path if folder in ("", ".") else f"{folder.rstrip('/')}/{path}"
-
-
-def _units(path: str) -> Iterator[_Unit]:
-    """Yield the skills at a path."""
-    if not os.path.isdir(path):
-        folder, name = os.path.split(path)
-        if name.lower() == "skill.md":
-            yield _Unit(folder or ".", is_folder=True)
-        else:
-            yield _Unit(path, is_folder=False)
-        return
-    scanned = scan([Root(path)])
-    remarks = tuple(map(_left_out, scanned.diagnostics))
-    units = 0
-    for candidate in scanned.candidates:
-        units += 1
-        folder, name = os.path.split(candidate.path)
-        is_folder = name.lower() == "skill.md"
-        yield _Unit(folder or "." if is_folder else candidate.path, is_folder, remarks)
-        remarks = ()
-    if not units:
-        yield _Unit(path, is_folder=True, remarks=remarks)
-
-
-def _left_out(diagnostic: Diagnostic) -> Finding:
-    rule = RULES_BY_ID["not_scanned"]
-    message = f"{rule.title}: {diagnostic.message}"
-    return Finding(
-        rule.id,
-        rule.severity,
-        diagnostic.path,
-        diagnostic.line or 1,
-        message,
-        "",
-        diagnostic.hint or rule.fix,
-        "",
-    )

@@ -20,7 +20,7 @@ from skillyard.shapes.encoder import encode
 from skillyard.text import clean_line, plural
 from skillyard.validation.codes import RULES, RuleText
 
-__all__ = ["FORMATS", "counts", "render"]
+__all__ = ["FORMATS", "as_sarif", "counts", "render"]
 
 _SEVERITIES = ("error", "warning", "info")
 _COLORS = {"error": "31", "warning": "33", "info": "36"}
@@ -100,14 +100,37 @@ def _json(document: object) -> str:
 
 
 def _as_sarif(diagnostics: Sequence[Diagnostic], color: bool, rules: _Rules) -> str:
-    codes = sorted({each.code for each in diagnostics})
+    return as_sarif(diagnostics, rules)
+
+
+def as_sarif(
+    diagnostics: Sequence[Diagnostic],
+    rules: _Rules,
+    suppressed: Sequence[tuple[Diagnostic, str]] = (),
+) -> str:
+    """Return the diagnostics as SARIF 2.1.0, then those that are accepted, with their reasons.
+
+    The latter have a member ``suppressions`` (§3.35), which is empty in the others then: in one run
+    all results have it or none (§3.27.23).
+    """
+    codes = sorted({each.code for each in [*diagnostics, *(each for each, _ in suppressed)]})
     index = {code: number for number, code in enumerate(codes)}
+    results = [_sarif_result(each, index[each.code]) for each in diagnostics]
+    if suppressed:
+        results = [result | {"suppressions": []} for result in results]
+    for each, reason in suppressed:
+        suppression = {
+            "kind": "external",
+            "status": "accepted",
+            "justification": clean_line(reason),
+        }
+        results.append(_sarif_result(each, index[each.code]) | {"suppressions": [suppression]})
     run = {
         "tool": {
             "driver": {"name": "skillyard", "rules": [_sarif_rule(code, rules) for code in codes]}
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_sarif_result(each, index[each.code]) for each in diagnostics],
+        "results": results,
     }
     return _json({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
 
