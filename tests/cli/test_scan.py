@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from skillyard.catalog import Catalog
+from skillyard.usecases.skill_scan import scan_skills
 from tests.cli.conftest import Run
 from tests.cli.making import write
 
@@ -130,6 +132,15 @@ def test_what_belongs_to_no_skill_is_said(run: Run, folder: Path) -> None:
     assert {path: each["severity"] for path, each in said.items()} == {"lib": "low", "lib/a": "low"}
     assert said["lib"]["message"].endswith("2 files and folders without a skill: README.md, tools")
     assert said["lib/a"]["message"].endswith("a file or folder without a skill: node_modules")
+
+
+def test_several_processes_find_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skillyard.usecases.skill_scan._CHUNK", 2)
+    nested = {f"lib/s{n}/deep/SKILL.md": PENCIL for n in range(3)}
+    write(folder, nested | {f"lib/s{n}/SKILL.md": f"{PENCIL}{ATTACK}\n" for n in range(5)})
+    alone, together = (scan_skills(["lib"], load=Catalog, jobs=jobs) for jobs in (1, 2))
+    assert alone == together
+    assert (alone.skills, alone.files, alone.counts["high"]) == (9, 10, 6)
 
 
 def test_another_lock_is_named_and_a_damaged_one_is_refused(run: Run, folder: Path) -> None:

@@ -62,6 +62,31 @@ def test_every_repetition_of_a_pattern_is_bounded(name: str, number: int, patter
         assert product <= 10_000, f"{name}, pattern {number}: repetitions inside of repetitions"
 
 
+def _looks_around(parsed: Any) -> Iterator[int]:
+    """Yield the width of each part that looks at the text around a match."""
+    for operator, argument in parsed:
+        if operator in (codes.ASSERT, codes.ASSERT_NOT):
+            yield argument[1].getwidth()[1]
+            yield from _looks_around(argument[1])
+        elif operator is codes.SUBPATTERN:
+            yield from _looks_around(argument[-1])
+        elif operator is codes.BRANCH:
+            for branch in argument[1]:
+                yield from _looks_around(branch)
+        elif operator in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
+            yield from _looks_around(argument[2])
+
+
+@for_each("name, number, pattern", _PATTERNS, ids=lambda each: str(each)[:40])
+def test_no_match_of_a_pattern_is_longer_than_what_is_searched(
+    name: str, number: int, pattern: Pattern
+) -> None:
+    parsed = parser.parse(pattern.regex.pattern, pattern.regex.flags)
+    width = parsed.getwidth()[1] + max(_looks_around(parsed), default=0)
+    assert width <= pattern.reach, f"{name}, pattern {number}: reach = {width} or more"
+    assert pattern.reach <= max(width + 50, 100), f"{name}, pattern {number}: reach = {width}"
+
+
 @for_each("name, number, pattern", _PATTERNS, ids=lambda each: str(each)[:40])
 def test_every_pattern_names_words_that_keep_it_from_ordinary_files(
     name: str, number: int, pattern: Pattern

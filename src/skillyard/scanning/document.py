@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -52,9 +53,17 @@ _FOREIGN = re.compile(rb"[\xcd-\xd4]")
 _MIX = re.compile(rb"[\xcd-\xd4][\x80-\xbf][A-Za-z]|[A-Za-z][\xcd-\xd4]")
 """UTF-8 of a Greek or Cyrillic letter beside a Latin one."""
 _OTHER_FORM = re.compile("[\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff]")
+_OTHER_SCRIPT = re.compile("[\u0370-\u03ff\u0400-\u052f]")
 _MIXED = re.compile("[a-zA-Z\u0370-\u03ff\u0400-\u052f]{2,200}")
 _SPACED = re.compile(r"(?<![^\W\d_])(?:[^\W\d_][ \t]{1,4}){7,400}[^\W\d_](?![^\W\d_])")
 _FENCE = re.compile(r"^[ \t]{0,12}(`{3,20}|~{3,20})[ \t]{0,8}([^\s`]{0,40})", re.MULTILINE)
+_LATIN = [
+    ("İ".encode(), b"I"),
+    ("ı".encode(), b"i"),
+    ("ſ".encode(), b"s"),
+    ("\u212a".encode(), b"K"),
+]
+"""Letters that are Latin ones to a search without case. The first becomes longer in lower case."""
 _LETTERS = frozenset(b"i g n o r e".split())
 """Words of a document that may hide a word by blanks between its letters."""
 _LONG_WORD = 20
@@ -83,6 +92,7 @@ class Document:
     """One text file of a skill. Expensive values are computed on first access."""
 
     def __init__(self, path: str, data: bytes) -> None:
+        self._positions: dict[str, list[int]] = {}
         self.terms = NO_TERMS
         """Set by the engine."""
         self.path = path
@@ -97,13 +107,15 @@ class Document:
         if self.disguised:
             self._rewrite(_plain(data.decode("utf-8", "replace")))
             self.foreign = self._plain.translate(None, _ASCII)
+        for letter, plain in _LATIN if self.foreign else ():
+            self._plain = self._plain.replace(letter, plain)
         self.words = _words(self._plain)
         if self.words >= _LETTERS:
             self._rewrite(_SPACED.sub(lambda match: _joined(match[0]), self.text))
             self.words = _words(self._plain)
 
     def _rewrite(self, text: str) -> None:
-        self.text = text
+        self.__dict__.pop("text", None)
         self._plain = text.encode("utf-8", "replace")
 
     @cached_property
@@ -121,8 +133,18 @@ class Document:
     @cached_property
     def lowered(self) -> str:
         """The text in lower case, with the same offsets."""
-        lowered = self.text.replace("İ", "i").lower()  # the only letter that becomes longer
-        return lowered if len(lowered) == len(self.text) else self.text
+        return self.text.lower()
+
+    def positions(self, text: str) -> Sequence[int]:
+        """Return where a text begins in :attr:`lowered`, without overlaps."""
+        positions = self._positions.get(text)
+        if positions is None:
+            positions = self._positions[text] = []
+            at = self.lowered.find(text)
+            while at >= 0:
+                positions.append(at)
+                at = self.lowered.find(text, at + len(text))
+        return positions
 
     @cached_property
     def has_long_word(self) -> bool:
@@ -217,6 +239,8 @@ def _plain(text: str) -> str:
         position = end
     text = "".join([*pieces, text[position:]])
     text = _OTHER_FORM.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+    if _OTHER_SCRIPT.search(text) is None:
+        return text
     return _MIXED.sub(lambda match: _one_script(match[0]), text)
 
 

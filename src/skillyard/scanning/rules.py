@@ -52,7 +52,7 @@ def _pattern(entry: Mapping[str, Any], parts: Mapping[str, Any]) -> Pattern:
         [_filled(words, parts) for words in entry.get("words", ())],
         severity=entry.get("severity", ""),
         near=parts[near] if isinstance(near, str) else near,
-        **({"kinds": entry["kinds"]} if "kinds" in entry else {}),
+        **{key: entry[key] for key in ("kinds", "reach") if key in entry},
     )
 
 

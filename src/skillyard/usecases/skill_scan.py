@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.catalog import Catalog
@@ -13,6 +13,7 @@ from skillyard.remote.install.lockfile import project_lock_path, read_project_lo
 from skillyard.scanning import RULES, SEVERITIES, Finding, scan_files
 from skillyard.shapes import scans as shapes
 from skillyard.shapes.encoder import from_attributes
+from skillyard.store.ingest.pool import Workers
 from skillyard.usecases.scan_units import ScanUnit, scan_units
 from skillyard.validation.codes import RuleText
 
@@ -94,14 +95,19 @@ def _diagnostic(finding: Finding) -> Diagnostic:
 
 
 def scan_skills(
-    targets: Sequence[str], *, load: Callable[[], Catalog], lock: str | None = None
+    targets: Sequence[str],
+    *,
+    load: Callable[[], Catalog],
+    lock: str | None = None,
+    jobs: int = 1,
 ) -> Scanned:
     """Scan skill folders, skill files, folders with many skills, and skills by their name.
 
     ``load`` returns the catalog in which a name is looked up; it is called for the first name.
     ``lock`` is the lock file whose accepted findings are taken out; None is that of the project of
-    the working folder. A folder without a skill is scanned as one. Raises InvalidSkillsRoot for
-    what is neither a path nor a name, SkillNotFound, and SkillIoError for a damaged lock.
+    the working folder. A folder without a skill is scanned as one. Thousands of skills are scanned
+    by ``jobs`` processes. Raises InvalidSkillsRoot for what is neither a path nor a name,
+    SkillNotFound, SkillIoError for a damaged lock, and WorkerLost.
     """
     catalog: Catalog | None = None
     units: dict[str, ScanUnit] = {}
@@ -122,11 +128,9 @@ def scan_skills(
             units.setdefault(os.path.realpath(unit.path), unit)
             findings += unit.remarks
     files = 0
-    folders = {real for real, unit in units.items() if unit.is_folder}
-    for real, unit in units.items():
-        listed = list(unit.read(folders - {real}))
-        files += len(listed)
-        findings += [each._replace(path=unit.shown(each.path)) for each in scan_files(listed)]
+    for count, found in _scan_units(units, jobs):
+        files += count
+        findings += found
     lock_path = project_lock_path(".") if lock is None else lock
     if lock is not None and not os.path.lexists(lock):
         raise InvalidInput(f"the lock file {lock} does not exist")
@@ -135,6 +139,33 @@ def scan_skills(
     return Scanned(
         tuple(targets), len(units), files, tuple(left), tuple(taken), lock_path if accepted else ""
     )
+
+
+_CHUNK = 500
+"""Skills that one process scans at a time; starting it takes as long as scanning half of them."""
+
+
+def _scan_units(units: Mapping[str, ScanUnit], jobs: int) -> Iterator[tuple[int, list[Finding]]]:
+    """Yield the number of files and the findings of some skills at a time."""
+    folders = frozenset(real for real, unit in units.items() if unit.is_folder)
+    listed = list(units.values())
+    chunks = [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]
+    with Workers(jobs if len(chunks) > 2 else 1) as workers:
+        if workers.jobs == 1:
+            yield from (_scan_chunk(chunk, folders) for chunk in chunks)
+            return
+        results = [workers.submit(_scan_chunk, chunk, folders) for chunk in chunks]
+        yield from (result() for result in results)
+
+
+def _scan_chunk(units: Sequence[ScanUnit], folders: frozenset[str]) -> tuple[int, list[Finding]]:
+    """Scan some skills. ``folders`` are the real paths of all: each is scanned once."""
+    files, findings = 0, []
+    for unit in units:
+        listed = list(unit.read(folders))
+        files += len(listed)
+        findings += [each._replace(path=unit.shown(each.path)) for each in scan_files(listed)]
+    return files, findings
 
 
 def _order(finding: Finding) -> tuple[str, int, str, str]:

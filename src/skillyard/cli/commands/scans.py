@@ -59,10 +59,13 @@ def add_scan_command(commands: Commands) -> None:
 def scan(args: Namespace, console: Console) -> int:
     """Print the findings; 1 when one of them is high."""
     from skillyard.cli.source import load
+    from skillyard.io.processes import processors
     from skillyard.usecases.skill_scan import scan_skills
 
     targets = args.path or args.root or ["."]
-    result = scan_skills(targets, load=lambda: load(args, console), lock=args.lock)
+    result = scan_skills(
+        targets, load=lambda: load(args, console), lock=args.lock, jobs=processors()
+    )
     if console.json or args.format == "json":
         console.document(result)
     elif args.format == "text":
