@@ -57,6 +57,8 @@ _OTHER_SCRIPT = re.compile("[\u0370-\u03ff\u0400-\u052f]")
 _MIXED = re.compile("[a-zA-Z\u0370-\u03ff\u0400-\u052f]{2,200}")
 _SPACED = re.compile(r"(?<![^\W\d_])(?:[^\W\d_][ \t]{1,4}){7,400}[^\W\d_](?![^\W\d_])")
 _FENCE = re.compile(r"^[ \t]{0,12}(`{3,20}|~{3,20})[ \t]{0,8}([^\s`]{0,40})", re.MULTILINE)
+_CAPITAL = re.compile(rb"\xc3[\x80-\x9e]|[\xc4-\xc8\xcd-\xd4\xe1]")
+"""UTF-8 of letters that bytes do not have in lower case."""
 _LATIN = [
     ("İ".encode(), b"I"),
     ("ı".encode(), b"i"),
@@ -110,6 +112,8 @@ class Document:
         for letter, plain in _LATIN if self.foreign else ():
             self._plain = self._plain.replace(letter, plain)
         self.words = _words(self._plain)
+        if self.foreign and _CAPITAL.search(self.foreign) is not None:
+            self.words |= _words(self.text.lower().encode("utf-8", "replace"))
         if self.words >= _LETTERS:
             self._rewrite(_SPACED.sub(lambda match: _joined(match[0]), self.text))
             self.words = _words(self._plain)
