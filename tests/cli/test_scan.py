@@ -138,7 +138,7 @@ def test_several_processes_find_the_same(folder: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("skillyard.usecases.skill_scan._CHUNK", 2)
     nested = {f"lib/s{n}/deep/SKILL.md": PENCIL for n in range(3)}
     write(folder, nested | {f"lib/s{n}/SKILL.md": f"{PENCIL}{ATTACK}\n" for n in range(5)})
-    alone, together = (scan_skills(["lib"], load=Catalog, jobs=jobs) for jobs in (1, 2))
+    alone, together = (scan_skills(["lib"], load=lambda: Catalog([]), jobs=jobs) for jobs in (1, 2))
     assert alone == together
     assert (alone.skills, alone.files, alone.counts["high"]) == (9, 10, 6)
 

@@ -1,8 +1,9 @@
 """The labelled set: skills with a malicious technique, read from ``data``.
 
-Parts 1 and 2 were written before the rules and are split by a seed. Parts 3 to 7 were written
-later. The rules were corrected with parts 3 to 5, each after it had been scanned. No rule was
-changed with parts 6 and 7, so these say how the rules do with what their author had not seen.
+Parts 1 and 2 were written before the rules and are split by a seed. Parts 3 to 8 were written
+later, each after the rules had been corrected with the parts before it, and scanned before any
+rule was changed with it. The rules were also corrected with the first half of part 8. So its second
+half alone says how the rules do with what their author had not seen.
 """
 
 from __future__ import annotations
@@ -18,8 +19,6 @@ from typing import NamedTuple
 from skillyard.scanning import SkillFile
 
 SEED = "skillyard-scan-1"
-UNSEEN = frozenset([8])
-"""The part with which no rule was changed."""
 _MACRO = re.compile(r"\{\{(\w+):(.*?)\}\}")
 _ENCODERS: dict[str, Callable[[str], str]] = {
     "b64": lambda text: base64.b64encode(text.encode()).decode(),
@@ -45,9 +44,9 @@ class BadSkill(NamedTuple):
     """The number of its file."""
 
     @property
-    def is_held_out(self) -> bool:
-        """True for the second half of the first two parts."""
-        return self.part <= 2 and half(self.name)
+    def is_unseen(self) -> bool:
+        """True for what no rule was changed with: the second half of part 8."""
+        return self.part == 8 and half(self.name)
 
 
 def half(name: str) -> bool:
