@@ -17,6 +17,7 @@ from skillyard.resources import (
     read_declared,
     read_file,
     real_resource_path,
+    resources_of,
     safe_parts,
     skill_folder,
 )
@@ -145,6 +146,12 @@ class TestList:
     def test_at_most_as_many_as_allowed_are_listed_and_not_too_deep(self, skill: sy.Skill) -> None:
         few = sy.list_resources(skill, sy.DEFAULT_LIMITS._replace(resources_listed=2))
         assert few == sy.list_resources(skill)[:2]
+        cut = resources_of(skill, sy.DEFAULT_LIMITS._replace(resources_listed=2))
+        assert cut.resources == few
+        assert [(each.code, each.message) for each in cut.diagnostics] == [
+            ("too_many_resources", "4 of 6 files beside it are not listed")
+        ]
+        assert resources_of(skill).diagnostics == ()
         flat = sy.list_resources(skill, sy.DEFAULT_LIMITS._replace(tree_depth=0))
         assert [item.path for item in flat] == ["notes.MD"]
 

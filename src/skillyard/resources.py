@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from skillyard.arguments import check_arguments
 from skillyard.discovery import OWN_FOLDERS
-from skillyard.errors import ResourceRefused, SkillIoError
+from skillyard.errors import Diagnostic, ResourceRefused, SkillIoError
 from skillyard.io.files import open_to_read
 from skillyard.io.folders import entry_is_link, open_real_file, open_real_folder
 from skillyard.io.paths import same_path
@@ -24,11 +24,13 @@ from skillyard.skill import Skill
 __all__ = [
     "FileContent",
     "Resource",
+    "ResourceListing",
     "list_resources",
     "read_declared",
     "read_file",
     "read_resource",
     "real_resource_path",
+    "resources_of",
     "skill_folder",
 ]
 
@@ -49,6 +51,13 @@ class Resource(NamedTuple):
     """Bytes."""
     kind: str
     """``reference``, ``script``, ``asset`` or ``other``, by its first folder and extension."""
+
+
+class ResourceListing(NamedTuple):
+    """The files inside a skill's folder, up to a limit, and what is to be said about the rest."""
+
+    resources: tuple[Resource, ...]
+    diagnostics: tuple[Diagnostic, ...]
 
 
 def read_file(path: str, max_bytes: int, display_path: str = "") -> FileContent:
@@ -165,13 +174,36 @@ def list_resources(
     """Return the regular files in the skill's folder except SKILL.md, sorted by path.
 
     Links, pipes and (unless ``nested``) nested skill folders are left out. At most
-    ``limits.resources_listed`` files are returned. For a skill from a store, the result is the
-    references that were published with their text. Raises ResourceRefused when there is no folder.
+    ``limits.resources_listed`` files are returned; :func:`resources_of` says when there are more.
+    For a skill from a store, the result is the references that were published with their text.
+    Raises ResourceRefused when there is no folder.
     """
+    return resources_of(skill, limits, nested=nested).resources
+
+
+def resources_of(
+    skill: Skill, limits: Limits = DEFAULT_LIMITS, *, nested: bool = False
+) -> ResourceListing:
+    """Return what :func:`list_resources` does, and a diagnostic where the list is cut."""
+    resources = _all_resources(skill, limits, nested)
+    more = len(resources) - limits.resources_listed
+    if more <= 0:
+        return ResourceListing(tuple(resources), ())
+    cut = Diagnostic(
+        "too_many_resources",
+        "warning",
+        skill.path,
+        f"{more:,} of {len(resources):,} files beside it are not listed",
+        "pack them, or divide the skill",
+    )
+    return ResourceListing(tuple(resources[: limits.resources_listed]), (cut,))
+
+
+def _all_resources(skill: Skill, limits: Limits, nested: bool) -> list[Resource]:
+    """Return all files of a skill, sorted by path."""
     if skill.stored:
         sizes = {path: len(data) for path, data in _stored_texts(skill, limits).items()}
-        paths = sorted(sizes)[: limits.resources_listed]
-        return tuple(Resource(path, sizes[path], _kind(path)) for path in paths)
+        return [Resource(path, sizes[path], _kind(path)) for path in sorted(sizes)]
     folder = skill_folder(skill)
     resources: list[Resource] = []
     pending = [("", 0)]
@@ -190,7 +222,7 @@ def list_resources(
             if below or name.lower() != "skill.md"
         )
     resources.sort()
-    return tuple(resources[: limits.resources_listed])
+    return resources
 
 
 def _stored_texts(skill: Skill, limits: Limits) -> dict[str, bytes]:

@@ -88,6 +88,8 @@ def shown(result: Shown) -> Iterator[Block]:
         yield from _outline(result.outline, part is None)
     if part in (None, "files") and result.files:
         yield from _files(result.files, part is None)
+        for each in result.diagnostics:
+            yield line(Span(clean_line(f"{each.message}: {each.hint}"), "dim"), indent=2)
     if part not in ("card", "outline", "files"):
         if part is None:
             yield line()

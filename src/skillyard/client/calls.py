@@ -178,6 +178,7 @@ def select(
         "include_tags": request.include_tags or policy.include_tags,
         "exclude_tags": (*request.exclude_tags, *policy.exclude_tags),
         "include_references": request.include_references,
+        "package_scope": request.package_scope,
         "scorer": scorer,
         "top_k": policy.top_k,
         "min_score": policy.min_score,
@@ -316,4 +317,5 @@ def _query_string(query: Query) -> dict[str, Any]:
         "include_tags": query.include_tags,
         "exclude_tags": query.exclude_tags,
         "include_references": query.include_references,
+        "package_scope": query.package_scope,
     }

@@ -94,3 +94,4 @@ class Shown:
     body: Annotated[str, "Its instructions, or the section of them."]
     files: Annotated[tuple[File, ...], "The files beside it."]
     references: Annotated[tuple[Document, ...], "Its reference documents, where requested."]
+    diagnostics: Annotated[tuple[Diagnostic, ...], "What is to be said about the files."] = ()

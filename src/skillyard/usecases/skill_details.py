@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from skillyard.catalog import Catalog
-from skillyard.errors import InvalidInput, SkillError
-from skillyard.resources import Resource, list_resources, read_resource
+from skillyard.errors import Diagnostic, InvalidInput, SkillError
+from skillyard.resources import Resource, ResourceListing, read_resource, resources_of
 from skillyard.shapes import library as shapes
 from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.library import Document, Heading
@@ -31,6 +31,8 @@ class Shown(NamedTuple):
     files: tuple[Resource, ...]
     references: tuple[Document, ...]
     """Filled when references were asked for."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """What is to be said about the files."""
 
     def document(self) -> shapes.Shown:
         """Return ``skillyard.show/1``."""
@@ -41,6 +43,7 @@ class Shown(NamedTuple):
             body=self.body,
             files=tuple(from_attributes(shapes.File, file) for file in self.files),
             references=self.references,
+            diagnostics=tuple(each.document() for each in self.diagnostics),
         )
 
 
@@ -62,7 +65,8 @@ def show_skill(
     documents = (
         tuple(_document(skill, item.path) for item in skill.references) if references else ()
     )
-    return Shown(card(catalog, skill), section, outline, body, files, documents)
+    shown, listed = card(catalog, skill), files.resources
+    return Shown(shown, section, outline, body, listed, documents, files.diagnostics)
 
 
 def headings(body: str) -> tuple[Heading, ...]:
@@ -114,11 +118,11 @@ def _section(body: str, outline: tuple[Heading, ...], wanted: str) -> str:
     return "\n".join(lines[start.line - 1 : end - 1]).rstrip("\n")
 
 
-def _files(skill: Skill) -> tuple[Resource, ...]:
+def _files(skill: Skill) -> ResourceListing:
     try:
-        return list_resources(skill)
+        return resources_of(skill)
     except (SkillError, OSError):  # a single document, or a folder that went away
-        return ()
+        return ResourceListing((), ())
 
 
 def _document(skill: Skill, path: str) -> Document:

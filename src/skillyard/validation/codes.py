@@ -200,6 +200,11 @@ _OF_READING = {
         _SCAN,
         "name a root closer to the skills",
     ),
+    "too_many_resources": (
+        "A skill has more files than are listed",
+        "reading: resources",
+        "pack them, or divide the skill",
+    ),
     "tree_too_deep": (
         "A folder lies deeper than is looked at",
         _SCAN,

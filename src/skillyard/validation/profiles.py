@@ -128,6 +128,7 @@ skill_md_missing          W E E
 skill_md_twice            W W W
 tag_on_every_skill        I I -
 too_many_folders          E E E
+too_many_resources        W W W
 tool_unknown              W W -
 trailing_blanks           - I -
 tree_too_deep             W W W

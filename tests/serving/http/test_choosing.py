@@ -51,6 +51,26 @@ def test_tags_files_and_the_limit_reach_the_ranking(tmp_path: Path) -> None:
         assert len(named("&limit=1")) == 1
 
 
+def test_a_skill_of_a_package_counts_for_its_files_where_that_is_wanted(tmp_path: Path) -> None:
+    files = {
+        f"{place}/.claude/skills/{name}/SKILL.md": document(name, "Write a report.")
+        for place, name in ((".", "top"), ("packages/a", "a"), ("packages/b", "b"))
+    }
+    with running(tmp_path / "skills", files) as server:
+        rank = "/rank?q=report&files=packages/a/x.py"
+
+        def named(more: str) -> set[str]:
+            return {match["name"] for match in server.get(f"{rank}{more}").json()["matches"]}
+
+        assert named("") == {"top", "a", "b"}
+        assert named("&package_scope=true") == {"top", "a"}
+        body = {"text": "report", "files": ["packages/a/x.py"], "package_scope": True, "top_k": 9}
+        selected = server.post("/select", {**body, "min_score": 0}).json()["selected"]
+        assert {match["name"] for match in selected} == {"top", "a"}
+        why = server.get("/why?name=b&q=report&files=packages/a/x.py&package_scope=true").json()
+        assert why["query"]["package_scope"] is True
+
+
 def test_remarks_are_counted_always_and_listed_when_asked(tmp_path: Path) -> None:
     files = {"good/SKILL.md": document("good", "Write a report."), "bad/SKILL.md": "no frontmatter"}
     with running(tmp_path / "skills", files) as server:

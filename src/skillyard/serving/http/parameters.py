@@ -10,6 +10,7 @@ from skillyard.serving.runtime.request_fields import (
     INCLUDE_TAGS,
     LIMIT,
     MIN_SCORE,
+    PACKAGE_SCOPE,
     RECENT_ACTIVITY,
     REFERENCES,
     REQUEST_CHARS,
@@ -123,6 +124,7 @@ _QUERY = (
     INCLUDE_TAGS,
     EXCLUDE_TAGS,
     REFERENCES,
+    PACKAGE_SCOPE,
 )
 
 RANK = (*_QUERY, _SCORER, LIMIT, _EXPLAIN, _DIAGNOSTICS)
@@ -151,6 +153,7 @@ SELECT = (
     INCLUDE_TAGS,
     EXCLUDE_TAGS,
     REFERENCES,
+    PACKAGE_SCOPE,
     _SCORER,
     TOP_K,
     MIN_SCORE,

@@ -17,6 +17,7 @@ from skillyard.serving.runtime.request_fields import (
     FILES,
     LIMIT,
     MIN_SCORE,
+    PACKAGE_SCOPE,
     RECENT_ACTIVITY,
     REFERENCES,
     SCORER,
@@ -70,6 +71,7 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
         _RECENT,
         _TAGS._replace(name="include_tags"),
         _TAGS._replace(name="exclude_tags", about="No skills with one of these tags."),
+        PACKAGE_SCOPE,
         TOP_K._replace(about="Choose at most so many.", most=20),
         MIN_SCORE._replace(
             about="The floor below which nothing is chosen (default: the scorer's own)."
@@ -190,6 +192,7 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
         ),
         _FILES,
         _RECENT,
+        PACKAGE_SCOPE,
         _SCORER,
         LIMIT._replace(
             about="How many of the skills that rank higher to compare.",

@@ -53,6 +53,7 @@ async def select_skill(call: Call) -> Answer:
         recent_activity=tuple(values["recent_activity"] or ()),
         include_tags=tuple(values["include_tags"] or ()),
         exclude_tags=tuple(values["exclude_tags"] or ()),
+        package_scope=values["package_scope"],
     )
     try:
         policy = SelectionPolicy(
@@ -187,6 +188,7 @@ async def why_skill(call: Call) -> Answer:
         values["query"],
         files=tuple(values["files"] or ()),
         recent_activity=tuple(values["recent_activity"] or ()),
+        package_scope=values["package_scope"],
     )
 
     def reasons(ranking: Ranking) -> tuple[Catalog, Why]:

@@ -16,6 +16,7 @@ __all__ = [
     "INCLUDE_TAGS",
     "LIMIT",
     "MIN_SCORE",
+    "PACKAGE_SCOPE",
     "RECENT_ACTIVITY",
     "REFERENCES",
     "REQUEST_CHARS",
@@ -50,6 +51,12 @@ REFERENCES = Field(
     "include_references",
     "flag",
     "Bring the Markdown files beside each skill, and rank with them where the scorer does.",
+    default=False,
+)
+PACKAGE_SCOPE = Field(
+    "package_scope",
+    "flag",
+    "With files: skills below packages/a count for files below it only.",
     default=False,
 )
 SCORER = Field(

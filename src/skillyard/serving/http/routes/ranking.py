@@ -161,6 +161,7 @@ def _query(values: Mapping[str, Any], text: str) -> Query:
         values["include_tags"],
         values["exclude_tags"],
         values["include_references"],
+        values["package_scope"],
     )
 
 
