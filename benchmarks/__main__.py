@@ -15,6 +15,7 @@ from benchmarks.measure import SOURCE, Figure, Options, Skipped
 
 NAMES = (
     "scan",
+    "techniques",
     "scorers",
     "surfaces",
     "startup",

@@ -1,7 +1,7 @@
 """``python -m skillyard.hook.index_refresh LIBRARY``: updates the index of a hook.
 
 The hook starts it in the background, at most once at a time for each library. It prints nothing and
-exits with 0 on any error: the next prompt starts it again.
+exits with 0 on any error, which is in the hook's log: the next prompt starts it again.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> int:
         lower_priority()
         bring_up_to_date(place, in_background=True)
     except Exception as error:  # noqa: BLE001 - nobody reads it, and the next prompt tries again
-        log_event("refresh", "failed", clean_line(f"{type(error).__name__}: {error}"))
+        log_event("index", "error", clean_line(f"{type(error).__name__}: {error}"))
     return 0
 
 

@@ -27,8 +27,8 @@ def journal_path() -> str:
 def log_event(host: str, event: str, message: str) -> None:
     """Write one event to the log. Never raises.
 
-    ``event`` is ``bad_input``, ``breach``, ``changed``, ``error``, ``failed``, ``no_index``,
-    ``scorer`` or ``untrusted``.
+    ``event`` is ``bad_input``, ``breach``, ``changed``, ``error``, ``no_index``, ``scorer`` or
+    ``untrusted``.
     """
     from skillyard.shapes.encoder import encode  # only where something is logged
     from skillyard.shapes.logs import HookEvent
