@@ -9,11 +9,10 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from skillyard.discovery.hosts import host_roots
-from skillyard.errors import InvalidInput, SkillError, SkillIoError, SkillNotFound
+from skillyard.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.lookalikes import look_alikes
 from skillyard.remote.install.accepted import accepted_of, with_accepted
-from skillyard.remote.install.file_paths import checked_path, shown_path
-from skillyard.remote.install.folder_hash import folder_hash
+from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.lockfile import (
     project_lock_path,
@@ -27,14 +26,14 @@ from skillyard.remote.install.placement import (
     Placed,
     alone,
     check_files,
-    content_digest,
     place,
 )
 from skillyard.remote.install.verdict import check_accept, scan_package
+from skillyard.remote.origins.locked import locked_skill
+from skillyard.remote.origins.resolve import find_skill, whole_package
+from skillyard.remote.origins.target import Target, parse_target
 from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.search.content import read_package
-from skillyard.remote.sources.github import is_repository
-from skillyard.remote.sources.host_tokens import host_of
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.settings import Settings, load_settings
 from skillyard.scanning import Finding
@@ -122,16 +121,6 @@ class Added(NamedTuple):
         )
 
 
-class _Target(NamedTuple):
-    """The parsed target of an ``add``."""
-
-    source: str = ""
-    skill_id: str = ""
-    name: str = ""
-    site: str = ""
-    ref: str = "HEAD"
-
-
 def add_skill(
     target: str,
     *,
@@ -167,17 +156,17 @@ class _Options(NamedTuple):
 
 
 async def _add(target: str, options: _Options, settings: Settings) -> Added:
-    query = _understood(target)
+    query = parse_target(target)
     into = options.into
     async with SearchService(settings=settings) as search:
-        result = await _find_target(search, query)
+        result = await find_skill(search, query)
         pin = None
         try:
             if into is None:
                 return await _fetched(search, result)
             pin = _pin(into, result, query)
             ref = query.ref if pin is None or pin.commit is None else pin.commit
-            package = await _whole(search, result, ref)
+            package = await whole_package(search, result, ref)
         except SourceFailed as error:
             raise _of_listing(error, result) if query.name and not pin else error from None
     name = folder_name(result.skill.name or result.hit.id)
@@ -190,7 +179,7 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
         )
     lock_path = project_lock_path(into)
     known = read_project_lock(lock_path).in_folder(name)
-    new = _entry(
+    new = locked_skill(
         name if known is None else known.name, result.hit, package, pin.ref if pin else query.ref
     )
     _check_pin(known, new, pinned=pin is not None, lock=lock_path)
@@ -230,7 +219,7 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
     )
 
 
-def _pin(into: str, result: FoundSkill, query: _Target) -> LockedSkill | None:
+def _pin(into: str, result: FoundSkill, query: Target) -> LockedSkill | None:
     """Return what the lock says to install: its entry of a skill whose folder is not there.
 
     A folder that is there is brought up to date instead; a ref that was named goes before the lock.
@@ -344,133 +333,8 @@ def _not_ours(installed: InstalledForUser, name: str, error: InstallRefused) -> 
     )
 
 
-def _understood(target: str) -> _Target:
-    """Return what a target means. Raises InvalidInput."""
-    text = target.strip()
-    if "://" in text:
-        return _address(text)
-    parts = text.strip("/").split("/")
-    if len(parts) == 2 and is_repository(text):
-        return _Target(source=text)
-    if len(parts) > 2 and is_repository("/".join(parts[:2])):
-        checked_path(text)
-        return _Target(source="/".join(parts[:2]), skill_id=parts[-1])
-    if not text or "/" in text:
-        raise InvalidInput(
-            f"{shown_path(target)!r} names no skill: write a name, owner/repo, owner/repo/id or an"
-            " address"
-        )
-    return _Target(name=text)
-
-
-def _address(text: str) -> _Target:
-    parts = urlsplit(text)
-    path = [part for part in parts.path.split("/") if part]
-    if parts.hostname in ("github.com", "www.github.com") and len(path) >= 2:
-        source = f"{path[0]}/{path[1].removesuffix('.git')}"
-        if not is_repository(source):
-            raise InvalidInput(f"{source} is not owner/repo")
-        ref = path[3] if len(path) > 3 and path[2] in ("tree", "blob") else "HEAD"
-        below = [part for part in path[4:] if part != "SKILL.md"]
-        return _Target(source=source, skill_id=below[-1] if below else "", ref=ref)
-    if parts.hostname in ("skills.sh", "www.skills.sh") and len(path) >= 2:
-        return _Target(source="/".join(path[:2]), skill_id=path[2] if len(path) > 2 else "")
-    if parts.scheme != "https":
-        raise InvalidInput("only https addresses are asked")
-    return _Target(site=text.partition("#")[0].rstrip("/"), skill_id=parts.fragment)
-
-
-async def _find_target(search: SearchService, query: _Target) -> FoundSkill:
-    if query.site:
-        return await _on_site(search, query)
-    if query.source and query.skill_id:
-        return await search.get(query.source, query.skill_id)
-    if query.source:
-        return await _only_one(search, query.source)
-    return await search.find(query.name)
-
-
-async def _only_one(search: SearchService, repository: str) -> FoundSkill:
-    """Return the one skill of a repository. Raises InvalidInput when it holds several."""
-    from skillyard.remote.sources.github import GitHub
-    from skillyard.remote.sources.repository import skill_folders
-
-    tree = await GitHub(search.transport).tree(repository)
-    folders = skill_folders(tree.blobs)
-    names = [folder.rpartition("/")[2] or repository.rpartition("/")[2] for folder in folders]
-    if not names:
-        raise SourceFailed("not_found", f"{repository} holds no SKILL.md")
-    if len(names) > 1:
-        some = ", ".join(f"{repository}/{name}" for name in names[:8])
-        more = ", …" if len(names) > 8 else ""
-        raise InvalidInput(f"{repository} holds {len(names)} skills; name one: {some}{more}")
-    return await search.get(repository, names[0])
-
-
-async def _on_site(search: SearchService, query: _Target) -> FoundSkill:
-    """Return a skill of a site that the command line named: it must be a public one."""
-    from skillyard.remote.sources.well_known import WellKnown
-
-    url = query.site
-    if url not in search.settings.sites:
-        host = host_of(url, search.settings.host_tokens, named_by_user=False)
-        search.transport.add_host(f"site:{url}", host)
-    source = WellKnown(search.transport, [url])
-    listed = await source.listed(url)
-    names = [hit.name for hit in listed]
-    if not query.skill_id and len(listed) != 1:
-        some = ", ".join(f"{url}#{name}" for name in names[:8])
-        raise InvalidInput(f"{url} lists {len(names)} skills; name one: {some}")
-    for hit in listed:
-        if query.skill_id in ("", hit.name):
-            package = await source.fetch(hit, whole=True)
-            content = read_package(hit, package)
-            return FoundSkill(
-                content.skill, hit, (source.name,), None, package, content.raw, content.diagnostics
-            )
-    raise SkillNotFound(query.skill_id, names[:3])
-
-
-async def _whole(search: SearchService, result: FoundSkill, ref: str) -> Package:
-    """Return every file of a skill: from GitHub at a commit if possible, else as fetched."""
-    from skillyard.remote.sources.github import GitHub
-
-    hit = result.hit
-    failure: SourceFailed | None = None
-    if is_repository(hit.source):
-        try:
-            return await GitHub(search.transport).package(hit, ref=ref, whole=True)
-        except SourceFailed as error:
-            failure = error
-    for source in search.sources:
-        if source.name in result.found_by:
-            try:
-                return await source.fetch(hit, whole=True)
-            except SourceFailed as error:
-                failure = error
-    if result.package is not None and not is_repository(hit.source):
-        return result.package
-    raise failure or SourceFailed("not_found", f"no source has {hit.key}")
-
-
 def _names_in(into: str) -> list[str]:
     try:
         return sorted(entry.name for entry in os.scandir(into) if entry.is_dir())
     except OSError:
         return []
-
-
-def _entry(name: str, hit: Hit, package: Package, ref: str | None) -> LockedSkill:
-    on_github = is_repository(hit.source)
-    path = f"{package.path}/SKILL.md" if package.path else "SKILL.md"
-    return LockedSkill(
-        name,
-        hit.source if on_github else package.raw_url,
-        "github" if on_github else "well-known",
-        ref=None if ref == "HEAD" else ref,
-        skill_path=path if on_github else None,
-        computed_hash=folder_hash(package.files),
-        well_known_digest=hit.digest or None,
-        commit=package.commit or None,
-        digest=content_digest(package.files),
-    )
