@@ -17,10 +17,12 @@ from typing import Any
 
 import pytest
 
-from skillyard.remote.install import placement
+from skillyard.remote.install import swap
 from skillyard.remote.install.folder_hash import folder_hash
 from skillyard.remote.install.lockfile import read_project_lock
-from skillyard.remote.install.placement import InstallRefused, place
+from skillyard.remote.install.installed import Installed
+from skillyard.remote.install.placement import place
+from skillyard.remote.install.refusal import InstallRefused
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
@@ -108,7 +110,7 @@ def test_a_file_saved_between_check_and_swap_stays(
 ) -> None:
     run("add", "pdf", "--into", str(into))
     move_on(run, remotes)
-    real = placement._exchanged
+    real = swap._exchanged
     calls: list[str] = []
 
     def saved_before(one: str, other: str) -> bool:
@@ -117,7 +119,7 @@ def test_a_file_saved_between_check_and_swap_stays(
         calls.append(one)
         return exchange and real(one, other)
 
-    monkeypatch.setattr(placement, "_exchanged", saved_before)
+    monkeypatch.setattr(swap, "_exchanged", saved_before)
     done = run("add", "pdf", "--into", str(into))
     assert (done.code, "was changed while it was replaced" in done.err) == (2, True)
     assert (into / "pdf" / "SKILL.md").read_bytes() == MINE
@@ -145,15 +147,15 @@ def test_what_was_saved_into_the_new_folder_is_kept_beside(
     """A save before the swap brings the old folder back, one after it went to the new one."""
     run("add", "pdf", "--into", str(into))
     move_on(run, remotes)
-    real = placement._is_still
+    real = swap.is_still
 
     def saved_twice(folder: str, there: Any) -> bool:
-        if Path(folder).name.startswith(placement.ASIDE) and not (into / "pdf" / "later").exists():
+        if Path(folder).name.startswith(swap.ASIDE) and not (into / "pdf" / "later").exists():
             write(Path(folder) / "SKILL.md")
             write(into / "pdf" / "later")
         return real(folder, there)
 
-    monkeypatch.setattr(placement, "_is_still", saved_twice)
+    monkeypatch.setattr(swap, "is_still", saved_twice)
     done = run("add", "pdf", "--into", str(into))
     assert (into / "pdf" / "SKILL.md").read_bytes() == MINE
     (kept,) = [entry for entry in into.iterdir() if entry.name != "pdf"]
@@ -209,7 +211,7 @@ def test_a_run_killed_between_rename_and_lock_is_completed_by_the_next(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("skillyard.usecases.skill_install._note", killed)
+        patch.setattr("skillyard.remote.install.project_lock.ProjectLock.note", killed)
         run("add", "pdf", "--into", str(into))
     assert (into / "pdf" / "SKILL.md").read_text() == NEWER
     remotes.add_repository("acme/skills", {"skills/pdf/SKILL.md": text("pdf", "The third.")})
@@ -226,11 +228,12 @@ VERSIONS = [{"SKILL.md": f"---\nname: a\ndescription: v{n}\n---\n".encode(), f"f
 
 _ADDING = """
 import sys
+from skillyard.remote.install.installed import Installed
 from skillyard.remote.install.placement import place
 from tests.cli.test_adding_again import VERSIONS
 from skillyard.remote.install.folder_hash import folder_hash
 print(flush=True)
-place(VERSIONS[1], sys.argv[1], "a", installed_hash=folder_hash(VERSIONS[0]))
+place(VERSIONS[1], sys.argv[1], "a", installed=Installed(folder_hash(VERSIONS[0])))
 """
 RUNS = 200 if os.environ.get("SKILLYARD_SOAK") else 20
 
@@ -262,7 +265,7 @@ def test_random_kills_lose_nothing(tmp_path: Path) -> None:
         for _ in range(2):  # the next run mends, and refuses where something was edited
             try:
                 place(VERSIONS[2], str(into), "a",
-                      installed_hash=folder_hash(held))  # fmt: skip
+                      installed=Installed(folder_hash(held)))  # fmt: skip
             except InstallRefused:
                 assert edited, seed
         mine = [path for path in into.rglob("mine") if path.read_bytes() == MINE]
@@ -280,7 +283,7 @@ def test_random_edits_are_never_lost(
 ) -> None:
     """A thread saves a file at a random moment of a replacement."""
     if not exchange:
-        monkeypatch.setattr(placement, "_exchanged", lambda one, other: False)
+        monkeypatch.setattr(swap, "_exchanged", lambda one, other: False)
     chance = random.Random(7)
     for number in range(RUNS):
         into = tmp_path / str(number)
@@ -301,7 +304,7 @@ def test_random_edits_are_never_lost(
         thread = threading.Thread(target=save)
         thread.start()
         try:
-            place(VERSIONS[1], str(into), "a", installed_hash=held.hash)
+            place(VERSIONS[1], str(into), "a", installed=Installed(held.hash))
         except InstallRefused:
             pass
         thread.join()

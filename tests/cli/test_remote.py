@@ -12,7 +12,7 @@ import pytest
 
 from skillyard.remote.install.lockfile import read_project_lock
 from skillyard.skill import Skill
-from skillyard.usecases.skill_install import add_skill
+from skillyard.usecases.installation.add import add_skill
 from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes

@@ -13,7 +13,7 @@ from skillyard.text import clean_line, plural, shorten
 if TYPE_CHECKING:
     from skillyard.remote.search import FoundSkill, SearchResult
     from skillyard.shapes.remote import CacheCleared, CacheState
-    from skillyard.usecases.skill_install import Added
+    from skillyard.usecases.installation.add import Added
 
 __all__ = ["added_skill", "cache_line", "cleared_line", "found_skills"]
 

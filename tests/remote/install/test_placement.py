@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 
 from skillyard.errors import SkillError, SkillIoError
-from skillyard.remote.install import placement
+from skillyard.remote.install import swap
 from skillyard.remote.install.file_paths import PathRefused
 from skillyard.remote.install.folder_hash import folder_hash
-from skillyard.remote.install.placement import InstallRefused, check_files, content_digest, place
+from skillyard.remote.install.installed import Installed
+from skillyard.remote.install.placement import check_files, content_digest, place
+from skillyard.remote.install.refusal import InstallRefused
 from tests.shared_data import PACKAGES, REPOSITORY
 from tests.tables import for_each
 
@@ -56,7 +58,7 @@ def test_the_same_again_changes_nothing(tmp_path: Path) -> None:
 
 def test_what_was_installed_is_replaced_whole(tmp_path: Path) -> None:
     first = place(OLD, str(tmp_path), "a")
-    second = place(NEW, str(tmp_path), "a", installed_hash=first.hash)
+    second = place(NEW, str(tmp_path), "a", installed=Installed(first.hash))
     assert second.state == "replaced"
     assert tree(tmp_path / "a") == NEW
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
@@ -74,7 +76,7 @@ def test_what_was_edited_is_kept(tmp_path: Path, edit: str) -> None:
             (tmp_path / "a" / "references" / "x.md").unlink()
     before = tree(tmp_path / "a")
     with pytest.raises(InstallRefused) as caught:
-        place(NEW, str(tmp_path), "a", installed_hash=first.hash)
+        place(NEW, str(tmp_path), "a", installed=Installed(first.hash))
     assert caught.value.code == "install_edited"
     assert "remove the folder" in caught.value.hint
     assert tree(tmp_path / "a") == before
@@ -139,7 +141,7 @@ def can_exchange(folder: Path) -> bool:
     one, other = folder / "exchange-one", folder / "exchange-other"
     one.mkdir(exist_ok=True)
     other.mkdir(exist_ok=True)
-    done = placement._exchanged(str(one), str(other))
+    done = swap._exchanged(str(one), str(other))
     one.rmdir()
     other.rmdir()
     return done
@@ -147,7 +149,7 @@ def can_exchange(folder: Path) -> bool:
 
 def in_two_renames(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let this be a system that exchanges no folders."""
-    monkeypatch.setattr(placement, "_exchanged", lambda one, other: False)
+    monkeypatch.setattr(swap, "_exchanged", lambda one, other: False)
 
 
 @for_each("exchange", [True, False], ids=["exchange", "two renames"])
@@ -166,11 +168,11 @@ def test_every_failing_call_leaves_the_old_or_the_new(
         with monkeypatch.context() as patch:
             patch.setattr(os, call, fault)
             try:
-                place(NEW, str(folder), "a", installed_hash=first.hash)
+                place(NEW, str(folder), "a", installed=Installed(first.hash))
             except (SkillIoError, InstallRefused):  # what cannot be looked at again comes back
                 failed += 1
         assert tree(folder / "a") in (OLD, NEW)
-        place(NEW, str(folder), "a", installed_hash=first.hash)
+        place(NEW, str(folder), "a", installed=Installed(first.hash))
         assert tree(folder / "a") == NEW
         assert [entry.name for entry in folder.iterdir()] == ["a"]
         if fault.left >= 0:
@@ -196,11 +198,12 @@ class _Fault:
 _KILLED = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])
-from skillyard.remote.install import placement
+from skillyard.remote.install import placement, swap
 if sys.argv[4] == "two renames":
-    placement._exchanged = lambda one, other: False
+    swap._exchanged = lambda one, other: False
 from tests.remote.install.test_placement import NEW, OLD
 from skillyard.remote.install.folder_hash import folder_hash
+from skillyard.remote.install.installed import Installed
 left = int(sys.argv[3])
 def watched(where, name):
     real = getattr(where, name)
@@ -211,10 +214,10 @@ def watched(where, name):
             os.kill(os.getpid(), signal.SIGKILL)
         return real(*arguments, **named)
     setattr(where, name, call)
-watched(placement, "_exchanged")
+watched(swap, "_exchanged")
 for name in ("open", "fsync", "rename", "makedirs", "chmod", "close", "unlink", "rmdir"):
     watched(os, name)
-placement.place(NEW, sys.argv[2], "a", installed_hash=folder_hash(OLD))
+placement.place(NEW, sys.argv[2], "a", installed=Installed(folder_hash(OLD)))
 """
 
 
@@ -237,7 +240,7 @@ def test_a_killed_run_leaves_the_old_or_the_new(tmp_path: Path, way: str) -> Non
         assert done.returncode in (0, -signal.SIGKILL), done.stderr
         if way == "exchange" and can_exchange(tmp_path):  # then it is there without any mending
             assert tree(folder / "a") in (OLD, NEW)
-        placed = place(NEW, str(folder), "a", installed_hash=first.hash)
+        placed = place(NEW, str(folder), "a", installed=Installed(first.hash))
         assert placed.state in ("replaced", "unchanged")
         assert tree(folder / "a") == NEW
         assert [entry.name for entry in folder.iterdir()] == ["a"]
@@ -250,14 +253,14 @@ def test_linux_exchanges_two_folders_and_keeps_both_names(tmp_path: Path) -> Non
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "said").write_text(name)
-    if not placement._exchanged(str(tmp_path / "a"), str(tmp_path / "b")):
+    if not swap._exchanged(str(tmp_path / "a"), str(tmp_path / "b")):
         pytest.skip("this system or this file system exchanges no folders")
     assert [(tmp_path / name / "said").read_text() for name in ("a", "b")] == ["b", "a"]
 
 
 def test_what_cannot_be_exchanged_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
-    assert not placement._exchanged(str(tmp_path / "a"), str(tmp_path / "none"))
+    assert not swap._exchanged(str(tmp_path / "a"), str(tmp_path / "none"))
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
 
 
@@ -266,7 +269,7 @@ def test_without_the_call_two_renames_do(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: object())
     first = place(OLD, str(tmp_path), "a")
-    assert place(NEW, str(tmp_path), "a", installed_hash=first.hash).state == "replaced"
+    assert place(NEW, str(tmp_path), "a", installed=Installed(first.hash)).state == "replaced"
     assert tree(tmp_path / "a") == NEW
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
 
@@ -293,7 +296,7 @@ def test_a_reader_never_misses_the_folder_while_it_is_replaced(tmp_path: Path) -
     try:
         for number in range(100):
             files = (NEW, OLD)[number % 2]
-            held = place(files, str(into), "a", installed_hash=held.hash)
+            held = place(files, str(into), "a", installed=Installed(held.hash))
             assert held.state == "replaced"
     finally:
         done.set()
@@ -304,8 +307,8 @@ def test_a_reader_never_misses_the_folder_while_it_is_replaced(tmp_path: Path) -
 
 def test_a_skill_whose_name_begins_alike_keeps_what_is_being_written(tmp_path: Path) -> None:
     """`a` clears what its own stopped runs left, and nothing of `a-b`."""
-    own = tmp_path / f"{placement.BESIDE}a-x7_qk2ab"
-    others = [tmp_path / f"{placement.BESIDE}{name}-x7_qk2ab" for name in ("a-b", "ab")]
+    own = tmp_path / f"{swap.BESIDE}a-x7_qk2ab"
+    others = [tmp_path / f"{swap.BESIDE}{name}-x7_qk2ab" for name in ("a-b", "ab")]
     for folder in (own, *others):
         folder.mkdir()
     place(NEW, str(tmp_path), "a")

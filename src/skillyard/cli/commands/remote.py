@@ -120,7 +120,7 @@ def add_add_command(commands: Commands) -> None:
 
 def add(args: Namespace, console: Console) -> int:
     """Print one skill, or write it to a folder and say what was written."""
-    from skillyard.usecases.skill_install import add_skill
+    from skillyard.usecases.installation.add import add_skill
 
     pairs = (text.partition("=") for text in args.accept)
     accept = {rule.strip(): reason.strip() for rule, _, reason in pairs}

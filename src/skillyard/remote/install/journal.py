@@ -1,4 +1,8 @@
-"""The journal of a folder replacement, stored beside the folder until the replacement is done."""
+"""The journal of a change to a folder, stored beside the folder until the change is done.
+
+It comes with clones like everything in a project, so it is untrusted: it can only name the entry of
+its own folder, and folders are compared with its digests before anything happens to them.
+"""
 
 from __future__ import annotations
 
@@ -6,34 +10,51 @@ import json
 import os
 from typing import NamedTuple
 
-from skillyard.errors import InvalidInput
+from skillyard.errors import SkillIoError
 from skillyard.io.atomic_write import atomic_write
-from skillyard.remote.install.lock_entries import FIELDS, LockedSkill
+from skillyard.remote.install.lock_entries import FIELDS, LockedSkill, folder_name
+from skillyard.resources import read_file
 
-__all__ = ["Journal", "is_unfinished_journal", "read_journal", "remove_journal", "write_journal"]
+__all__ = [
+    "Journal",
+    "is_unfinished_journal",
+    "journaled_names",
+    "read_journal",
+    "remove_journal",
+    "write_journal",
+]
 
 PREFIX = ".skillyard-journal-"
 MAX_BYTES = 1 << 20
 
 
 class Journal(NamedTuple):
-    """One replacement."""
+    """One replacement or removal."""
 
     old: str
-    """Digest of the manifest of the replaced folder; empty when there was none."""
+    """Digest of the manifest of the folder that was there; empty when there was none."""
     new: str
-    """Digest of the manifest of the new folder."""
+    """Digest of the manifest of the new folder; empty for a removal."""
     entry: LockedSkill | None
-    """The lock entry to write after the replacement."""
+    """The lock entry to write after a replacement, or the one that a removal drops."""
+    backup: bool = False
+    """A removed folder is moved to a backup and not deleted."""
+
+    @property
+    def removes(self) -> bool:
+        """True for a removal."""
+        return not self.new
 
 
 def write_journal(into: str, name: str, journal: Journal) -> None:
-    """Record the planned replacement of the folder ``name`` in ``into``. Raises OSError."""
+    """Record the planned change to the folder ``name`` in ``into``. Raises OSError."""
     entry = journal.entry
     shape = {
         "old": journal.old,
         "new": journal.new,
-        "entry": None if entry is None else {"name": entry.name, **entry.to_json()},
+        "name": None if entry is None else entry.name,
+        "entry": None if entry is None else entry.to_json(),
+        "backup": journal.backup,
     }
     atomic_write(_path(into, name), json.dumps(shape).encode("ascii"))
 
@@ -41,18 +62,25 @@ def write_journal(into: str, name: str, journal: Journal) -> None:
 def read_journal(into: str, name: str) -> Journal | None:
     """Return the journal of an interrupted run, or None when there is no readable one."""
     try:
-        with open(_path(into, name), "rb") as file:
-            shape = json.loads(file.read(MAX_BYTES))
-        entry = shape["entry"]
-        return Journal(str(shape["old"]), str(shape["new"]), entry and _entry(entry))
-    except (OSError, ValueError, KeyError, TypeError, InvalidInput):
+        shape = json.loads(read_file(_path(into, name), MAX_BYTES).data)
+        entry = shape["entry"] and _entry(shape["name"], shape["entry"])
+        if entry is not None and folder_name(entry.name) != name:
+            return None
+        return Journal(str(shape["old"]), str(shape["new"]), entry or None, shape["backup"] is True)
+    except (SkillIoError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
-def _entry(shape: dict[str, object]) -> LockedSkill:
+def journaled_names(into: str) -> list[str]:
+    """Return the names of the folders in ``into`` that have a journal, sorted. Raises OSError."""
+    names = [file.removeprefix(PREFIX) for file in os.listdir(into) if file.startswith(PREFIX)]
+    return sorted(name for name in names if folder_name(name) == name)
+
+
+def _entry(name: str, shape: dict[str, object]) -> LockedSkill:
     named = {FIELDS[key]: value for key, value in shape.items() if key in FIELDS}
-    extra = [(k, json.dumps(v)) for k, v in shape.items() if k not in FIELDS and k != "name"]
-    return LockedSkill(shape["name"], extra=extra, **named)  # type: ignore[arg-type]
+    extra = [(key, json.dumps(value)) for key, value in shape.items() if key not in FIELDS]
+    return LockedSkill(name, extra=extra, order=shape, **named)  # type: ignore[arg-type]
 
 
 def remove_journal(into: str, name: str) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from skillyard.errors import InvalidInput, UnknownName
 from skillyard.remote.install.accepted import Accepted, without_accepted
-from skillyard.remote.install.placement import InstallRefused
+from skillyard.remote.install.refusal import InstallRefused
 from skillyard.scanning import HIGH, RULES, Finding, files_of_package, scan_files
 from skillyard.text import plural
 

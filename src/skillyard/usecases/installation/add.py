@@ -9,9 +9,8 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from skillyard.discovery.hosts import host_roots
-from skillyard.errors import InvalidInput, SkillError, SkillIoError
+from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.lookalikes import look_alikes
-from skillyard.remote.install.accepted import accepted_of, with_accepted
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.lockfile import (
@@ -19,29 +18,24 @@ from skillyard.remote.install.lockfile import (
     read_project_lock,
     read_user_lock,
     user_lock_path,
-    write_project_lock,
 )
-from skillyard.remote.install.placement import (
-    InstallRefused,
-    Placed,
-    alone,
-    check_files,
-    place,
-)
+from skillyard.remote.install.placement import Placed
+from skillyard.remote.install.project_lock import ProjectLock
+from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.verdict import check_accept, scan_package
 from skillyard.remote.origins.locked import locked_skill
 from skillyard.remote.origins.resolve import find_skill, whole_package
 from skillyard.remote.origins.target import Target, parse_target
 from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.search.content import read_package
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.protocol import Package, SourceFailed
 from skillyard.remote.sources.settings import Settings, load_settings
 from skillyard.scanning import Finding
 from skillyard.shapes import remote as shapes
 from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.shapes.scans import ScanFinding
-from skillyard.skill import Skill
 from skillyard.text import clean_line, shorten
+from skillyard.usecases.installation.admission import admit, check_package
 
 __all__ = ["Added", "InstalledForUser", "add_skill"]
 
@@ -170,44 +164,34 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
         except SourceFailed as error:
             raise _of_listing(error, result) if query.name and not pin else error from None
     name = folder_name(result.skill.name or result.hit.id)
-    skill = _checked(result.hit, package)
+    skill = check_package(package, result.hit.key)
     alike = look_alikes(name, _names_in(into)) if not os.path.isdir(f"{into}/{name}") else ()
     if alike and not options.accept_look_alike:
         raise InvalidInput(
             f"{shown_path(name)} looks like {', '.join(map(shown_path, alike))}, which is there"
             " already; say --yes if it is the one you mean"
         )
-    lock_path = project_lock_path(into)
-    known = read_project_lock(lock_path).in_folder(name)
+    lock = ProjectLock(project_lock_path(into))
+    known = lock.read().in_folder(name)
     new = locked_skill(
         name if known is None else known.name, result.hit, package, pin.ref if pin else query.ref
     )
-    _check_pin(known, new, pinned=pin is not None, lock=lock_path)
-    verdict = scan_package(package.files, accepted_of(known, lock_path), options.accept)
-    verdict.check(shown_path(name))
-    new = with_accepted(new, verdict.accepted)
+    _check_pin(known, new, pinned=pin is not None, lock=lock.path)
+    admission = admit(new, package, known=known, lock=lock, accept=options.accept)
     theirs = _is_users(os.path.join(into, name))
     installed = _installed_for_user(name, say_problems=theirs)
     try:
-        placed = place(
-            package.files,
-            into,
-            name,
-            executable=package.executable,
-            installed_hash=None if known is None else known.computed_hash,
-            installed_digest=None if known is None else known.digest,
-            entry=new,
-            note=lambda entry: _note(lock_path, entry),
-        )
+        (placed,) = admission.write([into], known, lock)
     except InstallRefused as error:
         if theirs and installed is not None and installed.skill is not None:
             raise _not_ours(installed, name, error) from None
         raise
+    lock_path = lock.path
     if placed.state == "unchanged":
         if theirs and installed is not None and known is None:
             lock_path = ""  # it stays theirs: a lock of ours would let the next run replace it
         else:
-            _note(lock_path, new)
+            lock.note(admission.entry)
     return Added(
         result._replace(skill=skill),
         package,
@@ -215,7 +199,7 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
         lock_path,
         tuple(alike),
         installed,
-        verdict.findings,
+        admission.findings,
     )
 
 
@@ -280,29 +264,6 @@ def _of_listing(error: SourceFailed, result: FoundSkill) -> SourceFailed:
     listed = f"{result.hit.key} is listed by {', '.join(result.found_by)}, but is not there"
     hint = "it was moved or removed; choose another one with `skillyard search`"
     return SourceFailed("bad_answer", f"{listed} ({error.what})", hint=hint, status=error.status)
-
-
-def _checked(hit: Hit, package: Package) -> Skill:
-    """Return the skill that fetched files make. Raises SourceFailed: a remote sent something else.
-
-    What is wrong is the remote's fault, not that of a file on this machine.
-    """
-    try:
-        return check_files(package.files, f"{hit.key}/SKILL.md")
-    except SkillError as error:
-        what = f"{error.path or hit.key}: {error.message}"
-        hint = "nothing was written; tell the author of the skill, or add another one"
-        raise SourceFailed("bad_answer", what, hint=hint) from error
-
-
-def _note(path: str, entry: LockedSkill) -> None:
-    """Put one entry into a project's lock as it is now: others may have added theirs meanwhile."""
-    try:
-        with alone(os.path.abspath(path)):  # not its folder: that may be the one that is written to
-            write_project_lock(path, read_project_lock(path).with_skill(entry))
-    except OSError as error:
-        what = f"cannot write: {error.strerror or error}"
-        raise SkillIoError(what, path=path, code="lock_unwritable") from None
 
 
 def _is_users(place: str) -> bool:

@@ -1,0 +1,88 @@
+"""Compares a folder with what was installed in it."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from skillyard.io.folder_manifest import Manifest, manifest_of
+from skillyard.remote.install.folder_hash import FOLDERS_LEFT_OUT, folder_hash_of
+from skillyard.remote.install.lock_entries import LockedSkill
+from skillyard.remote.install.refusal import InstallRefused
+from skillyard.remote.install.swap import LIMITS
+
+__all__ = ["NOTHING", "Installed", "check_installed", "manifest_at"]
+
+SHOWN = 3
+"""Number of entries that an error names."""
+
+
+class Installed(NamedTuple):
+    """What a folder must hold to be what was installed."""
+
+    hash: str | None = None
+    """The folder hash, as in lock files."""
+    digest: str | None = None
+    """The digest of the content; where there is one, the hash is not compared."""
+
+    @classmethod
+    def by(cls, entry: LockedSkill | None) -> Installed:
+        """Return what an entry of the lock installed; None installed nothing."""
+        return cls() if entry is None else cls(entry.computed_hash, entry.digest)
+
+    def is_at(self, there: Manifest, target: str) -> bool:
+        """True when the folder is exactly that, links and empty folders included."""
+        same, added = self._compare(there, target)
+        return same and not added
+
+    def _compare(self, there: Manifest, target: str) -> tuple[bool, list[str]]:
+        """Return whether the files are the same, and what else is there.
+
+        The installer's folder hash omits some entries, which then count as not installed.
+        """
+        added = there.beside_files()
+        if self.digest is not None:
+            return there.files_digest() == self.digest, added
+        files = [entry.path for entry in there.of_kind("file")]
+        added += [path for path in files if FOLDERS_LEFT_OUT & set(path.split("/")[:-1])]
+        return self.hash is not None and folder_hash_of(target) == self.hash, added
+
+
+NOTHING = Installed()
+"""What no folder holds: nothing was installed."""
+
+
+def manifest_at(target: str) -> Manifest | None:
+    """Return the manifest of a folder; None when there is none.
+
+    Raises InstallRefused for a link or a file in its place, SkillIoError, OSError.
+    """
+    if os.path.islink(target):
+        raise InstallRefused(
+            "the place is a link",
+            path=target,
+            code="install_link",
+            hint="remove the link, or name another folder with --into",
+        )
+    if not os.path.lexists(target):
+        return None
+    if not os.path.isdir(target):
+        raise InstallRefused("a file is in the place", path=target, code="install_file")
+    return manifest_of(target, LIMITS)
+
+
+def check_installed(there: Manifest, target: str, installed: Installed) -> None:
+    """Raise InstallRefused unless every entry of the folder is as installed."""
+    same, added = installed._compare(there, target)
+    if same and not added:
+        return
+    named = ", ".join(ascii(path) for path in sorted(added)[:SHOWN])
+    if named:
+        more = f" and {len(added) - SHOWN} more" if len(added) > SHOWN else ""
+        named = f": {named}{more}"
+    raise InstallRefused(
+        f"the folder holds something else than what was installed{named}",
+        path=target,
+        code="install_edited",
+        hint="keep your changes elsewhere or remove the folder, then add it again",
+    )

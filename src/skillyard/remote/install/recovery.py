@@ -1,0 +1,122 @@
+"""Completes or undoes what a stopped run left in a folder of skills.
+
+A replacement is committed once the new folder is in place: its entry is then noted. A removal is
+committed once its entry is no longer in the lock file: the folder is then deleted, or moved to its
+backup, and before that it is put back.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from skillyard.io.files import rename_folder, sync_folder
+from skillyard.io.folder_manifest import manifest_of
+from skillyard.remote.install.installed import Installed
+from skillyard.remote.install.journal import (
+    Journal,
+    is_unfinished_journal,
+    read_journal,
+    remove_journal,
+)
+from skillyard.remote.install.project_lock import ProjectLock
+from skillyard.remote.install.refusal import InstallRefused
+from skillyard.remote.install.swap import BESIDE, LIMITS, aside_of, discard_aside, put_back
+
+__all__ = ["complete", "move_to_backup"]
+
+
+def complete(into: str, name: str, lock: ProjectLock | None) -> Installed | None:
+    """Complete a stopped run; return what it proves the folder to hold, None if nothing.
+
+    The caller is alone in ``into``. The journal stays where the lock is ahead of the folder, which
+    happens when a run that replaces several copies is stopped: the folder still is what was
+    installed. Raises OSError, SkillIoError, and InstallRefused for a folder that no run left so.
+    """
+    target = os.path.join(into, name)
+    for left in os.listdir(into):
+        # The part after the last hyphen is random: `a` must not match the folder of `a-b`.
+        if left.rpartition("-")[0] == f"{BESIDE}{name}":
+            shutil.rmtree(os.path.join(into, left), ignore_errors=True)
+        elif is_unfinished_journal(left, name):
+            os.unlink(os.path.join(into, left))
+    journal = read_journal(into, name)
+    if os.path.lexists(aside_of(into, name)):
+        if journal is not None and journal.removes:
+            _end_removal(into, name, journal, lock)
+        else:
+            _clear_aside(into, name, journal)
+    proven = None
+    if journal is not None and os.path.isdir(target) and not os.path.islink(target):
+        there = manifest_of(target, LIMITS)
+        entry = journal.entry
+        if there.digest == journal.new and entry is not None:
+            if lock is not None:
+                lock.note(entry)
+            proven = Installed.by(entry)
+        elif there.digest == journal.old and not journal.removes:
+            proven = Installed(digest=there.files_digest())
+            if entry is not None and lock is not None and lock.read().get(entry.name) == entry:
+                return proven
+    remove_journal(into, name)
+    return proven
+
+
+def _clear_aside(into: str, name: str, journal: Journal | None) -> None:
+    """Remove the folder that a stopped replacement moved aside, or restore it when needed."""
+    target, aside = os.path.join(into, name), aside_of(into, name)
+    left = manifest_of(aside, LIMITS).digest
+    if journal is None or os.path.islink(target):
+        pass
+    elif not os.path.lexists(target):
+        return rename_folder(aside, target)
+    elif left in (journal.old, journal.new):
+        return discard_aside(into, name)
+    else:  # the old folder was changed during the exchange
+        new = manifest_of(target, LIMITS)
+        if new.digest == journal.new:
+            put_back(into, name, new)
+            return None
+    raise _strange(aside)
+
+
+def _end_removal(into: str, name: str, journal: Journal, lock: ProjectLock | None) -> None:
+    """Put back the folder of a stopped removal, or remove it when the entry is gone."""
+    target, aside = os.path.join(into, name), aside_of(into, name)
+    entry = journal.entry
+    is_locked = lock is None or entry is None or lock.read().get(entry.name) is not None
+    if is_locked and not os.path.lexists(target):
+        rename_folder(aside, target)
+        sync_folder(into)
+    elif is_locked:  # somebody installed it again meanwhile
+        raise _strange(aside)
+    elif journal.backup or manifest_of(aside, LIMITS).digest != journal.old:
+        move_to_backup(aside, into, name)
+    else:
+        discard_aside(into, name)
+
+
+def move_to_backup(folder: str, into: str, name: str) -> str:
+    """Move a folder out of where hosts look, beside ``into``; return where. Raises OSError.
+
+    The backups of ``.agents/skills`` are in ``.agents/skills-kept``.
+    """
+    backups = f"{os.path.realpath(into)}-kept"
+    os.makedirs(backups, exist_ok=True)
+    number = 1
+    while os.path.lexists(
+        place := os.path.join(backups, name if number == 1 else f"{name}-{number}")
+    ):
+        number += 1
+    rename_folder(folder, place)
+    sync_folder(backups)
+    return place
+
+
+def _strange(aside: str) -> InstallRefused:
+    return InstallRefused(
+        "a run that was stopped left a folder that is not what it wrote",
+        path=aside,
+        code="install_edited",
+        hint="look at it, keep what you need of it, and remove it",
+    )

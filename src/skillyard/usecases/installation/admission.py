@@ -1,0 +1,87 @@
+"""What every installation checks before it writes a skill, and the writing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from skillyard.errors import SkillError
+from skillyard.remote.install.accepted import accepted_of, with_accepted
+from skillyard.remote.install.file_paths import shown_path
+from skillyard.remote.install.installed import Installed
+from skillyard.remote.install.lock_entries import LockedSkill, folder_name
+from skillyard.remote.install.placement import Placed, check_files, place_copies
+from skillyard.remote.install.project_lock import ProjectLock
+from skillyard.remote.install.verdict import scan_package
+from skillyard.remote.sources.protocol import Package, SourceFailed
+from skillyard.scanning import Finding
+from skillyard.skill import Skill
+
+__all__ = ["Admission", "admit", "check_package"]
+
+
+class Admission(NamedTuple):
+    """A fetched skill that may be written."""
+
+    entry: LockedSkill
+    """Its entry for the lock, with the accepted findings of the scan."""
+    package: Package
+    findings: tuple[Finding, ...]
+    """Findings that nobody accepted. None is high."""
+
+    def write(
+        self,
+        folders: Sequence[str],
+        known: LockedSkill | None,
+        lock: ProjectLock,
+        *,
+        note: bool = True,
+        check: Callable[[], None] | None = None,
+    ) -> list[Placed]:
+        """Write the skill to a folder of its name in each of ``folders``, and note the entry.
+
+        ``known`` is the entry by which existing folders were installed. The entry is not noted when
+        every folder holds the files already. See ``placement.place_copies``, also for the errors.
+        """
+        return place_copies(
+            self.package.files,
+            folders,
+            folder_name(self.entry.name),
+            executable=self.package.executable,
+            installed=Installed.by(known),
+            entry=self.entry if note else None,
+            lock=lock,
+            check=check,
+        )
+
+
+def admit(
+    entry: LockedSkill,
+    package: Package,
+    *,
+    known: LockedSkill | None,
+    lock: ProjectLock,
+    accept: Mapping[str, str],
+) -> Admission:
+    """Return a skill that may be written. ``known`` is its entry in the lock as it is now.
+
+    ``accept`` gives reasons for rules of the scan. Raises SourceFailed for files that are no skill,
+    and InstallRefused for a high finding that nobody accepted.
+    """
+    check_package(package, entry.name)
+    verdict = scan_package(package.files, accepted_of(known, lock.path), accept)
+    verdict.check(shown_path(folder_name(entry.name)))
+    return Admission(with_accepted(entry, verdict.accepted), package, verdict.findings)
+
+
+def check_package(package: Package, shown: str) -> Skill:
+    """Return the skill that fetched files make. Raises SourceFailed: a remote sent something else.
+
+    What is wrong is the remote's fault, not that of a file on this machine.
+    """
+    try:
+        return check_files(package.files, f"{shown}/SKILL.md")
+    except SkillError as error:
+        what = f"{error.path or shown}: {error.message}"
+        hint = "nothing was written; tell the author of the skill, or add another one"
+        raise SourceFailed("bad_answer", what, hint=hint) from error
