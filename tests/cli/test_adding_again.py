@@ -19,8 +19,8 @@ import pytest
 
 from skillyard.remote.install import swap
 from skillyard.remote.install.folder_hash import folder_hash
-from skillyard.remote.install.lockfile import read_project_lock
 from skillyard.remote.install.installed import Installed
+from skillyard.remote.install.lockfile import read_project_lock
 from skillyard.remote.install.placement import place
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard_testkit import FakeServers
