@@ -19,8 +19,9 @@ from tests.shared_data import MISSING, shared_folder
 _FOLDER = Path(tempfile.mkdtemp(prefix="skillyard-tests-"))
 atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
 
-# Indexes that the tests make, their child processes too, never touch the user's own.
+# Indexes and records that the tests make, their child processes too, never touch the user's own.
 os.environ["SKILLYARD_CACHE"] = str(_FOLDER / "cache")
+os.environ["SKILLYARD_STATE"] = str(_FOLDER / "state")
 
 # No test leaves loopback, where nothing is encrypted: reading the certificates of the system
 # would only take 50 ms for each client that is made.

@@ -108,6 +108,17 @@ class Console:
         if not self.quiet:
             complain(text)
 
+    def confirm(self, question: str) -> bool:
+        """Ask on the terminal; False without one, with --json, and for anything but yes."""
+        if self.json or sys.stdin is None or not is_terminal(sys.stdin):
+            return False
+        if sys.stderr is None or not is_terminal(sys.stderr):
+            return False
+        sys.stdout.flush()
+        sys.stderr.write(f"{clean(question)} [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
     def _prepare(self) -> None:
         self._ready = True
         terminal = is_terminal(sys.stdout)

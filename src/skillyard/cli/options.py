@@ -8,10 +8,12 @@ from skillyard.cli.parser import CommandParser
 
 __all__ = [
     "LAYOUTS",
+    "add_accept",
     "add_caller",
     "add_explain",
     "add_fallback",
     "add_files",
+    "add_into",
     "add_library",
     "add_limit",
     "add_min_score",
@@ -29,6 +31,7 @@ __all__ = [
     "file_path",
     "folder",
     "number",
+    "reasons_by_rule",
     "scorer_name",
     "source_name",
     "suggestions",
@@ -128,6 +131,28 @@ def add_shared_options(parser: CommandParser) -> None:
     group.add_argument(
         "--quiet", action="store_true", help="no notes and no progress on standard error"
     )
+
+
+def add_accept(parser: CommandParser) -> None:
+    """Add ``--accept``; :func:`reasons_by_rule` reads it."""
+    parser.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        metavar="RULE=REASON",
+        help="install in spite of findings of this rule of the scan, and note why; may repeat",
+    )
+
+
+def reasons_by_rule(accept: list[str]) -> dict[str, str]:
+    """Return the reason for each rule of ``--accept``; empty where none is given."""
+    pairs = (text.partition("=") for text in accept)
+    return {rule.strip(): reason.strip() for rule, _, reason in pairs}
+
+
+def add_into(parser: CommandParser, what: str) -> None:
+    """Add ``--into``; ``what`` says what lies in the folder."""
+    parser.add_argument("--into", metavar="DIR", type=folder, help=what)
 
 
 def add_caller(parser: CommandParser) -> None:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
-from skillyard.cli.options import add_explain, add_limit, add_query, add_scorer, folder, source_name
+from skillyard.cli.options import (
+    add_accept,
+    add_explain,
+    add_into,
+    add_limit,
+    add_query,
+    add_scorer,
+    reasons_by_rule,
+    source_name,
+)
 from skillyard.cli.parser import add_command
 
 if TYPE_CHECKING:
@@ -101,29 +110,20 @@ def add_add_command(commands: Commands) -> None:
     parser.add_argument(
         "name", metavar="NAME", help="a name, owner/repo, owner/repo/id, or an address"
     )
-    parser.add_argument(
-        "--into", metavar="DIR", type=folder, help="install it in DIR, in a folder of its name"
-    )
+    add_into(parser, "install it in DIR, in a folder of its name")
     parser.add_argument(
         "--yes",
         action="store_true",
         help="install even if its name looks like that of an installed skill",
     )
-    parser.add_argument(
-        "--accept",
-        action="append",
-        default=[],
-        metavar="RULE=REASON",
-        help="install in spite of findings of this rule of the scan, and note why; may repeat",
-    )
+    add_accept(parser)
 
 
 def add(args: Namespace, console: Console) -> int:
     """Print one skill, or write it to a folder and say what was written."""
     from skillyard.usecases.installation.add import add_skill
 
-    pairs = (text.partition("=") for text in args.accept)
-    accept = {rule.strip(): reason.strip() for rule, _, reason in pairs}
+    accept = reasons_by_rule(args.accept)
     added = add_skill(args.name, into=args.into, accept_look_alike=args.yes, accept=accept)
     if added.placed is None:
         console.show_text(added, added.fetched.raw)

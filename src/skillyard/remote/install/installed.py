@@ -8,10 +8,11 @@ from typing import NamedTuple
 from skillyard.io.folder_manifest import Manifest, manifest_of
 from skillyard.remote.install.folder_hash import FOLDERS_LEFT_OUT, folder_hash_of
 from skillyard.remote.install.lock_entries import LockedSkill
+from skillyard.remote.install.record import written_digest
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import LIMITS
 
-__all__ = ["NOTHING", "Installed", "check_installed", "manifest_at"]
+__all__ = ["NOTHING", "Installed", "check_installed", "is_as_written", "manifest_at"]
 
 SHOWN = 3
 """Number of entries that an error names."""
@@ -52,6 +53,12 @@ NOTHING = Installed()
 """What no folder holds: nothing was installed."""
 
 
+def is_as_written(there: Manifest, target: str) -> bool:
+    """True when a folder is exactly what skillyard last wrote to it."""
+    digest = written_digest(target)
+    return digest is not None and Installed(digest=digest).is_at(there, target)
+
+
 def manifest_at(target: str) -> Manifest | None:
     """Return the manifest of a folder; None when there is none.
 
@@ -72,10 +79,10 @@ def manifest_at(target: str) -> Manifest | None:
 
 
 def check_installed(there: Manifest, target: str, installed: Installed) -> None:
-    """Raise InstallRefused unless every entry of the folder is as installed."""
-    same, added = installed._compare(there, target)
-    if same and not added:
+    """Raise InstallRefused unless every entry of the folder is as installed, or as last written."""
+    if installed.is_at(there, target) or is_as_written(there, target):
         return
+    _, added = installed._compare(there, target)
     named = ", ".join(ascii(path) for path in sorted(added)[:SHOWN])
     if named:
         more = f" and {len(added) - SHOWN} more" if len(added) > SHOWN else ""

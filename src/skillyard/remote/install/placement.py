@@ -30,6 +30,7 @@ from skillyard.remote.install.installed import NOTHING, Installed, check_install
 from skillyard.remote.install.journal import Journal, remove_journal, write_journal
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.install.project_lock import ProjectLock
+from skillyard.remote.install.record import note_written
 from skillyard.remote.install.recovery import complete
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import (
@@ -127,10 +128,10 @@ def place_copies(
         for into in folders:
             os.makedirs(into, exist_ok=True)
         with alone(*folders):
-            proven = [complete(into, name, lock) for into in folders]
+            completed = [complete(into, name, lock) for into in folders]
             if check is not None:
                 check()
-            for into, held in zip(folders, proven, strict=True):
+            for into, held in zip(folders, completed, strict=True):
                 copy = _copy(into, name, new_hash, held or installed)
                 state = "unchanged" if copy.is_new else "replaced" if copy.there else "added"
                 placed.append(Placed(f"{into}/{name}", state, listed, new_hash, digest))
@@ -139,6 +140,8 @@ def place_copies(
             _replace(copies, files, frozenset(executable), entry)
             if copies and entry is not None and lock is not None:
                 lock.note(entry)
+            for each in placed:
+                note_written(each.folder, digest)
             for copy in copies:
                 discard_aside(copy.into, name)
                 remove_journal(copy.into, name)

@@ -20,6 +20,7 @@ from skillyard.remote.install.journal import (
     remove_journal,
 )
 from skillyard.remote.install.project_lock import ProjectLock
+from skillyard.remote.install.record import note_written
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import BESIDE, LIMITS, aside_of, discard_aside, put_back
 
@@ -27,11 +28,10 @@ __all__ = ["complete", "move_to_backup"]
 
 
 def complete(into: str, name: str, lock: ProjectLock | None) -> Installed | None:
-    """Complete a stopped run; return what it proves the folder to hold, None if nothing.
+    """Complete a stopped run; return what it installed, None where it installed nothing.
 
-    The caller is alone in ``into``. The journal stays where the lock is ahead of the folder, which
-    happens when a run that replaces several copies is stopped: the folder still is what was
-    installed. Raises OSError, SkillIoError, and InstallRefused for a folder that no run left so.
+    The caller is alone in ``into``. Raises OSError, SkillIoError, and InstallRefused for a folder
+    that no run left so.
     """
     target = os.path.join(into, name)
     for left in os.listdir(into):
@@ -46,20 +46,17 @@ def complete(into: str, name: str, lock: ProjectLock | None) -> Installed | None
             _end_removal(into, name, journal, lock)
         else:
             _clear_aside(into, name, journal)
-    proven = None
+    completed = None
     if journal is not None and os.path.isdir(target) and not os.path.islink(target):
         there = manifest_of(target, LIMITS)
         entry = journal.entry
         if there.digest == journal.new and entry is not None:
             if lock is not None:
                 lock.note(entry)
-            proven = Installed.by(entry)
-        elif there.digest == journal.old and not journal.removes:
-            proven = Installed(digest=there.files_digest())
-            if entry is not None and lock is not None and lock.read().get(entry.name) == entry:
-                return proven
+            note_written(target, there.files_digest())
+            completed = Installed.by(entry)
     remove_journal(into, name)
-    return proven
+    return completed
 
 
 def _clear_aside(into: str, name: str, journal: Journal | None) -> None:

@@ -18,6 +18,7 @@ from skillyard.remote.install.installed import Installed, check_installed, manif
 from skillyard.remote.install.journal import Journal, remove_journal, write_journal
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.project_lock import ProjectLock
+from skillyard.remote.install.record import forget_written
 from skillyard.remote.install.recovery import complete, move_to_backup
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import aside_of, discard_aside, is_still
@@ -68,11 +69,11 @@ def remove_copies(
     try:
         with alone(*folders):
             existing = list(filter(os.path.isdir, folders))
-            proven = [complete(into, name, lock) for into in existing]
+            completed = [complete(into, name, lock) for into in existing]
             if check is not None:
                 check()
             copies = []
-            for into, held in zip(existing, proven, strict=True):
+            for into, held in zip(existing, completed, strict=True):
                 copy = _copy(into, name, held or Installed.by(entry), backup=backup)
                 copies += [copy] if copy is not None else []
             for copy in copies:
@@ -129,6 +130,7 @@ def _delete(copy: _Copy) -> RemovedFolder:
     else:
         discard_aside(copy.into, copy.name)
     remove_journal(copy.into, copy.name)
+    forget_written(copy.target)
     return RemovedFolder(copy.target, place)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from skillyard.errors import InvalidInput
@@ -14,7 +15,7 @@ from skillyard.remote.sources.host_tokens import host_of
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.well_known import WellKnown
 
-__all__ = ["locked_package", "locked_skill"]
+__all__ = ["locked_package", "locked_skill", "repinned"]
 
 
 def locked_skill(name: str, hit: Hit, package: Package, ref: str | None) -> LockedSkill:
@@ -65,3 +66,16 @@ async def _of_site(search: SearchService, locked: LockedSkill) -> Package:
         if folder_name(hit.name) == folder_name(locked.name):
             return await source.fetch(hit, whole=True)
     raise SourceFailed("not_found", f"{site} does not list {locked.name}")
+
+
+def repinned(locked: LockedSkill, package: Package) -> LockedSkill:
+    """Return the entry of a locked skill for other files of it; all other keys stay."""
+    digest = content_digest(package.files)
+    same = digest == locked.digest
+    return replace(
+        locked,
+        computed_hash=folder_hash(package.files),
+        well_known_digest=locked.well_known_digest if same else None,
+        commit=package.commit or None,
+        digest=digest,
+    )

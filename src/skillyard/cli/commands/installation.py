@@ -1,0 +1,242 @@
+"""``sync``, ``update``, ``outdated``, ``verify``, ``remove``: the installed skills of a project."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from skillyard.cli.console import Console
+from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
+from skillyard.cli.options import add_accept, add_into, reasons_by_rule
+from skillyard.cli.parser import add_command
+from skillyard.cli.progress import progress
+
+if TYPE_CHECKING:
+    from skillyard.cli.parser import CommandParser, Commands
+    from skillyard.usecases.installation.update import SkillUpdate
+
+_WHERE = "the skills in DIR (default: in the folders of agent hosts of this project)"
+
+
+def add_sync_command(commands: Commands) -> None:
+    """Declare ``sync``."""
+    parser = add_command(
+        commands,
+        "sync",
+        "install the skills of the lock file as it pins them",
+        run=sync,
+        about=(
+            "Fetches skills whose folder is missing or older, and refuses what is not pinned or "
+            "does not match. Folders with local changes, and skill folders that the lock file "
+            "does not name, are reported and left. Exits with 1 when a difference is left, with "
+            "4 when only sources could not be reached."
+        ),
+        examples=(
+            "skillyard sync",
+            "skillyard sync --frozen",
+            "skillyard sync --into .claude/skills --dry-run",
+        ),
+    )
+    add_into(parser, _WHERE)
+    parser.add_argument(
+        "--frozen",
+        action="store_true",
+        help="change nothing, use no network, and exit with 1 on any difference",
+    )
+    _add_allow_extra(parser, "with --frozen: ")
+    _add_dry_run(parser)
+    add_accept(parser)
+
+
+def sync(args: Namespace, console: Console) -> int:
+    """Install what is missing; 1 when the folders are not what the lock says."""
+    from skillyard.cli.installation_views import synced
+    from skillyard.usecases.installation.sync import sync_skills
+
+    with progress("fetching", console) as step:
+        result = sync_skills(
+            args.into,
+            frozen=args.frozen,
+            dry_run=args.dry_run,
+            allow_extra=args.allow_extra,
+            accept=reasons_by_rule(args.accept),
+            report=step,
+        )
+    console.show(result, synced)
+    if result.unreached and not (args.frozen or args.dry_run):
+        return UNREACHED
+    return NEGATIVE if result.differs else 0
+
+
+def add_update_command(commands: Commands) -> None:
+    """Declare ``update``."""
+    parser = add_command(
+        commands,
+        "update",
+        "take the newest versions of installed skills",
+        run=update,
+        about=(
+            "Shows what each newer version changes: text, files, allowed tools, and findings of "
+            "the scan. Asks on a terminal whether to take it. Elsewhere it only shows, unless "
+            "--yes is given. Skills with local changes or a high finding are refused. Exits with "
+            "1 when a newer version was not taken, with 4 when only sources could not be reached."
+        ),
+        examples=(
+            "skillyard update",
+            "skillyard update pdf --yes",
+            "skillyard update --dry-run",
+        ),
+    )
+    parser.add_argument(
+        "names", metavar="NAME", nargs="*", default=[], help="skills (default: all of the lock)"
+    )
+    add_into(parser, _WHERE)
+    parser.add_argument("--yes", action="store_true", help="take newer versions without asking")
+    _add_dry_run(parser)
+    add_accept(parser)
+
+
+def update(args: Namespace, console: Console) -> int:
+    """Show and take newer versions; 1 when one was not taken."""
+    from skillyard.cli.installation_views import changes, updated
+    from skillyard.usecases.installation.update import update_skills
+
+    shown: set[str] = set()
+    with ExitStack() as line:
+        step = line.enter_context(progress("fetching", console))
+
+        def confirm(update: SkillUpdate) -> bool:
+            line.close()  # the progress line
+            if not console.json:
+                console.print(*changes(update))
+                shown.add(update.name)
+            return args.yes or console.confirm(f"take this version of {update.name}?")
+
+        result = update_skills(
+            args.names,
+            args.into,
+            confirm=confirm,
+            accept=reasons_by_rule(args.accept),
+            dry_run=args.dry_run,
+            report=step,
+        )
+    console.show(result, lambda result: updated(result, shown))
+    if result.unreached:
+        return UNREACHED
+    return NEGATIVE if result.refused else 0
+
+
+def add_outdated_command(commands: Commands) -> None:
+    """Declare ``outdated``."""
+    parser = add_command(
+        commands,
+        "outdated",
+        "list installed skills that have a newer version",
+        run=outdated,
+        about=(
+            "Asks the source of each skill in the lock file and writes nothing. A newer commit "
+            "that does not change the skill does not count. Exits with 1 when a skill is "
+            "outdated, else with 4 when a source could not be reached."
+        ),
+        examples=("skillyard outdated", "skillyard outdated --json"),
+    )
+    add_into(parser, _WHERE)
+
+
+def outdated(args: Namespace, console: Console) -> int:
+    """List the versions; 1 when a skill is outdated."""
+    from skillyard.cli.installation_views import versions
+    from skillyard.usecases.installation.outdated import outdated_skills
+
+    with progress("asking", console) as step:
+        result = outdated_skills(args.into, report=step)
+    console.show(result, versions)
+    if result.any_outdated:
+        return NEGATIVE
+    return UNREACHED if result.unreached else 0
+
+
+def add_verify_command(commands: Commands) -> None:
+    """Declare ``verify``."""
+    parser = add_command(
+        commands,
+        "verify",
+        "compare installed skills with the lock file",
+        run=verify,
+        about=(
+            "Reads the folders, uses no network and writes nothing. Reports skills that are "
+            "edited, missing or not pinned, skill folders that the lock file does not name, and "
+            "accepted findings of the scan that no longer apply. Exits with 1 on any difference; "
+            "a skill that is only not pinned is none."
+        ),
+        examples=("skillyard verify", "skillyard verify --allow-extra --json"),
+    )
+    add_into(parser, _WHERE)
+    _add_allow_extra(parser)
+
+
+def verify(args: Namespace, console: Console) -> int:
+    """Report the state of each skill; 1 when one is not what the lock says."""
+    from skillyard.cli.installation_views import verified
+    from skillyard.usecases.installation.verify import verify_skills
+
+    result = verify_skills(args.into, allow_extra=args.allow_extra)
+    console.show(result, verified)
+    return NEGATIVE if result.differs else 0
+
+
+def add_remove_command(commands: Commands) -> None:
+    """Declare ``remove``."""
+    parser = add_command(
+        commands,
+        "remove",
+        "remove installed skills and their entries in the lock file",
+        run=remove,
+        about=(
+            "Removes the folder of each skill, the links to it, and its entry. A folder with "
+            "local changes is refused; --backup moves it to DIR-kept beside its folder of skills "
+            "instead of deleting it. Where --into names a folder with a link to the skill, only "
+            "the link is removed. Exits with 1 when a skill was refused."
+        ),
+        examples=("skillyard remove pdf", "skillyard remove pdf docx --dry-run"),
+    )
+    parser.add_argument("names", metavar="NAME", nargs="+", help="skills of the lock file")
+    add_into(parser, _WHERE)
+    parser.add_argument(
+        "--backup", action="store_true", help="move a folder with local changes to DIR-kept"
+    )
+    _add_dry_run(parser)
+
+
+def remove(args: Namespace, console: Console) -> int:
+    """Remove skills; 1 when one was refused."""
+    from skillyard.cli.installation_views import removed
+    from skillyard.usecases.installation.remove import remove_skills
+
+    result = remove_skills(args.names, args.into, backup=args.backup, dry_run=args.dry_run)
+    console.show(result, removed)
+    return NEGATIVE if result.refused else 0
+
+
+def _add_dry_run(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show what would be done, write nothing"
+    )
+
+
+def _add_allow_extra(parser: CommandParser, when: str = "") -> None:
+    parser.add_argument(
+        "--allow-extra",
+        action="store_true",
+        help=f"{when}accept skill folders that the lock file does not name",
+    )
+
+
+COMMANDS = {
+    "sync": add_sync_command,
+    "update": add_update_command,
+    "outdated": add_outdated_command,
+    "verify": add_verify_command,
+    "remove": add_remove_command,
+}

@@ -1,0 +1,185 @@
+"""How the installed skills of a project look, as blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
+from skillyard.cli.scan_views import finding_lines
+from skillyard.text import clean_line, plural
+
+if TYPE_CHECKING:
+    from skillyard.usecases.installation.outdated import Outdated
+    from skillyard.usecases.installation.problems import Problem
+    from skillyard.usecases.installation.remove import Removed
+    from skillyard.usecases.installation.sync import Synced
+    from skillyard.usecases.installation.update import SkillUpdate, Updated
+    from skillyard.usecases.installation.verify import Verified
+
+__all__ = ["changes", "removed", "synced", "updated", "verified", "versions"]
+
+_STYLES = {
+    "current": "good",
+    "installed": "good",
+    "updated": "good",
+    "pinned": "good",
+    "removed": "good",
+    "unlinked": "good",
+    "planned": "info",
+    "available": "info",
+    "outdated": "warning",
+    "unpinned": "warning",
+    "behind": "warning",
+    "interrupted": "warning",
+    "unsupported": "warning",
+}
+"""Every other state is an error."""
+_DIFF_STYLES = {"+": "good", "-": "error", "@": "dim"}
+_SHORT = 12
+
+
+def synced(result: Synced) -> Iterator[Block]:
+    """Draw the state of each skill, and the folders that the lock does not name."""
+    if not result.skills:
+        yield _empty(result.lock)
+    for skill in result.skills:
+        yield from _skill(skill.name, skill.state, skill.folders, skill.problem)
+        if skill.state in ("current", "installed") and not skill.pinned:
+            yield line(Span("not pinned; `skillyard update` pins it", "dim"), indent=4)
+    yield from _extra(result.extra)
+
+
+def verified(result: Verified) -> Iterator[Block]:
+    """Draw the state of each skill, what it accepts in vain, and other folders."""
+    if not result.skills:
+        yield _empty(result.lock)
+    for skill in result.skills:
+        yield from _skill(skill.name, skill.state, skill.folders, skill.problem)
+        for entry in skill.stale:
+            yield line(
+                Span("accepted, and no longer found: ", "warning"),
+                f"{clean_line(entry.rule)} ({clean_line(entry.reason)})",
+                "; remove it from `scanAccepted` in the lock file",
+                indent=4,
+            )
+    yield from _extra(result.extra)
+
+
+def removed(result: Removed) -> Iterator[Block]:
+    """Say what was removed of each skill, and where backups are."""
+    for skill in result.skills:
+        places = (*(each.folder for each in skill.folders), *skill.links)
+        yield from _skill(skill.name, skill.state, places, skill.problem)
+        for each in skill.folders:
+            if each.backup:
+                yield line(Span("moved to ", "warning"), clean_line(each.backup), indent=4)
+
+
+def versions(result: Outdated) -> Iterator[Block]:
+    """Draw the table of versions, and why some are not known."""
+    if not result.skills:
+        yield _empty(result.lock)
+        return
+    columns = (
+        Column("name", "name"),
+        Column("pinned"),
+        Column("newest"),
+        Column("state"),
+        Column("", "dim"),
+    )
+    yield Table(
+        columns,
+        tuple(
+            (
+                clean_line(skill.name),
+                _version(skill.pinned) or "-",
+                _version(skill.newest) or "-",
+                Span(skill.state, _STYLES.get(skill.state, "error")),
+                skill.folder_state if skill.folder_state not in (skill.state, "current") else "",
+            )
+            for skill in result.skills
+        ),
+    )
+    for skill in result.skills:
+        if skill.problem is not None:
+            yield from _problem(skill.problem, clean_line(skill.name))
+
+
+def changes(update: SkillUpdate) -> Iterator[Block]:
+    """Draw what a newer version changes."""
+    change = update.difference
+    if change is None:
+        return
+    before, after = _version(update.pinned) or "not pinned", _version(update.newest)
+    yield line(Span(clean_line(update.name), "name"), Span(f"  {before} → {after}", "dim"))
+    for file in change.files:
+        note = f" ({clean_line(file.note)})" if file.note else ""
+        yield line(Span(file.change, "head"), f"  {clean_line(file.path)}{note}", indent=2)
+    for tool in change.tools_added:
+        yield line(Span("allows now", "warning"), f"  {clean_line(tool)}", indent=2)
+    for tool in change.tools_removed:
+        yield line(Span("no longer allows", "head"), f"  {clean_line(tool)}", indent=2)
+    yield from finding_lines(change.findings)
+    for file in change.files:
+        for text in file.diff.split("\n")[:-1]:
+            yield line(Span(text, _DIFF_STYLES.get(text[:1], "")))
+
+
+def updated(result: Updated, shown: Collection[str] = ()) -> Iterator[Block]:
+    """Say what became of each skill; the changes of those that were not ``shown`` come first."""
+    if not result.skills:
+        yield _empty(result.lock)
+    for skill in result.skills:
+        if skill.name not in shown:
+            yield from changes(skill)
+    for skill in result.skills:
+        yield from _skill(skill.name, skill.state, skill.folders, skill.problem)
+    if any(skill.state == "available" for skill in result.skills):
+        hint = (
+            "run it without --dry-run" if result.dry_run else "say --yes, or run it on a terminal"
+        )
+        yield line(Span(f"nothing of these is written yet; to take them, {hint}", "dim"))
+
+
+def _skill(
+    name: str, state: str, folders: Collection[str], problem: Problem | None
+) -> Iterator[Line]:
+    where = ", ".join(map(clean_line, folders))
+    yield line(
+        Span(state, _STYLES.get(state, "error")),
+        "  ",
+        Span(clean_line(name), "name"),
+        Span(f"  {where}", "dim") if where else "",
+    )
+    if problem is not None:
+        yield from _problem(problem)
+
+
+def _problem(problem: Problem, name: str = "") -> Iterator[Line]:
+    place = clean_line(problem.path or name)
+    head = f"{place}: " if place else ""
+    yield line(f"{head}{clean_line(problem.message)}", indent=4, hang=4)
+    if problem.hint:
+        yield line(Span("fix: ", "dim"), clean_line(problem.hint), indent=4, hang=4)
+
+
+def _extra(folders: Collection[str]) -> Iterator[Line]:
+    for folder in folders:
+        yield line(
+            Span("extra", "warning"), f"  {clean_line(folder)}", Span("  not in the lock", "dim")
+        )
+    if folders:
+        number = plural(len(folders), "folder")
+        yield line(
+            Span(f"{number} left as they are: `skillyard add` pins a skill", "dim"), indent=4
+        )
+
+
+def _empty(lock: str) -> Line:
+    return line(f"{clean_line(lock)} names no skill.")
+
+
+def _version(version: str) -> str:
+    """Return a commit or digest shortened."""
+    return clean_line(version.removeprefix("sha256:"))[:_SHORT]

@@ -1,0 +1,49 @@
+"""What skillyard last wrote to a folder, noted among the user's own records.
+
+The lock file comes from version control and may be ahead of the folders on this machine. A folder
+that still is what was written to it has no local changes, whatever the lock says now. A note that
+is missing only means that the folder counts as edited.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from skillyard.errors import SkillIoError
+from skillyard.io.atomic_write import atomic_write
+from skillyard.io.sha256 import sha256
+from skillyard.io.user_folders import state_folder
+from skillyard.resources import read_file
+
+__all__ = ["forget_written", "note_written", "written_digest"]
+
+_MAX_BYTES = 128
+
+
+def note_written(folder: str, digest: str) -> None:
+    """Note the digest of the files that were written to a folder."""
+    path = _path(folder)
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        atomic_write(path, digest.encode("ascii"), mode=0o600, durable=False)
+
+
+def written_digest(folder: str) -> str | None:
+    """Return the digest of the files that were last written to a folder, None when unknown."""
+    try:
+        return read_file(_path(folder), _MAX_BYTES).data.decode("ascii")
+    except (SkillIoError, UnicodeDecodeError):
+        return None
+
+
+def forget_written(folder: str) -> None:
+    """Forget a folder that was removed."""
+    with suppress(OSError):
+        os.unlink(_path(folder))
+
+
+def _path(folder: str) -> str:
+    real = os.path.join(os.path.realpath(os.path.dirname(folder) or "."), os.path.basename(folder))
+    name = sha256(os.fsencode(os.path.normcase(real))).hex()[:32]
+    return os.path.join(state_folder(), "installed", name)

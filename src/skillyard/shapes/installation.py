@@ -1,0 +1,198 @@
+"""What ``sync``, ``update``, ``outdated``, ``verify`` and ``remove`` write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from skillyard.shapes import Schema
+from skillyard.shapes.scans import ScanFinding
+
+__all__ = [
+    "Difference",
+    "FileChange",
+    "Outdated",
+    "Removed",
+    "RemovedFolder",
+    "RemovedSkill",
+    "SkillProblem",
+    "SkillUpdate",
+    "SkillVersion",
+    "StaleAccepted",
+    "Synced",
+    "SyncedSkill",
+    "Updated",
+    "Verified",
+    "VerifiedSkill",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillProblem:
+    """Why a skill is not as it should be."""
+
+    code: Annotated[str, "Names the kind of problem."]
+    message: Annotated[str, "What is wrong."]
+    hint: Annotated[str, "What to do."]
+    path: Annotated[str, "The file or folder; empty for a remote."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncedSkill:
+    """One skill of the lock after ``sync``."""
+
+    name: Annotated[str, "Its name in the lock file."]
+    state: Annotated[
+        str,
+        "current, installed, planned, missing, edited, behind, interrupted, unreadable, refused or"
+        " unreachable.",
+    ]
+    folders: Annotated[tuple[str, ...], "Its folders, or the one that is missing."]
+    pinned: Annotated[bool, "Whether the lock has a digest of it."]
+    problem: Annotated[SkillProblem | None, "Why it is not current."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synced:
+    """The folders of a project and its lock file."""
+
+    schema: Schema[Literal["skillyard.sync/1"]] = "skillyard.sync/1"
+    lock: Annotated[str, "The lock file."]
+    frozen: Annotated[bool, "Whether nothing was to be changed."]
+    dry_run: Annotated[bool, "Whether it was only planned."]
+    skills: Annotated[tuple[SyncedSkill, ...], "Each skill of the lock, in its order."]
+    extra: Annotated[tuple[str, ...], "Skill folders that the lock does not name."]
+    differs: Annotated[bool, "Whether a difference is left that fails the command."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """One file that another version changes."""
+
+    path: Annotated[str, "Below the folder of the skill."]
+    change: Annotated[str, "added, removed or changed."]
+    diff: Annotated[str, "A unified diff of a text; empty where there is none."]
+    note: Annotated[str, "Why there is no diff."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What another version of a skill changes."""
+
+    files: Annotated[tuple[FileChange, ...], "Its files, SKILL.md first."]
+    tools_added: Annotated[tuple[str, ...], "Tools that only the new version allows."]
+    tools_removed: Annotated[tuple[str, ...], "Tools that only the installed version allows."]
+    findings: Annotated[tuple[ScanFinding, ...], "Findings that only the new version has."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillUpdate:
+    """One skill and its newest version."""
+
+    name: Annotated[str, "Its name in the lock file."]
+    state: Annotated[
+        str,
+        "current, updated, pinned, available, refused, unreachable, or why its folder stops it:"
+        " missing, edited, interrupted or unreadable.",
+    ]
+    folders: Annotated[tuple[str, ...], "Its folders."]
+    pinned: Annotated[str | None, "The commit of the lock, else its digest."]
+    newest: Annotated[str | None, "The commit of the newest version, else its digest."]
+    difference: Annotated[Difference | None, "What the newest version changes."]
+    problem: Annotated[SkillProblem | None, "Why it was not updated."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Updated:
+    """Skills and their newest versions."""
+
+    schema: Schema[Literal["skillyard.update/1"]] = "skillyard.update/1"
+    lock: Annotated[str, "The lock file."]
+    dry_run: Annotated[bool, "Whether it was only planned."]
+    skills: Annotated[tuple[SkillUpdate, ...], "Each skill that was asked for."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillVersion:
+    """One skill of the lock and its newest version."""
+
+    name: Annotated[str, "Its name in the lock file."]
+    state: Annotated[
+        str,
+        "outdated, unreachable, unsupported, else the state of its folders: current, edited,"
+        " missing, behind, interrupted or unreadable.",
+    ]
+    folder_state: Annotated[str, "The state of its folders in any case."]
+    ref: Annotated[str | None, "The branch or tag that it follows; null for the default branch."]
+    pinned: Annotated[str | None, "The commit of the lock, else its digest."]
+    newest: Annotated[str | None, "The newest commit that changes it, else its digest."]
+    problem: Annotated[SkillProblem | None, "Why the newest version is not known."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outdated:
+    """The versions of all skills of a lock."""
+
+    schema: Schema[Literal["skillyard.outdated/1"]] = "skillyard.outdated/1"
+    lock: Annotated[str, "The lock file."]
+    skills: Annotated[tuple[SkillVersion, ...], "Each skill of the lock, in its order."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaleAccepted:
+    """An accepted finding of the scan that no file of the skill has."""
+
+    rule: Annotated[str, "The rule."]
+    digest: Annotated[str, "The digest of the file."]
+    reason: Annotated[str, "Why it was accepted."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedSkill:
+    """One skill of the lock and its folders."""
+
+    name: Annotated[str, "Its name in the lock file."]
+    state: Annotated[str, "current, unpinned, edited, missing, behind, interrupted or unreadable."]
+    folders: Annotated[tuple[str, ...], "Its folders, or the one that is missing."]
+    stale: Annotated[tuple[StaleAccepted, ...], "Accepted findings that no longer apply."]
+    problem: Annotated[SkillProblem | None, "Why it is not current."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """The folders of a project and its lock file, compared."""
+
+    schema: Schema[Literal["skillyard.verify/1"]] = "skillyard.verify/1"
+    lock: Annotated[str, "The lock file."]
+    skills: Annotated[tuple[VerifiedSkill, ...], "Each skill of the lock, in its order."]
+    extra: Annotated[tuple[str, ...], "Skill folders that the lock does not name."]
+    differs: Annotated[bool, "Whether there is any difference."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovedFolder:
+    """One folder that is gone."""
+
+    folder: Annotated[str, "Where it was."]
+    backup: Annotated[str | None, "Where it is now, if it had local changes."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovedSkill:
+    """One skill that was to be removed."""
+
+    name: Annotated[str, "Its name in the lock file."]
+    state: Annotated[str, "removed, unlinked, planned or refused."]
+    folders: Annotated[tuple[RemovedFolder, ...], "Its folders."]
+    links: Annotated[tuple[str, ...], "Links to them."]
+    problem: Annotated[SkillProblem | None, "Why it was not removed."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """Skills that were to be removed."""
+
+    schema: Schema[Literal["skillyard.remove/1"]] = "skillyard.remove/1"
+    lock: Annotated[str, "The lock file."]
+    dry_run: Annotated[bool, "Whether it was only planned."]
+    skills: Annotated[tuple[RemovedSkill, ...], "Each skill that was named."]

@@ -1,0 +1,160 @@
+"""What another version of a skill changes: files, text, allowed tools and findings of the scan."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from difflib import unified_diff
+from typing import NamedTuple
+
+from skillyard.errors import SkillError
+from skillyard.io.folder_manifest import manifest_of
+from skillyard.io.sha256 import sha256
+from skillyard.remote.install.placement import check_files
+from skillyard.remote.install.swap import LIMITS
+from skillyard.resources import read_file
+from skillyard.scanning import Finding, files_of_folder, files_of_package, scan_files
+from skillyard.shapes import installation as shapes
+from skillyard.shapes.encoder import from_attributes
+from skillyard.shapes.scans import ScanFinding
+
+__all__ = ["Difference", "FileChange", "difference_of", "edited_paths"]
+
+_MAX_BYTES = 131_072
+_MAX_LINES = 1_000
+"""Lines of a file. difflib takes time by their square."""
+_MAX_DIFFS = 20
+"""Files whose text is compared, of one skill."""
+
+
+class FileChange(NamedTuple):
+    """One file that differs."""
+
+    path: str
+    change: str
+    """``added``, ``removed`` or ``changed``."""
+    diff: str = ""
+    """A unified diff, where both versions are text within the limits."""
+    note: str = ""
+    """Why there is no diff."""
+
+
+class Difference(NamedTuple):
+    """What changes."""
+
+    files: tuple[FileChange, ...]
+    tools_added: tuple[str, ...]
+    tools_removed: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    """Findings of the scan that the installed version does not have."""
+
+    def document(self) -> shapes.Difference:
+        """Return the difference as documents show it."""
+        return from_attributes(
+            shapes.Difference,
+            self,
+            files=tuple(from_attributes(shapes.FileChange, each) for each in self.files),
+            findings=tuple(from_attributes(ScanFinding, each) for each in self.findings),
+        )
+
+
+def difference_of(folder: str, files: Mapping[str, bytes]) -> Difference:
+    """Return what ``files`` change in an installed folder. Raises OSError, SkillIoError."""
+    digests = _digests(folder)
+    changes = _changes(digests, files)
+    left = _MAX_DIFFS
+    listed = []
+    for path, change in changes:
+        diff, note = "", ""
+        if left:
+            diff, note = _diff(folder, path, files.get(path), change)
+            left -= bool(diff)
+        else:
+            note = "too many files for a diff"
+        listed.append(FileChange(path, change, diff, note))
+    before, after = _tools(_old_text(folder)), _tools(files.get("SKILL.md"))
+    known = {_key(each) for each in scan_files(files_of_folder(folder))}
+    findings = [each for each in scan_files(files_of_package(files)) if _key(each) not in known]
+    return Difference(
+        tuple(listed),
+        tuple(tool for tool in after if tool not in before),
+        tuple(tool for tool in before if tool not in after),
+        tuple(findings),
+    )
+
+
+def edited_paths(folder: str, files: Mapping[str, bytes]) -> list[str]:
+    """Return the paths that were edited in a folder in which ``files`` were installed.
+
+    Raises OSError, SkillIoError.
+    """
+    beside = manifest_of(folder, LIMITS).beside_files()
+    return sorted({*beside, *(path for path, _ in _changes(_digests(folder), files))})
+
+
+def _digests(folder: str) -> dict[str, str]:
+    return {each.path: each.digest for each in manifest_of(folder, LIMITS).of_kind("file")}
+
+
+def _changes(old: Mapping[str, str], files: Mapping[str, bytes]) -> list[tuple[str, str]]:
+    """Return path and kind of each change, SKILL.md first."""
+    changes = []
+    for path in sorted({*old, *files}, key=lambda path: (path != "SKILL.md", path)):
+        if path not in old:
+            changes.append((path, "added"))
+        elif path not in files:
+            changes.append((path, "removed"))
+        elif sha256(files[path]).hex() != old[path]:
+            changes.append((path, "changed"))
+    return changes
+
+
+def _diff(folder: str, path: str, new: bytes | None, change: str) -> tuple[str, str]:
+    """Return the diff of one file, or why there is none."""
+    old = b""
+    if change != "added":
+        try:
+            old = read_file(os.path.join(folder, *path.split("/")), _MAX_BYTES).data
+        except SkillError as error:
+            too_large = error.code == "file_too_large"
+            return "", "too large for a diff" if too_large else str(error.message)
+    new = new or b""
+    if len(new) > _MAX_BYTES:
+        return "", "too large for a diff"
+    before, after = _lines(old), _lines(new)
+    if before is None or after is None:
+        return "", "binary"
+    if max(len(before), len(after)) > _MAX_LINES:
+        return "", "too large for a diff"
+    before_name = "/dev/null" if change == "added" else path
+    after_name = "/dev/null" if change == "removed" else path
+    lines = unified_diff(before, after, before_name, after_name, lineterm="")
+    return "".join(f"{line}\n" for line in lines), ""
+
+
+def _lines(data: bytes) -> list[str] | None:
+    """Return the lines of a text; None for other data."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text.split("\n")
+
+
+def _old_text(folder: str) -> bytes | None:
+    try:
+        return read_file(os.path.join(folder, "SKILL.md"), _MAX_BYTES * 8).data
+    except SkillError:
+        return None
+
+
+def _tools(text: bytes | None) -> tuple[str, ...]:
+    """Return the allowed tools of a SKILL.md; none where it is not one."""
+    try:
+        return check_files({"SKILL.md": text or b""}, "SKILL.md").allowed_tools
+    except SkillError:
+        return ()
+
+
+def _key(finding: Finding) -> tuple[str, str, str]:
+    return finding.rule, finding.path, finding.message

@@ -1,0 +1,94 @@
+"""The files of several locked skills, fetched at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from skillyard.errors import SkillyardError
+from skillyard.remote.install.folder_hash import folder_hash
+from skillyard.remote.install.lock_entries import LockedSkill
+from skillyard.remote.install.placement import content_digest
+from skillyard.remote.install.refusal import InstallRefused
+from skillyard.remote.origins.locked import locked_package
+from skillyard.remote.search import SearchService
+from skillyard.remote.sources.protocol import Package
+from skillyard.remote.sources.settings import Settings, load_settings
+from skillyard.text import clean_line, shorten
+
+__all__ = ["ReportFetched", "check_pin", "fetch_packages"]
+
+ReportFetched: TypeAlias = Callable[[int, int], None]
+"""Takes how many skills were fetched, and of how many."""
+_AT_ONCE = 8
+
+
+def fetch_packages(
+    entries: Sequence[LockedSkill],
+    *,
+    pinned: bool,
+    settings: Settings | None = None,
+    report: ReportFetched | None = None,
+) -> list[Package | SkillyardError]:
+    """Return the files of each locked skill, or why they cannot be had, in the given order.
+
+    ``pinned`` asks for the commits of the entries, and returns nothing that they do not pin;
+    otherwise the newest of their branches or tags. Raises SkillIoError and InvalidInput for
+    settings.
+    """
+    if not entries:
+        return []
+    return asyncio.run(_fetch_all(entries, pinned, settings or load_settings(), report))
+
+
+async def _fetch_all(
+    entries: Sequence[LockedSkill],
+    pinned: bool,
+    settings: Settings,
+    report: ReportFetched | None,
+) -> list[Package | SkillyardError]:
+    room, done = asyncio.Semaphore(_AT_ONCE), 0
+
+    async def fetch(entry: LockedSkill) -> Package | SkillyardError:
+        nonlocal done
+        result: Package | SkillyardError
+        async with room:
+            try:
+                result = await locked_package(search, entry, pinned=pinned)
+                if pinned:
+                    check_pin(entry, result)
+            except SkillyardError as error:
+                result = error
+        done += 1
+        if report is not None:
+            report(done, len(entries))
+        return result
+
+    async with SearchService(settings=settings) as search:
+        return await asyncio.gather(*map(fetch, entries))
+
+
+def check_pin(entry: LockedSkill, package: Package) -> None:
+    """Raise InstallRefused for files that are not those of the entry."""
+    digest, is_digest = content_digest(package.files), entry.digest is not None
+    expected = entry.digest if is_digest else entry.computed_hash
+    if expected is not None and expected == (digest if is_digest else folder_hash(package.files)):
+        return
+    name = shorten(clean_line(entry.name), 80)
+    hint = f"`skillyard update {name}` shows what changed, and pins it"
+    if expected is None:
+        raise InstallRefused(
+            f"the lock pins no content of {name}", path="", code="install_pin", hint=hint
+        )
+    left_out = (
+        f" ({len(package.skipped)} left out: {package.skipped[0]})" if package.skipped else ""
+    )
+    raise InstallRefused(
+        f"what came for {name} is not what the lock pins: it has"
+        f" {shorten(clean_line(expected), 19)}…, and this is"
+        f" {(digest if is_digest else folder_hash(package.files))[:19]}…{left_out}",
+        path="",
+        code="install_pin",
+        hint=hint,
+    )

@@ -1,0 +1,309 @@
+"""The skills that a project's lock file names, and what lies on the disk for each of them.
+
+The lock file does not say where a skill's folder is. With ``--into DIR`` it is ``DIR/NAME``.
+Without it, it is every folder ``NAME`` in the folders of agent hosts in the project
+(``.agents/skills``, ``.claude/skills``, …), and ``.agents/skills/NAME`` when there is none. A link
+to such a folder, as the common installer makes them, is another name for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from skillyard.discovery.hosts import host_roots
+from skillyard.errors import SkillError, SkillIoError
+from skillyard.remote.install.exclusive import alone
+from skillyard.remote.install.installed import Installed, is_as_written, manifest_at
+from skillyard.remote.install.journal import journaled_names, read_journal
+from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
+from skillyard.remote.install.lockfile import project_lock_path
+from skillyard.remote.install.project_lock import ProjectLock
+from skillyard.remote.install.recovery import complete
+from skillyard.remote.install.refusal import InstallRefused
+from skillyard.remote.install.swap import aside_of
+
+__all__ = [
+    "BEHIND",
+    "CURRENT",
+    "EDITED",
+    "INTERRUPTED",
+    "MISSING",
+    "UNREADABLE",
+    "Copy",
+    "InstalledSkill",
+    "Project",
+    "changed_meanwhile",
+    "open_project",
+]
+
+CURRENT = "current"
+"""The folder is exactly what the lock says."""
+BEHIND = "behind"
+"""The folder is what skillyard wrote to it, and the lock names another version now."""
+EDITED = "edited"
+INTERRUPTED = "interrupted"
+"""A stopped run left something that the next one completes."""
+MISSING = "missing"
+UNREADABLE = "unreadable"
+"""It cannot be compared; the problem says why."""
+_WORST = (UNREADABLE, INTERRUPTED, EDITED, BEHIND, CURRENT)
+
+DEFAULT_FOLDER = os.path.join(".agents", "skills")
+
+
+class Copy(NamedTuple):
+    """One folder of a skill."""
+
+    into: str
+    name: str
+    state: str
+    problem: str = ""
+
+    @property
+    def folder(self) -> str:
+        """Its path."""
+        return os.path.join(self.into, self.name)
+
+
+class InstalledSkill(NamedTuple):
+    """An entry of the lock file, and the state of its folders."""
+
+    entry: LockedSkill
+    copies: tuple[Copy, ...]
+    links: tuple[str, ...]
+    """Links to one of the folders, or to where one was."""
+    default: str
+    """The folder of skills in which a missing one is installed."""
+
+    @property
+    def state(self) -> str:
+        """The worst state of a folder; ``missing`` without one."""
+        states = {copy.state for copy in self.copies}
+        return next((state for state in _WORST if state in states), MISSING)
+
+    @property
+    def problem(self) -> str:
+        """Why the state is not a good one."""
+        return next((copy.problem for copy in self.copies if copy.state == self.state), "")
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folders of the skill, or the one that is missing."""
+        name = folder_name(self.entry.name)
+        return tuple(copy.folder for copy in self.copies) or (os.path.join(self.default, name),)
+
+    @property
+    def into(self) -> tuple[str, ...]:
+        """The folders of skills in which it lies or would lie."""
+        return tuple(copy.into for copy in self.copies) or (self.default,)
+
+    @property
+    def is_pinned(self) -> bool:
+        """True where the lock has a digest of the content."""
+        return self.entry.digest is not None
+
+
+class Project(NamedTuple):
+    """A lock file and the folders of skills beside it."""
+
+    lock: ProjectLock
+    into: str | None
+    """The one folder of skills that was named."""
+    hosts: tuple[str, ...]
+    """The folders of agent hosts in the project that exist, each once."""
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folders in which skills of the lock may lie."""
+        return self.hosts if self.into is None else (self.into,)
+
+    @property
+    def default(self) -> str:
+        """The folder in which a missing skill is installed."""
+        if self.into is not None:
+            return self.into
+        return os.path.join(os.path.dirname(self.lock.path), DEFAULT_FOLDER)
+
+    def installed(self, entry: LockedSkill, lock: Lock | None = None) -> InstalledSkill:
+        """Return the state of an entry on the disk. Raises SkillIoError for the lock file."""
+        name = folder_name(entry.name)
+        owner = (lock or self.lock.read()).in_folder(name)
+        if owner is not None and owner.name != entry.name:
+            problem = f"its folder is that of the entry {owner.name!a}"
+            conflict = Copy(self.default, name, UNREADABLE, problem)
+            return InstalledSkill(entry, (conflict,), (), self.default)
+        copies, links = self._found(entry, name)
+        return InstalledSkill(entry, tuple(copies), tuple(links), self.default)
+
+    def _found(self, entry: LockedSkill, name: str) -> tuple[list[Copy], list[str]]:
+        copies: list[Copy] = []
+        for into in self.folders:
+            path = os.path.join(into, name)
+            if not os.path.islink(path) and (
+                os.path.lexists(path) or os.path.lexists(aside_of(into, name))
+            ):
+                copies.append(_copy(into, name, entry))
+        places = {os.path.realpath(copy.folder) for copy in copies}
+        links = []
+        for into in dict.fromkeys((*self.folders, *self.hosts)):
+            path = os.path.join(into, name)
+            if not os.path.islink(path):
+                continue
+            real = os.path.realpath(path)
+            if real in places or not os.path.lexists(real):
+                links.append(path)
+            elif into in self.folders:
+                copies.append(self._behind_link(path, real, entry))
+                places.add(real)
+                links.append(path)
+        return copies, links
+
+    def _behind_link(self, path: str, real: str, entry: LockedSkill) -> Copy:
+        """Return the folder that a link leads to, which must be one of the project."""
+        name = folder_name(entry.name)
+        root = os.path.realpath(os.path.dirname(os.path.abspath(self.lock.path)))
+        above, last = os.path.split(real)
+        if last == name and os.path.isdir(real) and _is_below(real, root):
+            return _copy(_relative(above, self.lock.path), name, entry)
+        problem = "the place is a link that leads out of the project; remove it, or name its folder"
+        return Copy(os.path.dirname(path), name, UNREADABLE, problem)
+
+    def extra(self, skills: Iterable[InstalledSkill]) -> list[str]:
+        """Return skill folders that the lock does not name, sorted.
+
+        Looked at are the folders that hold a skill of the lock, and the one for missing ones.
+        """
+        skills = list(skills)
+        named = {folder_name(skill.entry.name) for skill in skills}
+        looked_at = {copy.into for skill in skills for copy in skill.copies} | {self.default}
+        real = {os.path.realpath(into): into for into in sorted(looked_at, reverse=True)}
+        return sorted(path for into in real.values() for path in _unnamed(into, named))
+
+    def complete(self) -> None:
+        """Complete what stopped runs left. What cannot be completed shows in the states.
+
+        Raises SkillIoError for the lock file.
+        """
+        self.lock.read()
+        for into in self.folders:
+            try:
+                names = journaled_names(into)
+            except OSError:
+                continue
+            for name in names:
+                journal = read_journal(into, name)
+                try:
+                    with alone(into):
+                        complete(into, name, self.lock)
+                except (SkillError, OSError):
+                    continue
+                if journal is not None and journal.removes:
+                    self.unlink(name)
+
+    def unlink(self, name: str) -> list[str]:
+        """Remove the links of a name that lead nowhere, where the skill's folder is gone."""
+        removed = []
+        for into in dict.fromkeys((*self.folders, *self.hosts)):
+            path = os.path.join(into, name)
+            target = os.path.realpath(path)
+            above = os.path.dirname(target)
+            inside = {os.path.realpath(each) for each in (*self.folders, *self.hosts)}
+            if os.path.islink(path) and not os.path.lexists(target) and above in inside:
+                try:
+                    os.unlink(path)
+                except OSError:
+                    continue
+                removed.append(path)
+        return removed
+
+
+def open_project(into: str | None = None) -> Project:
+    """Return the project of a folder of skills, or of the working folder.
+
+    Raises SkillIoError when there is no lock file.
+    """
+    path = project_lock_path("." if into is None else into)
+    if not os.path.lexists(path):
+        raise SkillIoError(
+            "there is no lock file",
+            path=path,
+            code="lock_missing",
+            hint="`skillyard add NAME --into DIR` writes one; --into names a folder of its project",
+        )
+    root = os.path.realpath(os.path.dirname(os.path.abspath(path)))
+    hosts: dict[str, str] = {}
+    for host in host_roots(["project"], folder=root):
+        if _is_below(host.path, root) and _is_below(real := os.path.realpath(host.path), root):
+            hosts.setdefault(real, _relative(host.path, path))
+    project = Project(ProjectLock(path), into, tuple(hosts.values()))
+    if into is None and not _is_below(os.path.realpath(project.default), root):
+        raise InstallRefused(
+            "a link leads out of the project",
+            path=project.default,
+            code="install_link",
+            hint="remove the link, or name a folder with --into",
+        )
+    return project
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def changed_meanwhile(name: str, lock: ProjectLock) -> InstallRefused:
+    """Return the refusal of a run that another one was faster than."""
+    return InstallRefused(
+        f"another run changed the entry {name!a} meanwhile",
+        path=lock.path,
+        code="install_raced",
+        hint="run the command again",
+    )
+
+
+def _relative(path: str, lock_path: str) -> str:
+    """Return a path as the lock's is written: absolute, or from the working folder."""
+    return path if os.path.isabs(lock_path) else os.path.relpath(path)
+
+
+def _copy(into: str, name: str, entry: LockedSkill) -> Copy:
+    """Return the state of one folder."""
+    target = os.path.join(into, name)
+    left = "a run was stopped here; `skillyard sync` completes it"
+    try:
+        there = manifest_at(target)
+        if there is None:
+            return Copy(into, name, INTERRUPTED, left)
+        if entry.digest is None and entry.computed_hash is None:
+            return Copy(into, name, UNREADABLE, "the lock has no digest and no hash of it")
+        if Installed.by(entry).is_at(there, target):
+            return Copy(into, name, CURRENT)
+        if is_as_written(there, target):
+            return Copy(into, name, BEHIND)
+        journal = read_journal(into, name)
+        if journal is not None and journal.new == there.digest:
+            return Copy(into, name, INTERRUPTED, left)
+        return Copy(into, name, EDITED, _edits(there.beside_files()))
+    except SkillError as error:
+        return Copy(into, name, UNREADABLE, f"{error.path}: {error.message}")
+    except OSError as error:
+        return Copy(into, name, UNREADABLE, f"{target}: {error.strerror or error}")
+
+
+def _edits(added: list[str]) -> str:
+    named = ", ".join(ascii(path) for path in added[:3])
+    return f"it holds more than files: {named}" if named else ""
+
+
+def _unnamed(into: str, named: set[str]) -> Iterator[str]:
+    """Yield the skill folders that have none of the names."""
+    try:
+        entries = list(os.scandir(into))
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.startswith(".") or folder_name(entry.name) in named:
+            continue
+        if any(os.path.isfile(f"{entry.path}/{name}") for name in ("SKILL.md", "skill.md")):
+            yield entry.path

@@ -1,0 +1,194 @@
+"""Make the folders of a project what its lock file says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from skillyard.errors import SkillyardError
+from skillyard.remote.install.accepted import accepted_of
+from skillyard.remote.install.record import note_written
+from skillyard.remote.install.verdict import check_accept
+from skillyard.remote.sources.protocol import Package
+from skillyard.remote.sources.settings import Settings
+from skillyard.shapes import installation as shapes
+from skillyard.shapes.encoder import from_attributes
+from skillyard.usecases.installation.admission import admit
+from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
+from skillyard.usecases.installation.problems import (
+    Problem,
+    is_unreachable,
+    problem_of,
+    problem_of_state,
+)
+from skillyard.usecases.installation.project import (
+    BEHIND,
+    CURRENT,
+    MISSING,
+    InstalledSkill,
+    Project,
+    changed_meanwhile,
+    open_project,
+)
+
+__all__ = ["Synced", "SyncedSkill", "sync_skills"]
+
+INSTALLED = "installed"
+PLANNED = "planned"
+REFUSED = "refused"
+UNREACHABLE = "unreachable"
+_TRIES = 5
+"""How often a skill is looked at again that another run changed meanwhile."""
+
+
+class SyncedSkill(NamedTuple):
+    """One skill of the lock."""
+
+    name: str
+    state: str
+    """A state of ``project``, or ``installed``, ``planned`` (without ``--dry-run`` it would be
+    installed), ``refused`` or ``unreachable``."""
+    folders: tuple[str, ...]
+    pinned: bool
+    problem: Problem | None = None
+
+
+class Synced(NamedTuple):
+    """What the lock and the folders have in common now."""
+
+    lock: str
+    skills: tuple[SyncedSkill, ...]
+    extra: tuple[str, ...]
+    """Skill folders that the lock does not name. They are left."""
+    frozen: bool
+    dry_run: bool
+    allow_extra: bool
+
+    @property
+    def differs(self) -> bool:
+        """True where a folder is not what the lock says and stays so."""
+        good = (CURRENT, INSTALLED, PLANNED)
+        if self.frozen and self.extra and not self.allow_extra:
+            return True
+        return any(skill.state not in good for skill in self.skills)
+
+    @property
+    def unreached(self) -> bool:
+        """True where the only difference is that sources cannot be reached."""
+        bad = {skill.state for skill in self.skills} - {CURRENT, INSTALLED, PLANNED}
+        return bad == {UNREACHABLE}
+
+    def document(self) -> shapes.Synced:
+        """Return ``skillyard.sync/1``."""
+        return shapes.Synced(
+            lock=self.lock,
+            frozen=self.frozen,
+            dry_run=self.dry_run,
+            skills=tuple(
+                from_attributes(
+                    shapes.SyncedSkill, skill, problem=skill.problem and skill.problem.document()
+                )
+                for skill in self.skills
+            ),
+            extra=self.extra,
+            differs=self.differs,
+        )
+
+
+def sync_skills(
+    into: str | None = None,
+    *,
+    frozen: bool = False,
+    dry_run: bool = False,
+    allow_extra: bool = False,
+    accept: Mapping[str, str] | None = None,
+    settings: Settings | None = None,
+    report: ReportFetched | None = None,
+) -> Synced:
+    """Install the skills of the lock whose folders are missing, as the lock pins them.
+
+    Folders with local changes and folders that the lock does not name are reported and left.
+    ``frozen`` writes nothing, asks nobody, and makes every difference count (``allow_extra``: but
+    for folders that the lock does not name). ``accept`` is as in ``add_skill``. One skill that
+    fails does not stop the others. Raises SkillIoError for the lock file, InvalidInput.
+    """
+    reasons = check_accept(accept or {})
+    project = open_project(into)
+    if frozen or dry_run:
+        return _compared(project, frozen=frozen, dry_run=dry_run, allow_extra=allow_extra)
+    installed: set[str] = set()
+    for _ in range(_TRIES):
+        project.complete()
+        skills = _skills(project)
+        _note_current(skills)
+        lacking = [skill for skill in skills if skill.state in (MISSING, BEHIND)]
+        entries = [skill.entry for skill in lacking]
+        packages = fetch_packages(entries, pinned=True, settings=settings, report=report)
+        results = [_synced(skill, skill.state) for skill in skills if skill not in lacking]
+        for skill, package in zip(lacking, packages, strict=True):
+            results.append(_install(skill, package, project, reasons))
+        installed |= {each.name for each in results if each.state == INSTALLED}
+        if not any(each.problem and each.problem.code == "install_raced" for each in results):
+            break
+    results = [each._replace(state=INSTALLED) if each.name in installed and each.state == CURRENT
+               else each for each in results]  # fmt: skip
+    order = [skill.entry.name for skill in skills]
+    results.sort(key=lambda each: order.index(each.name))
+    extra = tuple(project.extra(skills))
+    return Synced(project.lock.path, tuple(results), extra, frozen, dry_run, allow_extra)
+
+
+def _compared(project: Project, *, frozen: bool, dry_run: bool, allow_extra: bool) -> Synced:
+    """Return the differences as they are, with nothing written."""
+    skills = _skills(project)
+    results = [
+        _synced(skill, PLANNED if not frozen and skill.state in (MISSING, BEHIND) else skill.state)
+        for skill in skills
+    ]
+    extra = tuple(project.extra(skills))
+    return Synced(project.lock.path, tuple(results), extra, frozen, dry_run, allow_extra)
+
+
+def _skills(project: Project) -> list[InstalledSkill]:
+    lock = project.lock.read()
+    return [project.installed(entry, lock) for entry in lock.skills]
+
+
+def _note_current(skills: list[InstalledSkill]) -> None:
+    """Note what is as the lock says: the lock may be ahead of it the next time."""
+    for skill in skills:
+        for copy in skill.copies:
+            if copy.state == CURRENT and skill.entry.digest is not None:
+                note_written(copy.folder, skill.entry.digest)
+
+
+def _synced(skill: InstalledSkill, state: str) -> SyncedSkill:
+    problem = problem_of_state(skill) if state not in (CURRENT, PLANNED) else None
+    return SyncedSkill(skill.entry.name, state, skill.folders, skill.is_pinned, problem)
+
+
+def _install(
+    skill: InstalledSkill,
+    package: Package | SkillyardError,
+    project: Project,
+    accept: Mapping[str, str],
+) -> SyncedSkill:
+    """Write one skill. Never raises for it."""
+    entry, lock = skill.entry, project.lock
+    result = SyncedSkill(entry.name, INSTALLED, skill.folders, skill.is_pinned)
+    try:
+        if isinstance(package, SkillyardError):
+            raise package
+        admission = admit(entry, package, known=entry, lock=lock, accept=accept)
+        # The entry stays as it is, byte for byte, unless a finding was accepted now.
+        accepted = set(accepted_of(admission.entry, lock.path)) - set(accepted_of(entry, lock.path))
+
+        def check() -> None:
+            if lock.read().get(entry.name) not in (entry, admission.entry):
+                raise changed_meanwhile(entry.name, lock)
+
+        admission.write(skill.into, entry, lock, note=bool(accepted), check=check)
+    except SkillyardError as error:
+        state = UNREACHABLE if is_unreachable(error) else REFUSED
+        return result._replace(state=state, problem=problem_of(error))
+    return result
