@@ -19,6 +19,11 @@ safety:add:concurrent-edits | spec/security §3
   written is kept beside it, and the command says where.
 safety:add:completed | spec/security §3
   A run that was stopped between putting the files there and noting them is completed by the next.
+safety:installed:kills | spec/security §3
+  A command on installed skills that is killed at any moment leaves each skill as it was before or
+  as it is after, and the next run makes lock file and folders one again.
+safety:installed:pairs | spec/security §3
+  Two commands on installed skills that run at once leave the state of one after the other.
 safety:lock:pins | spec/security §3
   A lock file pins source, commit and digest: a skill whose folder is gone comes back as it was, and
   anything else is refused.

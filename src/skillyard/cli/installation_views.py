@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
 from skillyard.cli.scan_views import finding_lines
-from skillyard.text import clean_line, plural
+from skillyard.text import clean_line
 
 if TYPE_CHECKING:
     from skillyard.usecases.installation.outdated import Outdated
@@ -166,14 +166,8 @@ def _problem(problem: Problem, name: str = "") -> Iterator[Line]:
 
 def _extra(folders: Collection[str]) -> Iterator[Line]:
     for folder in folders:
-        yield line(
-            Span("extra", "warning"), f"  {clean_line(folder)}", Span("  not in the lock", "dim")
-        )
-    if folders:
-        number = plural(len(folders), "folder")
-        yield line(
-            Span(f"{number} left as they are: `skillyard add` pins a skill", "dim"), indent=4
-        )
+        remark = Span("  the lock does not name it; left as it is", "dim")
+        yield line(Span("extra", "warning"), f"  {clean_line(folder)}", remark)
 
 
 def _empty(lock: str) -> Line:

@@ -18,7 +18,7 @@ from skillyard.resources import read_file
 __all__ = [
     "Journal",
     "is_unfinished_journal",
-    "journaled_names",
+    "journal_name",
     "read_journal",
     "remove_journal",
     "write_journal",
@@ -71,12 +71,6 @@ def read_journal(into: str, name: str) -> Journal | None:
         return None
 
 
-def journaled_names(into: str) -> list[str]:
-    """Return the names of the folders in ``into`` that have a journal, sorted. Raises OSError."""
-    names = [file.removeprefix(PREFIX) for file in os.listdir(into) if file.startswith(PREFIX)]
-    return sorted(name for name in names if folder_name(name) == name)
-
-
 def _entry(name: str, shape: dict[str, object]) -> LockedSkill:
     named = {FIELDS[key]: value for key, value in shape.items() if key in FIELDS}
     extra = [(key, json.dumps(value)) for key, value in shape.items() if key not in FIELDS]
@@ -89,6 +83,18 @@ def remove_journal(into: str, name: str) -> None:
         os.unlink(_path(into, name))
     except FileNotFoundError:
         pass
+
+
+def journal_name(file: str) -> str:
+    """Return the name of the folder that a file is the journal of, finished or not; else nothing.
+
+    The name is that of a file and may be anything.
+    """
+    if file.startswith(PREFIX):
+        return file.removeprefix(PREFIX)
+    if file.startswith(f".{PREFIX}") and file.endswith(".tmp"):
+        return file.removeprefix(f".{PREFIX}").rsplit(".", 2)[0]
+    return ""
 
 
 def is_unfinished_journal(file: str, name: str) -> bool:

@@ -172,6 +172,7 @@ def _copy(into: str, name: str, new_hash: str, installed: Installed) -> _Copy:
     is_new = there is not None and folder_hash_of(target) == new_hash
     if there is not None and not is_new:
         check_installed(there, target, installed)
+        note_written(target, there.files_digest())  # a stopped run may replace another copy only
     return _Copy(into, name, there, is_new)
 
 

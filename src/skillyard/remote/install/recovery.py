@@ -16,15 +16,33 @@ from skillyard.remote.install.installed import Installed
 from skillyard.remote.install.journal import (
     Journal,
     is_unfinished_journal,
+    journal_name,
     read_journal,
     remove_journal,
 )
+from skillyard.remote.install.lock_entries import folder_name
 from skillyard.remote.install.project_lock import ProjectLock
 from skillyard.remote.install.record import note_written
 from skillyard.remote.install.refusal import InstallRefused
-from skillyard.remote.install.swap import BESIDE, LIMITS, aside_of, discard_aside, put_back
+from skillyard.remote.install.swap import ASIDE, BESIDE, LIMITS, aside_of, discard_aside, put_back
 
-__all__ = ["complete", "move_to_backup"]
+__all__ = ["complete", "move_to_backup", "stopped_runs"]
+
+
+def stopped_runs(into: str) -> list[str]:
+    """Return the names of the folders in ``into`` at which runs were stopped or still are, sorted.
+
+    Raises OSError.
+    """
+    names = set()
+    for file in os.listdir(into):
+        if file.startswith(BESIDE):  # then the name, a hyphen and something random
+            names.add(file.removeprefix(BESIDE).rpartition("-")[0])
+        elif file.startswith(ASIDE):
+            names.add(file.removeprefix(ASIDE))
+        else:
+            names.add(journal_name(file))
+    return sorted(name for name in names if name and folder_name(name) == name)
 
 
 def complete(into: str, name: str, lock: ProjectLock | None) -> Installed | None:

@@ -129,16 +129,17 @@ def _diff(folder: str, path: str, new: bytes | None, change: str) -> tuple[str, 
     before_name = "/dev/null" if change == "added" else path
     after_name = "/dev/null" if change == "removed" else path
     lines = unified_diff(before, after, before_name, after_name, lineterm="")
-    return "".join(f"{line}\n" for line in lines), ""
+    diff = "".join(f"{line}\n" for line in lines)
+    return diff, "" if diff or change != "changed" else "only the newline at its end"
 
 
 def _lines(data: bytes) -> list[str] | None:
-    """Return the lines of a text; None for other data."""
+    """Return the lines of a text without the end of the last; None for other data."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    return None if "\0" in text else text.split("\n")
+    return None if "\0" in text else text.removesuffix("\n").split("\n") if text else []
 
 
 def _old_text(folder: str) -> bytes | None:

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from skillyard.discovery.hosts import host_roots
 from skillyard.errors import SkillError, SkillIoError
+from skillyard.io.atomic_write import remove_leftovers
 from skillyard.remote.install.exclusive import alone
 from skillyard.remote.install.installed import Installed, is_as_written, manifest_at
-from skillyard.remote.install.journal import journaled_names, read_journal
+from skillyard.remote.install.journal import read_journal
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
 from skillyard.remote.install.lockfile import project_lock_path
 from skillyard.remote.install.project_lock import ProjectLock
-from skillyard.remote.install.recovery import complete
+from skillyard.remote.install.recovery import complete, stopped_runs
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import aside_of
 
@@ -187,9 +189,11 @@ class Project(NamedTuple):
         Raises SkillIoError for the lock file.
         """
         self.lock.read()
+        with suppress(OSError):
+            remove_leftovers(self.lock.path)
         for into in self.folders:
             try:
-                names = journaled_names(into)
+                names = stopped_runs(into)
             except OSError:
                 continue
             for name in names:

@@ -1,0 +1,165 @@
+"""Real processes killed at random moments, and pairs that run at once: nothing is lost or torn."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from skillyard.remote.install.folder_hash import folder_hash_of
+from skillyard.remote.install.lockfile import read_project_lock
+from skillyard_testkit import FakeServers
+from tests.cli.remotes import remotes as remotes
+from tests.cli.remotes import text, tree_of
+from tests.requirements import requirement
+from tests.cli.installation.forks import Forks
+
+pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no child can be forked")
+
+ADDED, UPDATED, MISSING, REMOVED = "docx", "pdf", "one", "archive"
+FOLDERS = (".agents/skills", ".claude/skills")
+MINE = b"what I wrote"
+COMMANDS = (
+    ("add", ADDED, "--into", FOLDERS[0]),
+    ("update", UPDATED, "--yes"),
+    ("sync",),
+    ("remove", REMOVED),
+)
+OTHERS = {"source": "x/y", "sourceType": "gitlab", "mine": {"z": [1.5, None]}}
+
+
+class Scene(NamedTuple):
+    """A project before a command: what is outdated, missing, to be added and to be removed."""
+
+    before: Path
+    """It is copied for each run."""
+    forks: tuple[Forks, Forks]
+    lasts_s: dict[str, float]
+    """How long each command takes."""
+
+
+@pytest.fixture
+def scene(tmp_path: Path, remotes: FakeServers, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+    monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
+    before = tmp_path / "before"
+    (before / ".git").mkdir(parents=True)
+    remotes.add_repository(
+        "acme/archive", {"SKILL.md": text(REMOVED, "To be removed."), "a/b": "c"}
+    )
+    with Forks(before) as one, Forks(before) as other:
+        for folder in FOLDERS:
+            assert one.run(before, "add", "acme/skills/pdf", "--into", folder) == 0
+        for name in ("acme/one", "acme/archive"):
+            assert one.run(before, "add", name, "--into", FOLDERS[0]) == 0
+        lock = before / "skills-lock.json"
+        shape = json.loads(lock.read_text())
+        shape["skills"]["theirs"] = OTHERS
+        lock.write_text(json.dumps(shape))
+        shutil.rmtree(before / FOLDERS[0] / MISSING)
+        remotes.add_repository(
+            "acme/skills",
+            {
+                "skills/pdf/SKILL.md": text("pdf", "Fill in PDF forms, newer."),
+                "skills/docx/SKILL.md": text("docx", "Write Word documents."),
+                "skills/docx/references/x.md": "More.",
+            },
+        )
+        one.run(before, "cache", "clear")
+        lasts = {}
+        for command in COMMANDS:
+            project = _copied(before, tmp_path / f"timed-{command[0]}")
+            start = time.perf_counter()
+            assert one.run(project, *command) in (0, 1)
+            lasts[command[0]] = time.perf_counter() - start
+        yield Scene(before, (one, other), lasts)
+
+
+def _copied(before: Path, project: Path) -> Path:
+    shutil.copytree(before, project)
+    return project
+
+
+def _check(project: Path, seed: object) -> None:
+    """Every entry has its folders as it says, nothing has no entry, and no run left anything."""
+    lock = read_project_lock(str(project / "skills-lock.json"))
+    locked = {skill.name: skill for skill in lock.skills}
+    theirs: dict[str, Any] = locked.pop("theirs").to_json()
+    assert theirs == OTHERS, seed
+    for into in map(project.joinpath, FOLDERS):
+        names = {entry.name for entry in into.iterdir()} if into.is_dir() else set()
+        assert names <= set(locked), (seed, names)
+        for name in names:
+            assert folder_hash_of(str(into / name)) == locked[name].computed_hash, (seed, name)
+    for name in locked:
+        assert (project / FOLDERS[0] / name / "SKILL.md").is_file(), (seed, name)
+    assert {entry.name for entry in project.iterdir()} <= {
+        ".git",
+        ".agents",
+        ".claude",
+        "skills-lock.json",
+    }, seed
+
+
+@requirement("safety:add:completed", "safety:installed:kills")
+@pytest.mark.parametrize("kills", [12, pytest.param(200, marks=pytest.mark.slow)])
+def test_random_kills_end_before_or_after(kills: int, scene: Scene, tmp_path: Path) -> None:
+    """After a kill the next ``sync`` makes lock and folders one again."""
+    chance = random.Random(kills)
+    killed = 0
+    for number in range(kills):
+        command = COMMANDS[number % len(COMMANDS)]
+        project = _copied(scene.before, tmp_path / f"kill-{number}")
+        after_s = chance.random() * scene.lasts_s[command[0]]
+        killed += scene.forks[0].kill(project, after_s, *command)
+        assert scene.forks[0].run(project, "sync") == 1, number  # that of another kind is refused
+        _check(project, (number, command, after_s))
+        assert scene.forks[0].run(project, *command) in (0, 1, 2), number
+        _check(project, (number, command, after_s))
+        shutil.rmtree(project)
+    assert killed >= kills // 2
+
+
+@requirement("safety:add:concurrent-edits", "safety:installed:kills")
+@pytest.mark.parametrize("kills", [8, pytest.param(60, marks=pytest.mark.slow)])
+def test_an_edit_at_the_moment_of_a_kill_is_never_lost(
+    kills: int, scene: Scene, tmp_path: Path
+) -> None:
+    chance = random.Random(kills + 1)
+    for number in range(kills):
+        command, name = (COMMANDS[1], UPDATED) if number % 2 else (COMMANDS[3], REMOVED)
+        project = _copied(scene.before, tmp_path / f"edit-{number}")
+        after_s = chance.random() * scene.lasts_s[command[0]]
+        scene.forks[0].kill(project, after_s, *command)
+        try:
+            (project / FOLDERS[0] / name / "mine").write_bytes(MINE)
+        except FileNotFoundError:  # it is aside, or gone
+            continue
+        for again in (("sync",), command, ("sync",)):
+            assert scene.forks[0].run(project, *again) in (0, 1), (number, again)
+        mine = [path for path in project.rglob("mine") if path.read_bytes() == MINE]
+        assert len(mine) == 1, (number, tree_of(project))
+
+
+@requirement("safety:installed:pairs")
+@pytest.mark.parametrize("pairs", [6, pytest.param(50, marks=pytest.mark.slow)])
+def test_pairs_that_run_at_once_leave_one_state(pairs: int, scene: Scene, tmp_path: Path) -> None:
+    chance = random.Random(pairs)
+    one, other = scene.forks
+    for number in range(pairs):
+        commands = chance.choices(COMMANDS, k=2)
+        project = _copied(scene.before, tmp_path / f"pair-{number}")
+        one.start(project, *commands[0])
+        other.start(project, *commands[1])
+        codes = one.end(), other.end()
+        assert set(codes) <= {0, 1, 2}, (number, commands, codes)
+        assert one.run(project, "sync") == 1, number
+        _check(project, (number, commands))
+        shutil.rmtree(project)
