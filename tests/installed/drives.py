@@ -10,6 +10,8 @@ STORE = "--store sqlite:///catalog.db"
 ROOT = "--root examples/skills"
 EVALS = "--evals-dir examples/evals --output-dir results"
 PAID = f"{ROOT} {EVALS} --max-cost 2 --limit 1"
+PINNED = "--into pinned"
+"""A folder of skills with a lock file that pins one of them."""
 KEPT = "--results-dir results --baselines-dir base"
 
 
@@ -55,6 +57,11 @@ DRIVES = (
     Drive("search clean csv files --limit 3", "csv-cleaning", extra="remote"),
     Drive("search fill in pdf forms --source registry --json", "anthropics/skills", extra="remote"),
     Drive("add demo/skills/csv-cleaning --into mine", "mine/csv-cleaning", extra="remote"),
+    Drive(f"sync {PINNED}", "current  csv-cleaning"),
+    Drive(f"outdated {PINNED}", "current", extra="remote"),
+    Drive(f"update {PINNED} --dry-run", "current  csv-cleaning", extra="remote"),
+    Drive(f"verify {PINNED}", "current  csv-cleaning"),
+    Drive(f"remove csv-cleaning {PINNED}", "removed  csv-cleaning"),
     Drive("cache stats", "cache"),
     Drive("cache clear", ""),
     Drive("trust examples", "examples"),

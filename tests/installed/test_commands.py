@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+from pathlib import Path
 
+from skillyard.io.folder_manifest import manifest_of
+from skillyard.remote.install.swap import LIMITS
 from tests.installed.conftest import Installed
 from tests.installed.drives import DRIVES, LONG_RUNNING, Drive
 from tests.requirements import requirement
@@ -32,9 +35,23 @@ def faults(place: Installed, drive: Drive, settings: dict[str, str], extras: boo
     return [f"skillyard {drive.line}: {'; '.join(wrong)}\n{said[-1500:]}"] if wrong else []
 
 
+def pin_one(skill: Path, into: Path) -> None:
+    """Install a skill as ``add`` does, which needs an extra."""
+    shutil.copytree(skill, into / skill.name)
+    entry = {
+        "source": "demo/skills",
+        "sourceType": "github",
+        "skillPath": f"skills/{skill.name}/SKILL.md",
+        "digest": manifest_of(str(skill), LIMITS).files_digest(),
+    }
+    lock = {"version": 1, "skills": {skill.name: entry}}
+    (into / "skills-lock.json").write_text(json.dumps(lock), encoding="utf-8")
+
+
 def drive_all(place: Installed, testkit: Installed, *, extras: bool) -> None:
     """Run every drive against fake servers of ``testkit``, then fail with all that was wrong."""
     (place.folder / "q.jsonl").write_text(QUESTIONS, encoding="utf-8")
+    pin_one(place.folder / "examples" / "skills" / "csv-cleaning", place.folder / "pinned")
     skill = place.folder / "examples" / "skills" / "git-bisect"
     shutil.copytree(skill, place.home / ".claude" / "skills" / skill.name)
     log = {"SKILLYARD_LOG": str(place.folder / "log.jsonl"), "SKILLYARD_LOG_TEXT": "1"}

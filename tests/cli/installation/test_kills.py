@@ -16,10 +16,10 @@ import pytest
 from skillyard.remote.install.folder_hash import folder_hash_of
 from skillyard.remote.install.lockfile import read_project_lock
 from skillyard_testkit import FakeServers
+from tests.cli.installation.forks import Forks
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
 from tests.requirements import requirement
-from tests.cli.installation.forks import Forks
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no child can be forked")
