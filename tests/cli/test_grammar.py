@@ -251,7 +251,7 @@ def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Pa
 @for_each(
     ("typed", "offered"),
     [
-        (["s"], {"scan", "search", "serve", "show", "select", "store", "summary"}),
+        (["s"], {"scan", "search", "serve", "show", "select", "store", "summary", "sync"}),
         (["--root", "x", "ra"], {"rank"}),
         (["bench", ""], {"compare", "replay", "report", "run", "score"}),
         (["bench", "run", "--q"], {"--queries", "--quiet"}),

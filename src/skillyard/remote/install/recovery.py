@@ -116,7 +116,10 @@ def move_to_backup(folder: str, into: str, name: str) -> str:
 
     The backups of ``.agents/skills`` are in ``.agents/skills-kept``.
     """
-    backups = f"{os.path.realpath(into)}-kept"
+    plain = os.path.normpath(into)
+    if os.path.islink(plain) or os.path.basename(plain) in ("", ".", ".."):
+        plain = os.path.realpath(plain)
+    backups = f"{plain}-kept"
     os.makedirs(backups, exist_ok=True)
     number = 1
     while os.path.lexists(
