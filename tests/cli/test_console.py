@@ -125,6 +125,28 @@ def test_json_is_one_line_in_a_pipe_and_indented_on_a_terminal(
     assert terminal.getvalue().count("\n") == 4
 
 
+@pytest.mark.parametrize(
+    ("answer", "json", "terminal", "agreed"),
+    [
+        ("y\n", False, True, True),
+        (" YES \n", False, True, True),
+        ("\n", False, True, False),
+        ("", False, True, False),
+        ("yes please\n", False, True, False),
+        ("y\n", True, True, False),
+        ("y\n", False, False, False),
+    ],
+)
+def test_only_yes_on_a_terminal_is_a_yes(
+    answer: str, json: bool, terminal: bool, agreed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = Terminal()
+    monkeypatch.setattr("sys.stdin", Terminal(answer) if terminal else io.StringIO(answer))
+    monkeypatch.setattr("sys.stderr", asked)
+    assert Console(json=json).confirm("take a\x1b[2J?") is agreed
+    assert asked.getvalue() == ("take a\\x1b[2J? [y/N] " if terminal and not json else "")
+
+
 def steps(console: Console, times: list[float], stream: io.StringIO) -> str:
     """Return what a progress line of three steps at these times leaves on a stream."""
     sys.stderr = stream

@@ -275,6 +275,44 @@ class TestFolders:
         os.mkfifo(project.skills / ".skillyard-journal-pdf")
         assert project.run("sync").code == 0
 
+    def test_names_of_a_hostile_lock_reach_no_terminal_and_no_other_folder(
+        self, project: Project, tmp_path: Path
+    ) -> None:
+        """A lock comes with a clone: its names may be anything."""
+        entry = {
+            "source": "acme/skills",
+            "sourceType": "github",
+            "skillPath": "skills/pdf/SKILL.md",
+        }
+        names = ["\x1b[2Jred\u202e", "../../outside", "/etc/passwd", "a\nb", "", "x" * 5000]
+        project.relock(lambda shape: shape["skills"].update(dict.fromkeys(names, entry)))
+        for command in ("verify", "sync", "outdated", "update"):
+            done = project.run(command)
+            assert done.code == 1
+            assert not {"\x1b", "\u202e"} & set(done.out + done.err)
+        assert project.run("remove", *names).code == 0
+        assert {path.name for path in tmp_path.iterdir()} <= {"cache", "config", "project", "state"}
+        assert list(project.lock()["skills"]) == ["docx", "pdf"]
+
+    def test_what_a_stopped_run_left_is_told_and_the_next_sync_ends_it(
+        self, project: Project, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def stopped(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        project.publish(**{"SKILL.md": NEWER})
+        with monkeypatch.context() as patch:
+            patch.setattr("skillyard.remote.install.project_lock.ProjectLock.note", stopped)
+            assert project.run("update", "--yes").code == 3
+        before = project.tree()
+        assert project.state("verify") == "interrupted"
+        assert project.run("sync", "--frozen").code == 1
+        assert project.run("sync", "--dry-run").code == 1
+        assert project.tree() == before
+        assert project.run("sync").code == 0
+        assert project.run("verify").code == 0
+        assert (project.skills / "pdf" / "SKILL.md").read_text() == NEWER
+
 
 class TestUpdate:
     def test_it_shows_text_files_tools_and_findings_first(self, project: Project) -> None:
@@ -358,8 +396,10 @@ class TestUpdate:
         def by_installer(shape: dict[str, Any]) -> None:
             del shape["skills"]["pdf"]["commit"], shape["skills"]["pdf"]["digest"]
 
-        project.relock(by_installer)
-        assert project.state("update") == "pinned"
+        locked = project.relock(by_installer)
+        assert project.state("update") == "available"
+        assert (project.root / LOCK).read_bytes() == locked
+        assert project.state("update", "--yes") == "pinned"
         assert len(project.lock()["skills"]["pdf"]["commit"]) == 40
 
     def test_a_question_is_answered_on_a_terminal(

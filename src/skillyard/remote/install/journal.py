@@ -6,6 +6,7 @@ its own folder, and folders are compared with its digests before anything happen
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from typing import NamedTuple
@@ -81,8 +82,9 @@ def remove_journal(into: str, name: str) -> None:
     """Remove the journal if there is one. Raises OSError."""
     try:
         os.unlink(_path(into, name))
-    except FileNotFoundError:
-        pass
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):  # such a name never has one
+            raise
 
 
 def journal_name(file: str) -> str:

@@ -63,7 +63,9 @@ def admit(
     lock: ProjectLock,
     accept: Mapping[str, str],
 ) -> Admission:
-    """Return a skill that may be written. ``known`` is its entry in the lock as it is now.
+    """Return a skill that may be written: everything that is installed passes here first.
+
+    ``known`` is its entry in the lock as it is now.
 
     ``accept`` gives reasons for rules of the scan. Raises SourceFailed for files that are no skill,
     and InstallRefused for a high finding that nobody accepted.

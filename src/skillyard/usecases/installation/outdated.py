@@ -90,8 +90,8 @@ def outdated_skills(
     return Outdated(
         project.lock.path,
         tuple(
-            _version(project.installed(entry, lock), package)
-            for entry, package in zip(lock.skills, packages, strict=True)
+            _version(skill, package)
+            for skill, package in zip(project.skills(lock), packages, strict=True)
         ),
     )
 

@@ -32,6 +32,7 @@ __all__ = [
     "EDITED",
     "INTERRUPTED",
     "MISSING",
+    "RACED",
     "UNREADABLE",
     "Copy",
     "InstalledSkill",
@@ -50,6 +51,8 @@ INTERRUPTED = "interrupted"
 MISSING = "missing"
 UNREADABLE = "unreadable"
 """It cannot be compared; the problem says why."""
+RACED = "install_raced"
+"""The code of an error: another run changed the entry meanwhile."""
 _WORST = (UNREADABLE, INTERRUPTED, EDITED, BEHIND, CURRENT)
 
 DEFAULT_FOLDER = os.path.join(".agents", "skills")
@@ -128,12 +131,24 @@ class Project(NamedTuple):
             return self.into
         return os.path.join(os.path.dirname(self.lock.path), DEFAULT_FOLDER)
 
-    def installed(self, entry: LockedSkill, lock: Lock | None = None) -> InstalledSkill:
-        """Return the state of an entry on the disk. Raises SkillIoError for the lock file."""
+    def skills(
+        self, lock: Lock, entries: Iterable[LockedSkill] | None = None
+    ) -> list[InstalledSkill]:
+        """Return the state of some entries of the lock on the disk; of all by default."""
+        owners: dict[str, str] = {}
+        for entry in lock.skills:  # as Lock.in_folder decides
+            name = folder_name(entry.name)
+            if entry.name == name:
+                owners[name] = name
+            owners.setdefault(name, entry.name)
+        chosen = lock.skills if entries is None else entries
+        return [self._installed(entry, owners[folder_name(entry.name)]) for entry in chosen]
+
+    def _installed(self, entry: LockedSkill, owner: str) -> InstalledSkill:
+        """Return the state of an entry; ``owner`` is the name of the one that has its folder."""
         name = folder_name(entry.name)
-        owner = (lock or self.lock.read()).in_folder(name)
-        if owner is not None and owner.name != entry.name:
-            problem = f"its folder is that of the entry {owner.name!a}"
+        if owner != entry.name:
+            problem = f"its folder is that of the entry {owner[:80]!a}"
             conflict = Copy(self.default, name, UNREADABLE, problem)
             return InstalledSkill(entry, (conflict,), (), self.default)
         copies, links = self._found(entry, name)
@@ -261,7 +276,7 @@ def changed_meanwhile(name: str, lock: ProjectLock) -> InstallRefused:
     return InstallRefused(
         f"another run changed the entry {name!a} meanwhile",
         path=lock.path,
-        code="install_raced",
+        code=RACED,
         hint="run the command again",
     )
 

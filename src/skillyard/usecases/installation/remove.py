@@ -92,14 +92,12 @@ def remove_skills(
     if not dry_run:
         project.complete()
     lock = project.lock.read()
-    entries = entries_named(names, lock)
     results = []
-    for entry in entries:
-        skill = project.installed(entry, lock)
+    for skill in project.skills(lock, entries_named(names, lock)):
         try:
             results.append(_remove(skill, project, backup, dry_run))
         except SkillyardError as error:
-            results.append(RemovedSkill(entry.name, REFUSED, (), (), problem_of(error)))
+            results.append(RemovedSkill(skill.entry.name, REFUSED, (), (), problem_of(error)))
     return Removed(project.lock.path, tuple(results), dry_run)
 
 

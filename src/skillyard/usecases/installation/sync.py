@@ -25,6 +25,7 @@ from skillyard.usecases.installation.project import (
     BEHIND,
     CURRENT,
     MISSING,
+    RACED,
     InstalledSkill,
     Project,
     changed_meanwhile,
@@ -33,6 +34,8 @@ from skillyard.usecases.installation.project import (
 
 __all__ = ["Synced", "SyncedSkill", "sync_skills"]
 
+LACKING = (MISSING, BEHIND)
+"""States in which a skill is installed."""
 INSTALLED = "installed"
 PLANNED = "planned"
 REFUSED = "refused"
@@ -119,39 +122,35 @@ def sync_skills(
     installed: set[str] = set()
     for _ in range(_TRIES):
         project.complete()
-        skills = _skills(project)
+        skills = project.skills(project.lock.read())
         _note_current(skills)
-        lacking = [skill for skill in skills if skill.state in (MISSING, BEHIND)]
+        lacking = [skill for skill in skills if skill.state in LACKING]
         entries = [skill.entry for skill in lacking]
         packages = fetch_packages(entries, pinned=True, settings=settings, report=report)
-        results = [_synced(skill, skill.state) for skill in skills if skill not in lacking]
+        results = {skill.entry.name: _synced(skill, skill.state) for skill in skills}
         for skill, package in zip(lacking, packages, strict=True):
-            results.append(_install(skill, package, project, reasons))
-        installed |= {each.name for each in results if each.state == INSTALLED}
-        if not any(each.problem and each.problem.code == "install_raced" for each in results):
+            results[skill.entry.name] = _install(skill, package, project, reasons)
+        for name, result in results.items():
+            if result.state == INSTALLED:
+                installed.add(name)
+            elif result.state == CURRENT and name in installed:  # by an earlier try
+                results[name] = result._replace(state=INSTALLED)
+        if not any(each.problem and each.problem.code == RACED for each in results.values()):
             break
-    results = [each._replace(state=INSTALLED) if each.name in installed and each.state == CURRENT
-               else each for each in results]  # fmt: skip
-    order = [skill.entry.name for skill in skills]
-    results.sort(key=lambda each: order.index(each.name))
     extra = tuple(project.extra(skills))
-    return Synced(project.lock.path, tuple(results), extra, frozen, dry_run, allow_extra)
+    listed = tuple(results.values())
+    return Synced(project.lock.path, listed, extra, frozen, dry_run, allow_extra)
 
 
 def _compared(project: Project, *, frozen: bool, dry_run: bool, allow_extra: bool) -> Synced:
     """Return the differences as they are, with nothing written."""
-    skills = _skills(project)
+    skills = project.skills(project.lock.read())
     results = [
-        _synced(skill, PLANNED if not frozen and skill.state in (MISSING, BEHIND) else skill.state)
+        _synced(skill, PLANNED if not frozen and skill.state in LACKING else skill.state)
         for skill in skills
     ]
     extra = tuple(project.extra(skills))
     return Synced(project.lock.path, tuple(results), extra, frozen, dry_run, allow_extra)
-
-
-def _skills(project: Project) -> list[InstalledSkill]:
-    lock = project.lock.read()
-    return [project.installed(entry, lock) for entry in lock.skills]
 
 
 def _note_current(skills: list[InstalledSkill]) -> None:

@@ -117,7 +117,7 @@ def update_skills(
     if not dry_run:
         project.complete()
     lock = project.lock.read()
-    skills = [project.installed(entry, lock) for entry in entries_named(names, lock)]
+    skills = project.skills(lock, entries_named(names, lock))
     fetched = [skill for skill in skills if skill.state in (CURRENT, BEHIND)]
     packages = fetch_packages(
         [skill.entry for skill in fetched], pinned=False, settings=settings, report=report
@@ -187,20 +187,14 @@ def _update(
         result = result._replace(newest=version_of(new))
         if new.digest == entry.digest and skill.state == CURRENT:
             return result
-        if skill.state == CURRENT and new.computed_hash == entry.computed_hash:
-            if confirm is None:
-                return result._replace(state=AVAILABLE)
-            admission = admit(new, package, known=entry, lock=project.lock, accept=accept)
-            _write(skill, admission, project)
-            return result._replace(state=PINNED)
         result = result._replace(
             state=AVAILABLE, difference=difference_of(skill.folders[0], package.files)
         )
         admission = admit(new, package, known=entry, lock=project.lock, accept=accept)
         if confirm is None or not confirm(result):
             return result
-        _write(skill, admission, project)
-        return result._replace(state=UPDATED)
+        same = _write(skill, admission, project)
+        return result._replace(state=PINNED if same else UPDATED)
     except SkillyardError as error:
         state = UNREACHABLE if is_unreachable(error) else REFUSED
         return result._replace(state=state, problem=problem_of(error))
@@ -209,8 +203,11 @@ def _update(
         return result._replace(state=REFUSED, problem=problem)
 
 
-def _write(skill: InstalledSkill, admission: Admission, project: Project) -> None:
-    """Write a version to every folder of a skill and note it. Raises InstallRefused and others."""
+def _write(skill: InstalledSkill, admission: Admission, project: Project) -> bool:
+    """Write a version to every folder of a skill and note it; True if all had its files already.
+
+    Raises InstallRefused, SkillIoError.
+    """
     entry, lock = skill.entry, project.lock
 
     def check() -> None:
@@ -218,5 +215,7 @@ def _write(skill: InstalledSkill, admission: Admission, project: Project) -> Non
             raise changed_meanwhile(entry.name, lock)
 
     placed = admission.write(skill.into, entry, lock, check=check)
-    if all(each.state == "unchanged" for each in placed):
+    same = all(each.state == "unchanged" for each in placed)
+    if same:
         lock.note(admission.entry)
+    return same

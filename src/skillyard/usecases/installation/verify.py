@@ -72,8 +72,7 @@ def verify_skills(into: str | None = None, *, allow_extra: bool = False) -> Veri
     lock file, InvalidInput.
     """
     project = open_project(into)
-    lock = project.lock.read()
-    skills = [project.installed(entry, lock) for entry in lock.skills]
+    skills = project.skills(project.lock.read())
     return Verified(
         project.lock.path,
         tuple(_verified(skill, project.lock.path) for skill in skills),

@@ -1,0 +1,1 @@
+"""Operations on the installed skills of a project."""
