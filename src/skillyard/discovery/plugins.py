@@ -33,6 +33,7 @@ from skillyard.io.processes import shell_command
 from skillyard.text import clean_line, name_fault
 
 __all__ = [
+    "KNOWN_MARKETPLACES",
     "MARKETPLACE",
     "Plugin",
     "disabled_plugins",
@@ -41,6 +42,8 @@ __all__ = [
     "skill_roots",
 ]
 
+KNOWN_MARKETPLACES = "plugins/known_marketplaces.json"
+"""In the folder of Claude Code: each marketplace with its source and where its files lie."""
 MARKETPLACE = ".claude-plugin/marketplace.json"
 _MARKETPLACES = {"claude-code": MARKETPLACE, "codex": ".agents/plugins/marketplace.json"}
 _MANIFESTS = {
@@ -134,7 +137,7 @@ def _switches(folders: list[str], problems: Problems) -> dict[str, Any]:
 def _entry(home: str, marketplace: str, name: str) -> dict[str, Any]:
     """Return what the marketplace of an installed plugin says about it; empty when unknown."""
     unreported = Problems()
-    known = read_manifest(os.path.join(home, "plugins", "known_marketplaces.json"), unreported)
+    known = read_manifest(os.path.join(home, KNOWN_MARKETPLACES), unreported)
     place = text_of(mapping_of(known, marketplace), "installLocation")
     listing = read_manifest(os.path.join(place, MARKETPLACE), unreported) if place else {}
     return next((each for each in _entries(listing) if text_of(each, "name") == name), {})
@@ -149,7 +152,7 @@ def marketplace_plugins(
     Plugins with a remote source are reported, and not fetched.
     """
     home = expanded(CLAUDE_HOME, environ)
-    known = read_manifest(os.path.join(home, "plugins", "known_marketplaces.json"), problems)
+    known = read_manifest(os.path.join(home, KNOWN_MARKETPLACES), problems)
     places = [(each, "project") for each in folders_upwards(folder)]
     places += [(text_of(mapping_of(known, name), "installLocation"), "user") for name in known]
     for place, scope in dict.fromkeys(places):

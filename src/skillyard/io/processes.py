@@ -15,6 +15,7 @@ __all__ = [
     "lower_priority",
     "may_be_running",
     "processors",
+    "program_path",
     "script_beside",
     "shell_command",
     "start_detached",
@@ -32,6 +33,17 @@ def temporary_home(folder: str) -> dict[str, str]:
     """Return the variables that make a folder a program's home and place for temporary files."""
     own = ["TEMP", "TMP", "USERPROFILE"] if sys.platform == "win32" else ["TMPDIR"]
     return dict.fromkeys(["HOME", *own], folder)
+
+
+def program_path(name: str) -> str | None:
+    """Return the absolute path of a program; None where there is none.
+
+    On Windows the working folder would come first, and a strange project may hold such a file.
+    """
+    import shutil
+
+    path = shutil.which(name)
+    return path if path is not None and os.path.isabs(path) else None
 
 
 def script_beside(name: str) -> str | None:

@@ -34,7 +34,11 @@ url = "https://skills.example"
 [sources.github]
 api_url = "https://api.example"
 raw_url = "https://raw.example"
+git_url = "https://git.example"
 repositories = ["acme/skills", "acme/more"]
+
+[sources.git]
+hosts = ["git.corp.example", "file:///srv/git"]
 
 [sources.registry]
 files = ["a.md", "b.md"]
@@ -61,6 +65,8 @@ EVERY_KEY = {
     "skills_sh_url": "https://skills.example",
     "github_api_url": "https://api.example",
     "github_raw_url": "https://raw.example",
+    "github_git_url": "https://git.example",
+    "git_hosts": ("git.corp.example", "file:///srv/git"),
     "repositories": ("acme/skills", "acme/more"),
     "shipped_registry": False,
     "sites": ("https://site.example",),
@@ -274,6 +280,8 @@ VARIABLES: dict[str, tuple[str, str, Any]] = {
     "SKILLYARD_GITHUB_API_URL": ("github_api_url", "https://env.example", "https://env.example"),
     "SKILLYARD_GITHUB_RAW_URL": ("github_raw_url", "https://env.example", "https://env.example"),
     "SKILLYARD_GITHUB_REPOSITORIES": ("repositories", "env/a,env/b", ("env/a", "env/b")),
+    "SKILLYARD_GITHUB_GIT_URL": ("github_git_url", "https://env.example", "https://env.example"),
+    "SKILLYARD_GIT_HOSTS": ("git_hosts", "env.example, b", ("env.example", "b")),
     "SKILLYARD_WELL_KNOWN_URL": ("sites", "https://env.example", ("https://env.example",)),
     "SKILLYARD_SERVERS": ("servers", "https://env.example", ("https://env.example",)),
     "SKILLYARD_OFFLINE": ("offline", "1", True),

@@ -30,11 +30,12 @@ __all__ = [
     "ArchiveRefused",
     "Contents",
     "read_archive",
+    "read_archive_tree",
     "refused",
 ]
 
-ArchiveKind = Literal["zip", "tar.gz"]
-KINDS: tuple[ArchiveKind, ...] = ("tar.gz", "zip")
+ArchiveKind = Literal["zip", "tar", "tar.gz"]
+KINDS: tuple[ArchiveKind, ...] = ("tar", "tar.gz", "zip")
 SKILL_FILE = "SKILL.md"
 
 
@@ -211,10 +212,7 @@ class Contents:
         self._files.append(ArchiveFile(path, data, executable))
 
     def finish(self) -> tuple[ArchiveFile, ...]:
-        """Return the files sorted by path. Raises ArchiveRefused when they are not a skill."""
-        paths = [file.path for file in self._files]
-        if SKILL_FILE not in paths:
-            raise _no_skill_file(paths)
+        """Return the files sorted by path."""
         return tuple(sorted(self._files))
 
     def _checked(self, path: str, name: str) -> str:
@@ -262,9 +260,23 @@ def read_archive(
 ) -> tuple[ArchiveFile, ...]:
     """Return the files of a packed skill, sorted by path.
 
-    Raises ArchiveRefused for an archive that is damaged, ambiguous, too large, contains anything
-    but plain files and folders, or has no SKILL.md at its root, and UnknownName for another
-    ``kind``.
+    Raises ArchiveRefused as :func:`read_archive_tree` does, and for an archive without a SKILL.md
+    at its root.
+    """
+    files = read_archive_tree(data, kind, limits)
+    paths = [file.path for file in files]
+    if SKILL_FILE not in paths:
+        raise _no_skill_file(paths)
+    return files
+
+
+def read_archive_tree(
+    data: bytes, kind: ArchiveKind, limits: ArchiveLimits = DEFAULT
+) -> tuple[ArchiveFile, ...]:
+    """Return the files of an archive, sorted by path, wherever its skills lie.
+
+    Raises ArchiveRefused for an archive that is damaged, ambiguous, too large, or contains anything
+    but plain files and folders, and UnknownName for another ``kind``.
     """
     if kind not in KINDS:
         raise UnknownName("archive kind", kind, KINDS)
@@ -277,7 +289,7 @@ def read_archive(
 
         unpack_zip(data, contents)
     else:
-        from skillyard.remote.install.tars import unpack_tar_gz
+        from skillyard.remote.install.tars import unpack_tar, unpack_tar_gz
 
-        unpack_tar_gz(data, contents)
+        (unpack_tar if kind == "tar" else unpack_tar_gz)(data, contents)
     return contents.finish()

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from skillyard.io.gunzip import DataAfterEnd, Gunzip, TooMuch, WrongChecksum
 from skillyard.remote.install.archives import Contents, refused
 
-__all__ = ["unpack_tar_gz"]
+__all__ = ["unpack_tar", "unpack_tar_gz"]
 
 _GZIP_SIGN = b"\x1f\x8b"
 _STEP = 4_096
@@ -67,7 +67,11 @@ class _Header(NamedTuple):
 
 def unpack_tar_gz(data: bytes, contents: Contents) -> None:
     """Read the files of a gzipped tar into ``contents``. Raises ArchiveRefused."""
-    stream = _gunzipped(data, contents)
+    unpack_tar(_gunzipped(data, contents), contents)
+
+
+def unpack_tar(stream: bytes, contents: Contents) -> None:
+    """Read the files of a tar into ``contents``. Raises ArchiveRefused."""
     position = 0
     renamed: bytes | None = None
     while (block := stream[position : position + _BLOCK]) != _ZEROS:

@@ -1,14 +1,30 @@
-"""Fetched files → an entry of the lock file; an entry → the files it pins, or newer ones."""
+"""Fetched files → an entry of the lock file; an entry → the files it pins, or newer ones.
+
+A lock file comes with a clone and is untrusted. What it may name: repositories of GitHub; sites
+and archives on the public internet; git as ``remote.git.address.check_locked`` says; folders on
+this machine, of which only one with a SKILL.md is read.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from skillyard.errors import InvalidInput
+from skillyard.remote.git.address import check_ref, parse_git_address
 from skillyard.remote.install.folder_hash import folder_hash
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
+from skillyard.remote.install.lockfile import LOCAL, source_folder
 from skillyard.remote.install.placement import content_digest
+from skillyard.remote.origins.archive import ARCHIVE, archive_package
+from skillyard.remote.origins.choice import SkillChoice
+from skillyard.remote.origins.git import GitQuery, locked_git_package
+from skillyard.remote.origins.github import through_git
+from skillyard.remote.origins.local import local_package
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.github import GitHub, is_repository
 from skillyard.remote.sources.host_tokens import host_of
@@ -17,17 +33,31 @@ from skillyard.remote.sources.well_known import WellKnown
 
 __all__ = ["locked_package", "locked_skill", "repinned"]
 
+GIT = ("git", "gitlab")
+NODE_MODULES = "node_modules"
+_NPM_NAME = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*")
+
 
 def locked_skill(name: str, hit: Hit, package: Package, ref: str | None) -> LockedSkill:
-    """Return the entry of the lock file for fetched files. ``ref`` is the branch or tag named."""
-    on_github = is_repository(hit.source)
+    """Return the entry of the lock file for fetched files. ``ref`` is the branch or tag named.
+
+    The source of a local skill is absolute; ``write_project_lock`` makes it portable.
+    """
+    kind = package.source_type or ("github" if is_repository(hit.source) else "well-known")
     path = f"{package.path}/SKILL.md" if package.path else "SKILL.md"
+    ref = package.ref or ref
+    source = {
+        "github": hit.source,
+        "well-known": package.raw_url,
+        LOCAL: package.url,
+    }.get(kind, package.source)
     return LockedSkill(
         name,
-        hit.source if on_github else package.raw_url,
-        "github" if on_github else "well-known",
-        ref=None if ref == "HEAD" else ref,
-        skill_path=path if on_github else None,
+        source,
+        kind,
+        source_url=source if kind in GIT else None,
+        ref=None if ref == "HEAD" or kind not in ("github", *GIT) else ref,
+        skill_path=path if kind in ("github", ARCHIVE, *GIT) else None,
         computed_hash=folder_hash(package.files),
         well_known_digest=hit.digest or None,
         commit=package.commit or None,
@@ -35,27 +65,71 @@ def locked_skill(name: str, hit: Hit, package: Package, ref: str | None) -> Lock
     )
 
 
-async def locked_package(search: SearchService, locked: LockedSkill, *, pinned: bool) -> Package:
+async def locked_package(
+    search: SearchService, locked: LockedSkill, *, pinned: bool, folder: str = "."
+) -> Package:
     """Return every file of a locked skill.
 
     ``pinned`` asks for the commit of the entry, else for the newest of its branch or tag. Where the
-    source has no commits, the newest comes in both cases: compare the digest. Raises SourceFailed,
-    and InvalidInput for a kind of source that is not supported.
+    source has no commits (sites, archives, folders), the newest comes in both cases: compare the
+    digest. ``folder`` is that of the lock file, which local sources are relative to. Raises
+    SourceFailed, and InvalidInput for a kind of source that is not supported.
     """
-    if locked.source_type == "github" and is_repository(locked.source):
-        folder = (locked.skill_path or "").replace("\\", "/").rpartition("/")[0]
-        name = folder.rpartition("/")[2] or folder_name(locked.name)
-        hit = Hit(locked.source, name, "github", path=folder)
-        ref = (locked.commit if pinned else None) or locked.ref or "HEAD"
+    fetch = _FETCH.get(locked.source_type)
+    if fetch is None:
+        known = ", ".join(_FETCH)
+        raise InvalidInput(
+            f"{locked.name} is from a source of the kind {locked.source_type!r}, which is not"
+            f" supported (known: {known})"
+        )
+    ref = (locked.commit if pinned else None) or locked.ref or "HEAD"
+    return await fetch(_Request(search, locked, ref, folder))
+
+
+class _Request(NamedTuple):
+    """An entry, and what is asked for of its source."""
+
+    search: SearchService
+    locked: LockedSkill
+    ref: str
+    folder: str
+
+
+async def _of_github(request: _Request) -> Package:
+    search, locked, ref, _ = request
+    if not is_repository(locked.source):
+        raise _refused(locked, "its source is not owner/repo")
+    path = _folder(locked)
+    name = path.rpartition("/")[2] or folder_name(locked.name)
+    hit = Hit(locked.source, name, "github", path=path)
+    try:
         return await GitHub(search.transport).package(hit, ref=ref, whole=True)
-    if locked.source_type == "well-known":
-        return await _of_site(search, locked)
-    raise InvalidInput(
-        f"{locked.name} is from a source of the kind {locked.source_type!r}, which is not supported"
-    )
+    except SourceFailed as error:
+        choice = SkillChoice("" if locked.skill_path else name, path)
+        branch = locked.ref or "HEAD"
+        return await through_git(search.settings, locked.source, choice, ref, error, branch=branch)
 
 
-async def _of_site(search: SearchService, locked: LockedSkill) -> Package:
+async def _of_git(request: _Request) -> Package:
+    search, locked, ref, _ = request
+    try:
+        address = parse_git_address(locked.source_url or locked.source)
+        check_ref(ref)
+    except InvalidInput as error:
+        raise _refused(locked, str(error)) from None
+    path = _folder(locked)
+    choice = SkillChoice("", path) if locked.skill_path else SkillChoice(folder_name(locked.name))
+    query = GitQuery(address, locked.source_type, ref, choice, branch=locked.ref or "HEAD")
+    return await locked_git_package(search.settings, query)
+
+
+async def _of_archive(request: _Request) -> Package:
+    search, locked = request.search, request.locked
+    return await archive_package(search, locked.source, SkillChoice(path=_folder(locked)))
+
+
+async def _of_site(request: _Request) -> Package:
+    search, locked = request.search, request.locked
     parts = urlsplit(locked.source)
     site = f"{parts.scheme}://{parts.netloc}"
     if site not in search.settings.sites:
@@ -79,3 +153,43 @@ def repinned(locked: LockedSkill, package: Package) -> LockedSkill:
         commit=package.commit or None,
         digest=digest,
     )
+
+
+async def _on_this_machine(request: _Request) -> Package:
+    locked, folder = request.locked, request.folder
+    if locked.source_type == LOCAL:
+        place = source_folder(locked, folder) or ""
+        if locked.source.startswith(("\\\\", "//")):  # would ask a server for the file
+            raise _refused(locked, "its source is a folder of another machine")
+    else:
+        if not _NPM_NAME.fullmatch(locked.source):
+            raise _refused(locked, "its source is not the name of an npm package")
+        place = os.path.join(os.path.abspath(folder), NODE_MODULES, *locked.source.split("/"))
+    choice = SkillChoice(folder_name(locked.name))
+    if os.path.isfile(os.path.join(place, "SKILL.md")):
+        choice = SkillChoice(path="")
+    return local_package(place, choice)
+
+
+def _folder(locked: LockedSkill) -> str:
+    """Return the folder of the SKILL.md that an entry names; empty for the root."""
+    return (locked.skill_path or "").replace("\\", "/").rpartition("/")[0]
+
+
+def _refused(locked: LockedSkill, why: str) -> SourceFailed:
+    return SourceFailed(
+        "refused",
+        f"the lock file's entry {locked.name[:80]!a} is not fetched: {why}",
+        hint="correct the entry, or remove it and add the skill again",
+    )
+
+
+_FETCH: Mapping[str, Callable[[_Request], Coroutine[Any, Any, Package]]] = {
+    "github": _of_github,
+    "gitlab": _of_git,
+    "git": _of_git,
+    "well-known": _of_site,
+    ARCHIVE: _of_archive,
+    LOCAL: _on_this_machine,
+    NODE_MODULES: _on_this_machine,
+}

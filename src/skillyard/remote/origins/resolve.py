@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from skillyard.errors import InvalidInput, SkillNotFound
-from skillyard.remote.origins.target import Target
+from skillyard.remote.git.address import parse_git_address
+from skillyard.remote.origins.archive import ARCHIVE, archive_package
+from skillyard.remote.origins.choice import SkillChoice
+from skillyard.remote.origins.git import GitQuery, git_package
+from skillyard.remote.origins.github import github_package, through_git
+from skillyard.remote.origins.local import local_package
+from skillyard.remote.origins.marketplace import plugin_target
+from skillyard.remote.origins.target import HEAD, Target
 from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.search.content import read_package
 from skillyard.remote.sources.github import GitHub, is_repository
 from skillyard.remote.sources.host_tokens import host_of
-from skillyard.remote.sources.protocol import Package, SourceFailed
-from skillyard.remote.sources.repository import skill_folders
+from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.well_known import WellKnown
 
 __all__ = ["find_skill", "whole_package"]
@@ -20,27 +26,52 @@ async def find_skill(search: SearchService, target: Target) -> FoundSkill:
 
     Raises SkillNotFound, SourceFailed, and InvalidInput where it means several.
     """
-    if target.site:
+    if target.kind == "plugin":
+        target = plugin_target(target)
+    choice = SkillChoice(target.skill_id, target.path or None)
+    if target.kind == "github":
+        return await _on_github(search, target, choice)
+    if target.kind == "git" and target.address is not None:
+        query = GitQuery(target.address, target.source_type, target.ref, choice)
+        package = await git_package(search.settings, query)
+        return _found(target.address.shown, target.address.name, package)
+    if target.kind == "archive":
+        package = await archive_package(search, target.site, choice)
+        return _found(target.site.partition("://")[2], "", package)
+    if target.kind == "folder":
+        package = local_package(target.path, SkillChoice(target.skill_id))
+        return _found("local", package.source.rpartition("/")[2], package)
+    if target.kind == "site":
         return await _on_site(search, target)
-    if target.source and target.skill_id:
-        return await search.get(target.source, target.skill_id)
-    if target.source:
-        return await _only_one(search, target.source)
     return await search.find(target.name)
 
 
-async def _only_one(search: SearchService, repository: str) -> FoundSkill:
-    """Return the one skill of a repository. Raises InvalidInput when it holds several."""
-    tree = await GitHub(search.transport).tree(repository)
-    folders = skill_folders(tree.blobs)
-    names = [folder.rpartition("/")[2] or repository.rpartition("/")[2] for folder in folders]
-    if not names:
-        raise SourceFailed("not_found", f"{repository} holds no SKILL.md")
-    if len(names) > 1:
-        some = ", ".join(f"{repository}/{name}" for name in names[:8])
-        more = ", …" if len(names) > 8 else ""
-        raise InvalidInput(f"{repository} holds {len(names)} skills; name one: {some}{more}")
-    return await search.get(repository, names[0])
+def _found(source: str, name: str, package: Package) -> FoundSkill:
+    """Return the skill of a package. ``name`` is that of the whole, for a skill at its root."""
+    skill_id = package.path.rpartition("/")[2] or name.rpartition("/")[2] or "skill"
+    hit = Hit(source, skill_id, package.source_type or "github", path=package.path)
+    content = read_package(hit, package)
+    skill, raw, diagnostics = content.skill, content.raw, content.diagnostics
+    return FoundSkill(skill, hit, (hit.found_by,), None, package, raw, diagnostics)
+
+
+async def _on_github(search: SearchService, target: Target, choice: SkillChoice) -> FoundSkill:
+    """Return a skill of a repository: of a marketplace that lists it, if nothing else is named."""
+    repository = target.source
+    if target.ref == HEAD and target.skill_id and not target.path:
+        try:
+            return await search.get(repository, target.skill_id)
+        except SourceFailed as error:
+            package = await through_git(search.settings, repository, choice, HEAD, error)
+    else:
+        try:
+            package = await github_package(search, repository, choice, target.ref)
+        except SourceFailed as error:
+            if error.code != "not_found" or target.ref == HEAD or target.skill_id:
+                raise
+            hint = f"{error.hint}; a skill is named by {repository}#{target.ref}".lstrip("; ")
+            raise SourceFailed("not_found", error.what, hint=hint, status=error.status) from None
+    return _found(repository, repository, package)
 
 
 async def _on_site(search: SearchService, target: Target) -> FoundSkill:
@@ -66,12 +97,26 @@ async def _on_site(search: SearchService, target: Target) -> FoundSkill:
 
 
 async def whole_package(search: SearchService, result: FoundSkill, ref: str) -> Package:
-    """Return every file of a skill: from GitHub at a commit if possible, else as fetched."""
+    """Return every file of a skill: from GitHub at a commit if possible, else as fetched.
+
+    ``ref`` is a branch or tag, or the commit that a lock file pins.
+    """
     hit = result.hit
+    fetched = result.package
+    if fetched is not None and fetched.source_type:
+        return await _again(search, fetched, ref)
+    if fetched is not None and fetched.commit and fetched.notes and ref in (HEAD, fetched.ref):
+        return fetched  # by git, after the API of GitHub had failed
     failure: SourceFailed | None = None
     if is_repository(hit.source):
         try:
             return await GitHub(search.transport).package(hit, ref=ref, whole=True)
+        except SourceFailed as error:
+            failure = error
+        path = hit.path if fetched is None else fetched.path
+        try:
+            choice = SkillChoice(hit.id if path is None else "", path)
+            return await through_git(search.settings, hit.source, choice, ref, failure)
         except SourceFailed as error:
             failure = error
     for source in search.sources:
@@ -83,3 +128,14 @@ async def whole_package(search: SearchService, result: FoundSkill, ref: str) -> 
     if result.package is not None and not is_repository(hit.source):
         return result.package
     raise failure or SourceFailed("not_found", f"no source has {hit.key}")
+
+
+async def _again(search: SearchService, package: Package, ref: str) -> Package:
+    """Return a package that was fetched whole, or the same skill at another commit."""
+    known = (HEAD, package.ref, package.commit)
+    if package.source_type in (ARCHIVE, "local") or ref in known:
+        return package
+    address = parse_git_address(package.source)
+    choice = SkillChoice(path=package.path)
+    query = GitQuery(address, package.source_type, ref, choice, branch=package.ref or HEAD)
+    return await git_package(search.settings, query)

@@ -100,6 +100,12 @@ class Package(NamedTuple):
     """Files that exist and were left out, each with the reason."""
     executable: frozenset[str] = frozenset()
     """Paths of files that may be run, where the source says so."""
+    source_type: str = ""
+    """As a lock file names it (``git``, ``local``…); empty for GitHub and well-known sites."""
+    ref: str = ""
+    """The branch or tag that was named, where the target does not say it itself."""
+    notes: Sequence[str] = ()
+    """What the user should know of how the files came."""
 
 
 class Hits(list[Hit]):

@@ -32,7 +32,12 @@ class Settings(NamedTuple):
     skills_sh_token: str = ""
     github_api_url: str = "https://api.github.com"
     github_raw_url: str = "https://raw.githubusercontent.com"
+    github_git_url: str = ""
+    """Where git finds the repositories of GitHub when its API denies them (default: github.com for
+    GitHub's own API, nowhere for another one)."""
     github_token: str = ""
+    git_hosts: tuple[str, ...] = ()
+    """Hosts, or beginnings of addresses, that a lock file may name for git."""
     repositories: tuple[str, ...] = ()
     """``owner/repo``, listed and searched."""
     registry_files: tuple[str, ...] = ()
@@ -65,7 +70,9 @@ _KEYS: Mapping[tuple[str, ...], tuple[str, type | tuple[type, ...]]] = {
     ("sources", "skills_sh", "url"): ("skills_sh_url", str),
     ("sources", "github", "api_url"): ("github_api_url", str),
     ("sources", "github", "raw_url"): ("github_raw_url", str),
+    ("sources", "github", "git_url"): ("github_git_url", str),
     ("sources", "github", "repositories"): ("repositories", list),
+    ("sources", "git", "hosts"): ("git_hosts", list),
     ("sources", "registry", "files"): ("registry_files", list),
     ("sources", "registry", "shipped"): ("shipped_registry", bool),
     ("sources", "well_known", "sites"): ("sites", list),
@@ -83,7 +90,9 @@ _ENVIRONMENT = {
     "SKILLYARD_SKILLS_SH_URL": "skills_sh_url",
     "SKILLYARD_GITHUB_API_URL": "github_api_url",
     "SKILLYARD_GITHUB_RAW_URL": "github_raw_url",
+    "SKILLYARD_GITHUB_GIT_URL": "github_git_url",
     "SKILLYARD_GITHUB_REPOSITORIES": "repositories",
+    "SKILLYARD_GIT_HOSTS": "git_hosts",
     "SKILLYARD_WELL_KNOWN_URL": "sites",
     "SKILLYARD_SERVERS": "servers",
     "SKILLYARD_OFFLINE": "offline",

@@ -1,0 +1,1 @@
+"""Repositories that are read with the user's own ``git``: addresses, commands, a cache."""

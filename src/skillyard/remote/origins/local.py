@@ -1,0 +1,157 @@
+"""The files of a skill in a folder on this machine."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import NamedTuple
+
+from skillyard.errors import InvalidInput
+from skillyard.io.files import is_executable
+from skillyard.io.folders import Folder, entry_is_link, open_folder
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.remote.install.file_paths import shown_path
+from skillyard.remote.install.lockfile import LOCAL
+from skillyard.remote.origins.choice import ONLY_ONE, SkillChoice, choose_folder
+from skillyard.remote.sources.github import FILE_BYTES
+from skillyard.remote.sources.paths import is_inside
+from skillyard.remote.sources.protocol import Package, SourceFailed
+from skillyard.remote.sources.repository import SKIPPED, WHOLE, files_beside, skill_folders
+
+__all__ = ["local_package"]
+
+MAX_ENTRIES = 20_000
+"""Files and folders that are looked at: those of a large repository."""
+_SKILL_FILE = "SKILL.md"
+
+
+class _Entries(NamedTuple):
+    """What lies in a folder, by path below it."""
+
+    files: dict[str, int]
+    """Sizes."""
+    others: dict[str, str]
+    """What is left out, with the reason."""
+
+
+def local_package(folder: str, choice: SkillChoice = ONLY_ONE) -> Package:
+    """Return every file of a skill in a folder, or of the one skill below it.
+
+    Links, pipes and devices are left out, and said. Raises SourceFailed, and InvalidInput where
+    the folder holds several skills.
+    """
+    real = os.path.realpath(os.path.expanduser(folder))
+    try:
+        with open_folder(real) as root:
+            listed = _listed(root)
+            below = choose_folder(
+                skill_folders(listed.files),
+                choice,
+                shown=folder,
+                name=os.path.basename(real),
+                spelled=lambda name: _place(listed, folder, name),
+            )
+            return _package(root, listed, below)
+    except OSError as error:
+        what = f"cannot read {shown_path(folder)}: {error.strerror or error}"
+        raise SourceFailed("not_found", what, hint="name a folder with a SKILL.md") from None
+
+
+def _place(listed: _Entries, folder: str, name: str) -> str:
+    """Return the path of the folder of that name with a SKILL.md."""
+    for each in skill_folders(listed.files):
+        if each.rpartition("/")[2] == name:
+            return os.path.join(folder, *each.split("/"))
+    return folder
+
+
+def _listed(root: Folder) -> _Entries:
+    listed = _Entries({}, {})
+    pending: list[tuple[str, ...]] = [()]
+    seen = 0
+    while pending:
+        parts = pending.pop()
+        with _descend(root, parts) as folder:
+            for entry in folder.entries(MAX_ENTRIES - seen + 1):
+                seen += 1
+                if _is_folder(entry, "/".join((*parts, entry.name)), listed):
+                    pending.append((*parts, entry.name))
+        if seen > MAX_ENTRIES:
+            raise InvalidInput(
+                f"{shown_path(root.path)} holds more than {MAX_ENTRIES:,} files and folders; name"
+                " the folder of the skill itself"
+            )
+    return listed
+
+
+def _is_folder(entry: os.DirEntry[str], path: str, listed: _Entries) -> bool:
+    """Return True for a folder that is entered; note anything else."""
+    if entry_is_link(entry):
+        listed.others[path] = "a link, which is not followed"
+    elif entry.is_dir(follow_symlinks=False):
+        return entry.name not in SKIPPED and path.count("/") < DEFAULT_LIMITS.tree_depth
+    elif entry.is_file(follow_symlinks=False):
+        listed.files[path] = entry.stat(follow_symlinks=False).st_size
+    else:
+        listed.others[path] = "neither a file nor a folder"
+    return False
+
+
+def _descend(root: Folder, parts: tuple[str, ...]) -> Folder:
+    folder = root.again()
+    for name in parts:
+        with folder:
+            below = folder.folder(name)
+        folder = below
+    return folder
+
+
+def _package(root: Folder, listed: _Entries, below: str) -> Package:
+    inside = f"{below}/" if below else ""
+    skipped = [
+        f"{shown_path(path.removeprefix(inside))}: {reason}"
+        for path, reason in sorted(listed.others.items())
+        if path.startswith(inside)
+    ]
+    files: dict[str, bytes] = {}
+    executable = set()
+    total = 0
+    blobs = files_beside(listed.files, below)
+    for blob in sorted(blobs, key=lambda blob: (blob.path != f"{inside}{_SKILL_FILE}", blob.path)):
+        path = blob.path.removeprefix(inside)
+        total += blob.size
+        if not is_inside(path):
+            skipped.append(f"{shown_path(path)}: a path that not every system can hold")
+        elif len(files) > WHOLE.files or total > WHOLE.bytes or blob.size > FILE_BYTES:
+            skipped.append(f"{path}: over the limits")
+        else:
+            data, runs = _read(root, blob.path)
+            files[path] = data
+            if runs:
+                executable.add(path)
+    if _SKILL_FILE not in files:
+        raise SourceFailed("bad_answer", f"{_SKILL_FILE} in {shown_path(root.path)} is too large")
+    return Package(
+        dict(sorted(files.items())),
+        root.path,
+        below,
+        url=os.path.join(root.path, *below.split("/")) if below else root.path,
+        skipped=skipped,
+        executable=frozenset(executable),
+        source_type=LOCAL,
+    )
+
+
+def _read(root: Folder, path: str) -> tuple[bytes, bool]:
+    """Return the bytes of a plain file, and whether it may be run. Raises OSError."""
+    *above, name = path.split("/")
+    with _descend(root, tuple(above)) as folder:
+        descriptor = folder.file(name)
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"{path} is no longer a plain file")
+        data = file.read(FILE_BYTES + 1)
+    if len(data) > FILE_BYTES:
+        raise OSError(f"{path} grew while it was read")
+    return data, is_executable(status)
