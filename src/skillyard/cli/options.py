@@ -28,6 +28,7 @@ __all__ = [
     "add_store",
     "add_tag",
     "add_wrong_cost",
+    "agent_name",
     "file_path",
     "folder",
     "number",
@@ -79,6 +80,11 @@ def source_name(text: str) -> str:
     return text
 
 
+def agent_name(text: str) -> str:
+    """Return the name of an agent host; the table of hosts knows later whether there is one."""
+    return text
+
+
 def suggestions(action: argparse.Action) -> tuple[str, ...]:
     """Return what completion offers for a value; installed scorers and sources may bring more."""
     if action.choices is not None:
@@ -91,6 +97,10 @@ def suggestions(action: argparse.Action) -> tuple[str, ...]:
         from skillyard.remote.sources.registry import builtin_names
 
         return builtin_names()
+    if action.type is agent_name:
+        from skillyard.discovery.hosts import HOST_TITLES
+
+        return tuple(sorted(HOST_TITLES))
     return ()
 
 

@@ -97,13 +97,31 @@ def _age(each: FoundSkill) -> str:
     return f"{minutes:.0f} min old" if minutes < 120 else f"{minutes / 60:.0f} h old"
 
 
+_DONE = {
+    "added": "added",
+    "replaced": "updated",
+    "unchanged": "is there already",
+    "linked": "linked",
+}
+_WOULD = {
+    "added": "would be added",
+    "replaced": "would be updated",
+    "unchanged": "is there already",
+    "linked": "would be linked",
+}
+
+
 def added_skill(added: Added) -> Iterator[Block]:
     """Say what adding a skill wrote."""
     placed = added.placed
     assert placed is not None
-    verb = {"added": "added", "replaced": "updated", "unchanged": "is there already"}[placed.state]
+    verbs = _WOULD if added.dry_run else _DONE
     name = clean_line(added.fetched.skill.name)
-    yield line(Span(name, "name"), f"  {verb}: {clean_line(placed.folder)}")
+    yield line(Span(name, "name"), f"  {verbs[placed.state]}: {clean_line(placed.folder)}")
+    for copy in added.copies:
+        yield line(f"{verbs[copy.state]}: {clean_line(copy.folder)}", indent=1)
+    for link in added.links:
+        yield line(f"{verbs['linked']}: {clean_line(link)}", indent=1)
     pinned = f"commit {added.package.commit[:12]}" if added.package.commit else "no commit"
     yield line(
         Span(f"{plural(len(placed.files), 'file')}, {pinned}, {placed.digest[:19]}…", "dim"),
@@ -123,7 +141,11 @@ def added_skill(added: Added) -> Iterator[Block]:
     if added.installed is not None:
         state = "for this user" if added.lock else "left as it is"
         yield line(Span(state, "medium"), f"  {clean_line(added.installed.message)}", indent=1)
-    if added.lock:
+    for note in added.package.notes:
+        yield line(Span("note", "medium"), f"  {clean_line(note)}", indent=1)
+    if added.dry_run:
+        yield line(Span("nothing was written", "dim"), indent=1)
+    elif added.lock:
         yield line(Span(f"noted in {clean_line(added.lock)}", "dim"), indent=1)
 
 

@@ -47,6 +47,10 @@ class Added:
     folder: Annotated[str | None, "Where it was installed."]
     state: Annotated[str, "fetched, or what the installation did."]
     digest: Annotated[str | None, "Names the content of the folder."]
+    copies: Annotated[tuple[str, ...], "Where else it was installed."]
+    links: Annotated[tuple[str, ...], "Links to it in the folders of agent hosts."]
+    dry_run: Annotated[bool, "Nothing was written; the rest says what would be."]
+    notes: Annotated[tuple[str, ...], "What to know of how the files came."]
     lock: Annotated[str | None, "The lock file that pins it."]
     installed: Annotated[
         Mapping[str, Any] | None, "Another installer's skill of that name, or why it is not known."
@@ -71,4 +75,4 @@ class CacheCleared:
 
     schema: Schema[Literal["skillyard.cache-clear/1"]] = "skillyard.cache-clear/1"
     path: Annotated[str, "Its folder."]
-    removed: Annotated[int, "Removed responses."]
+    removed: Annotated[int, "Removed responses and repositories."]

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from skillyard.remote.git.repository import clear_repositories
 from skillyard.remote.search import SearchResult, SearchService
 from skillyard.remote.sources.registry import response_cache
 from skillyard.remote.sources.settings import Settings, load_settings
@@ -43,6 +44,9 @@ def cache_stats(settings: Settings | None = None) -> CacheState:
 
 
 def cache_clear(settings: Settings | None = None) -> CacheCleared:
-    """Remove every cached response. Raises SkillIoError, InvalidInput for settings."""
+    """Remove every cached response and repository. Raises SkillIoError, InvalidInput for settings.
+
+    Raises SourceFailed where another run uses a repository.
+    """
     cache = response_cache(settings or load_settings())
-    return CacheCleared(path=cache.folder, removed=cache.clear())
+    return CacheCleared(path=cache.folder, removed=cache.clear() + clear_repositories())

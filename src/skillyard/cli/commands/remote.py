@@ -14,6 +14,7 @@ from skillyard.cli.options import (
     add_limit,
     add_query,
     add_scorer,
+    agent_name,
     reasons_by_rule,
     source_name,
 )
@@ -93,24 +94,58 @@ def add_add_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "add",
-        "fetch one skill by name or address, and print or install it",
+        "print or install one skill, by name, address or path",
         run=add,
         about=(
-            "Without --into, prints the SKILL.md. With it, checks every file, installs the "
-            "folder atomically, and pins its commit and digest in skills-lock.json. Local "
-            "changes are never overwritten. A skill with a high finding of the scan is not "
-            "installed. Exits with 4 when no source could be reached."
+            "Without --into and --agent, prints the SKILL.md. With one of them, checks every "
+            "file, installs the folder atomically, and pins its commit and digest in "
+            "skills-lock.json. Local changes are never overwritten. A skill with a high finding "
+            "of the scan is not installed. NAME may be a name, owner/repo[@ref][#skill], the "
+            "address of a git repository (URL[#ref][@skill]), of a page of GitHub, GitLab, Gitea "
+            "or Bitbucket, of a zip or tar archive or of a site, ./folder, or plugin@marketplace. "
+            "Repositories are read with git and its own credentials. Exits with 4 when no source "
+            "could be reached."
         ),
         examples=(
             "skillyard add pdf",
             "skillyard add anthropics/skills/pdf --into .agents/skills",
+            "skillyard add anthropics/skills@main#pdf --agent claude-code --agent codex",
+            "skillyard add git@git.example.com:team/skills.git#v2@deploy --agent claude-code",
             "skillyard add https://example.com#release-notes --into .agents/skills",
+            "skillyard add ./skills/deploy --agent claude-code --link",
         ),
     )
     parser.add_argument(
-        "name", metavar="NAME", help="a name, owner/repo, owner/repo/id, or an address"
+        "name", metavar="NAME", help="a name, owner/repo, owner/repo/id, an address, or ./folder"
     )
     add_into(parser, "install it in DIR, in a folder of its name")
+    parser.add_argument(
+        "--agent",
+        action="append",
+        default=[],
+        metavar="NAME",
+        type=agent_name,
+        help="install it where this agent host looks, like claude-code or codex; may repeat",
+    )
+    parser.add_argument(
+        "--global",
+        dest="user",
+        action="store_true",
+        help="with --agent: in the folders of the user, for all projects",
+    )
+    parser.add_argument(
+        "--copy",
+        action="store_true",
+        help="with several --agent: a copy for each, instead of one folder and links to it",
+    )
+    parser.add_argument(
+        "--link",
+        action="store_true",
+        help="install a folder of this machine as a link to it, not as a copy",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="fetch, check and scan it, and write nothing"
+    )
     parser.add_argument(
         "--yes",
         action="store_true",
@@ -121,10 +156,23 @@ def add_add_command(commands: Commands) -> None:
 
 def add(args: Namespace, console: Console) -> int:
     """Print one skill, or write it to a folder and say what was written."""
+    from skillyard.cli.progress import progress
     from skillyard.usecases.installation.add import add_skill
 
     accept = reasons_by_rule(args.accept)
-    added = add_skill(args.name, into=args.into, accept_look_alike=args.yes, accept=accept)
+    with progress("fetching", console) as step:
+        added = add_skill(
+            args.name,
+            into=args.into,
+            agents=args.agent,
+            user=args.user,
+            copy=args.copy,
+            link=args.link,
+            dry_run=args.dry_run,
+            accept_look_alike=args.yes,
+            accept=accept,
+            report=None if step is None else lambda count: step(count, None, "bytes"),
+        )
     if added.placed is None:
         console.show_text(added, added.fetched.raw)
         for each in added.findings:

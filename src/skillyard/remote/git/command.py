@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Event
 from typing import IO, NamedTuple
 
@@ -85,6 +85,8 @@ class Git(NamedTuple):
     limits: GitLimits = DEFAULT_LIMITS
     options: tuple[str, ...] = ()
     """Further ``name=value`` of the configuration."""
+    report: Callable[[int], None] | None = None
+    """Takes how many bytes the repository in the cache has, again and again while git runs."""
 
     def read(self, *arguments: str, stdin: bytes = b"", max_bytes: int | None = None) -> bytes:
         """Return what a command prints that only reads objects that are here.
@@ -165,7 +167,10 @@ class Git(NamedTuple):
                 except subprocess.TimeoutExpired:
                     pass
                 over = any(os.fstat(file.fileno()).st_size > max_bytes for file in outputs)
-                if over or self._stored() > limits.stored_bytes:
+                stored = self._stored()
+                if self.report is not None:
+                    self.report(stored)
+                if over or stored > limits.stored_bytes:
                     most = max_bytes if over else limits.stored_bytes
                     return SourceFailed(
                         "too_large",

@@ -43,7 +43,14 @@ from skillyard.remote.install.swap import (
 )
 from skillyard.skill import Skill
 
-__all__ = ["Placed", "check_files", "content_digest", "place", "place_copies"]
+__all__ = [
+    "Placed",
+    "check_files",
+    "content_digest",
+    "place",
+    "place_copies",
+    "preview_copies",
+]
 
 
 class Placed(NamedTuple):
@@ -133,8 +140,7 @@ def place_copies(
                 check()
             for into, held in zip(folders, completed, strict=True):
                 copy = _copy(into, name, new_hash, held or installed)
-                state = "unchanged" if copy.is_new else "replaced" if copy.there else "added"
-                placed.append(Placed(f"{into}/{name}", state, listed, new_hash, digest))
+                placed.append(Placed(f"{into}/{name}", copy.state, listed, new_hash, digest))
                 if not copy.is_new:
                     copies.append(copy)
             _replace(copies, files, frozenset(executable), entry)
@@ -155,6 +161,17 @@ def place_copies(
     return placed
 
 
+def preview_copies(
+    files: Mapping[str, bytes], folders: Sequence[str], name: str, installed: Installed = NOTHING
+) -> list[Placed]:
+    """Return what :func:`place_copies` would do, without writing. Raises what that raises."""
+    listed, digest, new_hash = tuple(sorted(files)), content_digest(files), folder_hash(files)
+    return [
+        Placed(f"{each.into}/{name}", each.state, listed, new_hash, digest)
+        for each in (_copy(into, name, new_hash, installed) for into in folders)
+    ]
+
+
 class _Copy(NamedTuple):
     """One folder that is to hold the files."""
 
@@ -163,6 +180,11 @@ class _Copy(NamedTuple):
     there: Manifest | None
     is_new: bool
     """It holds exactly the files already."""
+
+    @property
+    def state(self) -> str:
+        """What is to happen to it, as in :class:`Placed`."""
+        return "unchanged" if self.is_new else "replaced" if self.there else "added"
 
 
 def _copy(into: str, name: str, new_hash: str, installed: Installed) -> _Copy:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from threading import Event
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from skillyard.remote.git.address import (
@@ -15,7 +15,7 @@ from skillyard.remote.git.address import (
     is_trusted,
 )
 from skillyard.remote.git.command import Git, on_terminal
-from skillyard.remote.git.repository import GitRepository, GitTree, is_cached
+from skillyard.remote.git.repository import GitRepository, GitTree, clear_repositories, is_cached
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.origins.choice import ONLY_ONE, SkillChoice, choose_folder
 from skillyard.remote.sources.addresses import public_addresses
@@ -25,8 +25,10 @@ from skillyard.remote.sources.protocol import Package, SourceFailed
 from skillyard.remote.sources.repository import WHOLE, files_beside, skill_folders
 from skillyard.remote.sources.settings import Settings
 
-__all__ = ["GitQuery", "git_package", "locked_git_package"]
+__all__ = ["GitQuery", "ReportBytes", "git_package", "locked_git_package"]
 
+ReportBytes: TypeAlias = Callable[[int], None]
+"""Takes how many bytes were fetched."""
 _T = TypeVar("_T")
 
 
@@ -44,12 +46,21 @@ class GitQuery(NamedTuple):
     """What the lock file calls the repository (default: its address)."""
 
 
-async def git_package(settings: Settings, query: GitQuery, *, may_prompt: bool = True) -> Package:
+async def git_package(
+    settings: Settings,
+    query: GitQuery,
+    *,
+    may_prompt: bool = True,
+    report: ReportBytes | None = None,
+) -> Package:
     """Return every file of a skill. Raises SourceFailed, InvalidInput where several are meant.
 
-    ``may_prompt`` lets git ask for a password, if there is a terminal.
+    ``may_prompt`` lets git ask for a password, if there is a terminal. ``report`` is called in
+    another thread.
     """
-    git = Git("", Event(), may_prompt=may_prompt and on_terminal())
+    if not is_cached(query.address):
+        clear_repositories(unused_s=settings.cache_days * 24 * 3_600)
+    git = Git("", Event(), may_prompt=may_prompt and on_terminal(), report=report)
     return await _in_thread(
         lambda: _package(GitRepository(query.address, git, offline=settings.offline), query), git
     )

@@ -6,7 +6,7 @@ from skillyard.errors import InvalidInput, SkillNotFound
 from skillyard.remote.git.address import parse_git_address
 from skillyard.remote.origins.archive import ARCHIVE, archive_package
 from skillyard.remote.origins.choice import SkillChoice
-from skillyard.remote.origins.git import GitQuery, git_package
+from skillyard.remote.origins.git import GitQuery, ReportBytes, git_package
 from skillyard.remote.origins.github import github_package, through_git
 from skillyard.remote.origins.local import local_package
 from skillyard.remote.origins.marketplace import plugin_target
@@ -21,8 +21,10 @@ from skillyard.remote.sources.well_known import WellKnown
 __all__ = ["find_skill", "whole_package"]
 
 
-async def find_skill(search: SearchService, target: Target) -> FoundSkill:
-    """Return the skill that a target means.
+async def find_skill(
+    search: SearchService, target: Target, report: ReportBytes | None = None
+) -> FoundSkill:
+    """Return the skill that a target means. ``report`` takes how many bytes git fetched.
 
     Raises SkillNotFound, SourceFailed, and InvalidInput where it means several.
     """
@@ -33,7 +35,7 @@ async def find_skill(search: SearchService, target: Target) -> FoundSkill:
         return await _on_github(search, target, choice)
     if target.kind == "git" and target.address is not None:
         query = GitQuery(target.address, target.source_type, target.ref, choice)
-        package = await git_package(search.settings, query)
+        package = await git_package(search.settings, query, report=report)
         return _found(target.address.shown, target.address.name, package)
     if target.kind == "archive":
         package = await archive_package(search, target.site, choice)

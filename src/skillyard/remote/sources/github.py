@@ -180,6 +180,12 @@ class GitHub:
             blobs = reference_paths(tree.below(folder), folder)
         files, skipped = await self._files(hit.source, tree, folder, blobs, whole=whole)
         inside = f"{folder}/" if folder else ""
+        if whole:
+            skipped += [
+                f"{shown_path(path.removeprefix(inside))}: a link or submodule, not followed"
+                for path in sorted(tree.links)
+                if path.startswith(inside)
+            ]
         return Package(
             files,
             hit.source,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -14,15 +15,18 @@ from skillyard.lookalikes import look_alikes
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.lockfile import (
+    LOCAL,
+    portable_source,
     project_lock_path,
     read_project_lock,
     read_user_lock,
     user_lock_path,
 )
-from skillyard.remote.install.placement import Placed
+from skillyard.remote.install.placement import Placed, content_digest
 from skillyard.remote.install.project_lock import ProjectLock
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.verdict import check_accept, scan_package
+from skillyard.remote.origins.git import ReportBytes
 from skillyard.remote.origins.locked import locked_skill
 from skillyard.remote.origins.resolve import find_skill, whole_package
 from skillyard.remote.origins.target import Target, parse_target
@@ -35,7 +39,13 @@ from skillyard.shapes import remote as shapes
 from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.shapes.scans import ScanFinding
 from skillyard.text import clean_line, shorten
-from skillyard.usecases.installation.admission import admit, check_package
+from skillyard.usecases.installation.admission import Admission, admit, check_package
+from skillyard.usecases.installation.destinations import (
+    Places,
+    host_folders,
+    link_skill,
+    places_of,
+)
 
 __all__ = ["Added", "InstalledForUser", "add_skill"]
 
@@ -97,6 +107,12 @@ class Added(NamedTuple):
     """What the common installer has of that name for this user."""
     findings: tuple[Finding, ...] = ()
     """Findings of the scan that nobody accepted. Of a skill that was written none is high."""
+    copies: tuple[Placed, ...] = ()
+    """Where else its files were written."""
+    links: tuple[str, ...] = ()
+    """Links to it, in the folders of agent hosts."""
+    dry_run: bool = False
+    """Nothing was written: the rest says what would be."""
 
     def document(self) -> shapes.Added:
         """Return ``skillyard.add/1``."""
@@ -109,6 +125,10 @@ class Added(NamedTuple):
             folder=None if placed is None else placed.folder,
             state="fetched" if placed is None else placed.state,
             digest=None if placed is None else placed.digest,
+            copies=tuple(each.folder for each in self.copies),
+            links=self.links,
+            dry_run=self.dry_run,
+            notes=tuple(self.package.notes),
             lock=self.lock or None,
             installed=None if self.installed is None else encode(self.installed),
             findings=tuple(from_attributes(ScanFinding, each) for each in self.findings),
@@ -119,17 +139,27 @@ def add_skill(
     target: str,
     *,
     into: str | None = None,
+    agents: Sequence[str] = (),
+    user: bool = False,
+    copy: bool = False,
+    link: bool = False,
+    dry_run: bool = False,
     accept_look_alike: bool = False,
     accept: Mapping[str, str] | None = None,
     settings: Settings | None = None,
+    report: ReportBytes | None = None,
 ) -> Added:
-    """Fetch one skill and, with ``into``, write it to a folder of its name there.
+    """Fetch one skill and, with ``into`` or ``agents``, write it to a folder of its name there.
 
-    ``target`` is a name, ``owner/repo`` (if it holds one skill), ``owner/repo/id``, an address on
-    github.com or skills.sh, or a site with a well-known index (``https://host#name``). Raises
-    SkillNotFound, SourceFailed (its content cannot be fetched, or is not a skill), InvalidInput (a
-    look-alike that was not accepted, or an unknown rule), InstallRefused (a finding of high
-    severity in a skill to be written), and what ``placement.place`` raises.
+    ``origins/target.py`` lists the forms of ``target``. Raises SkillNotFound, SourceFailed (its
+    content cannot be fetched, or is not a skill), InvalidInput (a look-alike that was not accepted,
+    options that do not go together), UnknownName (a rule, an agent), InstallRefused (a finding of
+    high severity in a skill to be written), and what ``placement.place_copies`` raises.
+
+    ``agents`` are hosts, for which it goes into the folders that they read: those of the project,
+    or with ``user`` those of the user. Several share one folder by links, or have one each with
+    ``copy``. ``link`` makes links to a folder on this machine instead of a copy. ``dry_run`` does
+    everything but write. ``report`` takes how many bytes git fetched.
 
     ``accept`` is the reason for each rule of the scan whose findings are accepted. They go into the
     lock file with the digests of the files, and hold until these change.
@@ -137,23 +167,45 @@ def add_skill(
     reasons = dict(check_accept(accept or {}))
     if accept_look_alike:
         reasons.setdefault("look_alike_name", "--yes")
-    options = _Options(into, accept_look_alike, reasons)
+    if into is not None and agents:
+        raise InvalidInput("--into and --agent both say where the skill goes; give one of them")
+    for given, option in ((user, "--global"), (copy, "--copy")):
+        if given and not agents:
+            raise InvalidInput(f"{option} needs --agent, which says for whom")
+    if link and (copy or (into is None and not agents)):
+        raise InvalidInput("--link needs --into or --agent, which says where, and no --copy")
+    folders = host_folders(agents, user=user) if into is None else (into,)
+    options = _Options(folders, user, copy, link, dry_run, accept_look_alike, reasons, report)
     return asyncio.run(_add(target, options, settings or load_settings()))
 
 
 class _Options(NamedTuple):
     """How a skill is added."""
 
-    into: str | None
+    folders: tuple[str, ...]
+    """Folders of skills; empty where it is only printed."""
+    user: bool
+    copy: bool
+    link: bool
+    dry_run: bool
     accept_look_alike: bool
     accept: Mapping[str, str]
+    report: ReportBytes | None
+
+    def places(self, name: str) -> Places:
+        """Return where a skill of that name goes."""
+        if self.link:
+            return Places((), self.folders)
+        return places_of(self.folders, name, copy=self.copy, user=self.user)
 
 
 async def _add(target: str, options: _Options, settings: Settings) -> Added:
     query = parse_target(target)
-    into = options.into
     async with SearchService(settings=settings) as search:
-        result = await find_skill(search, query)
+        result = await find_skill(search, query, options.report)
+        name = folder_name(result.skill.name or result.hit.id)
+        places = options.places(name)
+        into = next(iter((*places.copies, *places.links)), None)
         pin = None
         try:
             if into is None:
@@ -163,7 +215,8 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
             package = await whole_package(search, result, ref)
         except SourceFailed as error:
             raise _of_listing(error, result) if query.name and not pin else error from None
-    name = folder_name(result.skill.name or result.hit.id)
+    if options.link and package.source_type != LOCAL:
+        raise InvalidInput("--link needs a folder on this machine, like ./folder; leave it out")
     skill = check_package(package, result.hit.key)
     alike = look_alikes(name, _names_in(into)) if not os.path.isdir(f"{into}/{name}") else ()
     if alike and not options.accept_look_alike:
@@ -176,22 +229,34 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
     new = locked_skill(
         name if known is None else known.name, result.hit, package, pin.ref if pin else query.ref
     )
+    if new.source_type == LOCAL:  # as the lock has it, to be compared
+        folder = os.path.dirname(os.path.abspath(lock.path))
+        new = replace(new, source=portable_source(new.source, folder))
     _check_pin(known, new, pinned=pin is not None, lock=lock.path)
     admission = admit(new, package, known=known, lock=lock, accept=options.accept)
     theirs = _is_users(os.path.join(into, name))
     installed = _installed_for_user(name, say_problems=theirs)
     try:
-        (placed,) = admission.write([into], known, lock)
+        if options.link:
+            placed, *copies = [_linked(admission, package, lock, places, options)]
+        else:
+            written = admission.write(places.copies, known, lock, dry_run=options.dry_run)
+            placed, *copies = written
     except InstallRefused as error:
         if theirs and installed is not None and installed.skill is not None:
             raise _not_ours(installed, name, error) from None
         raise
     lock_path = lock.path
-    if placed.state == "unchanged":
+    if placed.state == "unchanged" and not options.dry_run and not options.link:
         if theirs and installed is not None and known is None:
             lock_path = ""  # it stays theirs: a lock of ours would let the next run replace it
         else:
             lock.note(admission.entry)
+    source = package.url if options.link else placed.folder
+    links = [
+        link_skill(source, folder, name, dry_run=options.dry_run)
+        for folder in places.links[options.link :]
+    ]
     return Added(
         result._replace(skill=skill),
         package,
@@ -200,6 +265,29 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
         tuple(alike),
         installed,
         admission.findings,
+        tuple(copies),
+        tuple(links),
+        options.dry_run,
+    )
+
+
+def _linked(
+    admission: Admission, package: Package, lock: ProjectLock, places: Places, options: _Options
+) -> Placed:
+    """Make the first place a link to the folder of a local skill, and note its entry.
+
+    The entry has no digest: whoever edits the folder means it to change.
+    """
+    entry = replace(admission.entry, digest=None)
+    folder, name = places.links[0], folder_name(entry.name)
+    there = os.path.lexists(os.path.join(folder, name))
+    path = link_skill(package.url, folder, name, dry_run=options.dry_run)
+    if not options.dry_run:
+        lock.note(entry)
+    files = tuple(sorted(package.files))
+    digest = content_digest(package.files)
+    return Placed(
+        path, "unchanged" if there else "linked", files, entry.computed_hash or "", digest
     )
 
 
@@ -239,8 +327,9 @@ def _check_pin(known: LockedSkill | None, new: LockedSkill, *, pinned: bool, loc
 
 
 def _origin(skill: LockedSkill) -> tuple[str, str]:
-    """Return what a newer version has in common: a repository, or the host of an address."""
-    return skill.source_type, urlsplit(skill.source).netloc or skill.source
+    """Return what a newer version has in common: its source, or the host of a site."""
+    host = urlsplit(skill.source).netloc if skill.source_type == "well-known" else ""
+    return skill.source_type, host or skill.source
 
 
 async def _fetched(search: SearchService, result: FoundSkill) -> Added:

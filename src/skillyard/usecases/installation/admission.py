@@ -10,7 +10,7 @@ from skillyard.remote.install.accepted import accepted_of, with_accepted
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.installed import Installed
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
-from skillyard.remote.install.placement import Placed, check_files, place_copies
+from skillyard.remote.install.placement import Placed, check_files, place_copies, preview_copies
 from skillyard.remote.install.project_lock import ProjectLock
 from skillyard.remote.install.verdict import scan_package
 from skillyard.remote.sources.protocol import Package, SourceFailed
@@ -37,16 +37,21 @@ class Admission(NamedTuple):
         *,
         note: bool = True,
         check: Callable[[], None] | None = None,
+        dry_run: bool = False,
     ) -> list[Placed]:
         """Write the skill to a folder of its name in each of ``folders``, and note the entry.
 
         ``known`` is the entry by which existing folders were installed. The entry is not noted when
-        every folder holds the files already. See ``placement.place_copies``, also for the errors.
+        every folder holds the files already. ``dry_run`` returns what would be done.
+        See ``placement.place_copies``, also for the errors.
         """
+        name = folder_name(self.entry.name)
+        if dry_run:
+            return preview_copies(self.package.files, folders, name, Installed.by(known))
         return place_copies(
             self.package.files,
             folders,
-            folder_name(self.entry.name),
+            name,
             executable=self.package.executable,
             installed=Installed.by(known),
             entry=self.entry if note else None,
