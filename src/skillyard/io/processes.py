@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ESSENTIAL_VARIABLES",
     "end_group",
+    "limit_memory",
     "lower_priority",
     "may_be_running",
     "processors",
@@ -114,6 +115,20 @@ else:
             os.posix_spawn(program, arguments, os.environ, file_actions=nothing, setsid=True)
         except NotImplementedError:  # a system without sessions: a group of its own must do
             os.posix_spawn(program, arguments, os.environ, file_actions=nothing, setpgroup=0)
+
+
+def limit_memory(process: subprocess.Popen[bytes], max_bytes: int) -> None:
+    """Limit the address space of a process that was just started, and of its children.
+
+    On Linux; elsewhere no process can set another one's limit.
+    """
+    if sys.platform == "linux":
+        import resource
+
+        try:
+            resource.prlimit(process.pid, resource.RLIMIT_AS, (max_bytes, max_bytes))
+        except (ProcessLookupError, PermissionError, ValueError):
+            pass  # it has ended, or has a lower limit already
 
 
 def lower_priority() -> None:

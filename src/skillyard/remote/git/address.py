@@ -106,7 +106,8 @@ def parse_git_address(text: str) -> GitAddress:
         raise InvalidInput(f"git is not asked over {parts.scheme!r}; use one of: {known}")
     refuse_login(text)
     if parts.query or parts.fragment:
-        raise InvalidInput(f"{shown_path(_without_user(text))!r} has parameters; leave them out")
+        where = shown_path(_without_user(text).partition("?")[0].partition("#")[0])
+        raise InvalidInput(f"{where!r} is followed by parameters; leave them out")
     if parts.username is not None and not re.fullmatch(r"[A-Za-z0-9_][\w.-]*", parts.username):
         raise _unknown(text)
     host = parts.netloc.rpartition("@")[2].lower()

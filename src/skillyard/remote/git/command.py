@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from threading import Event
 from typing import IO, NamedTuple
 
-from skillyard.io.processes import end_group, program_path
+from skillyard.io.processes import end_group, limit_memory, program_path
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.text import clean_line, shorten, without_secrets
 
@@ -68,6 +68,8 @@ class GitLimits(NamedTuple):
     """A tree of 100,000 entries takes about ten million bytes."""
     stored_bytes: int = 256 * 1024 * 1024
     """What the repository in the cache may grow to."""
+    memory_bytes: int = 4 * 1024 * 1024 * 1024
+    """Address space of git, on Linux: a list of refs without end is held in memory."""
 
 
 DEFAULT_LIMITS = GitLimits()
@@ -128,6 +130,7 @@ class Git(NamedTuple):
                 )
             except OSError as error:
                 raise SourceFailed("unreachable", f"cannot start git: {error.strerror}") from None
+            limit_memory(process, self.limits.memory_bytes)
             problem = self._wait(process, (out, err), most, apart=not prompts)
             message = _tail(err)
             if problem is not None:
@@ -245,6 +248,7 @@ _CREDENTIALS = (
 _KINDS = (
     (re.compile("host key verification failed"), "denied", "connect once with ssh, check its key"),
     (re.compile("transport '.*' not allowed|fsck|dubious ownership"), "refused", ""),
+    (re.compile("out of memory"), "too_large", "clone it yourself, and add the folder"),
     (_DENIED, "denied", _CREDENTIALS),
     (_NOT_FOUND, "not_found", "check the address; a private repository may answer like this"),
     (_UNREACHABLE, "unreachable", "check the network and the proxy"),

@@ -30,12 +30,15 @@ MAX_PACKS = 40
 LOCK_S = 180.0
 """How long another run may use the same repository."""
 _HEAD = "HEAD"
+_FILTER = "remote.origin.partialclonefilter"
 
 
 class GitTree(NamedTuple):
     """The entries of a commit."""
 
     commit: str
+    branch: str
+    """A branch or tag that the commit is found in."""
     blobs: Mapping[str, str]
     """The object of each regular file, by path."""
     executable: frozenset[str]
@@ -100,17 +103,18 @@ class GitRepository:
         return self._exclusive(lambda: self._tree(ref, commit, branch))
 
     def _tree(self, ref: str, commit: str, branch: str) -> GitTree:
+        branch = branch or (_HEAD if is_commit(ref) else ref)
         tree = self._tree_here(commit)
         if tree is None:
             if self.offline:
                 raise self._offline()
-            self._fetch(commit, branch or (_HEAD if is_commit(ref) else ref))
+            self._fetch(commit, branch)
             tree = self._tree_here(commit)
         if tree is None:
             raise SourceFailed("bad_answer", f"{self.address.shown} does not give all its folders")
         if not is_commit(ref):
             self._git.read("update-ref", _own_ref(ref), commit)
-        return tree
+        return tree._replace(branch=branch)
 
     def _tree_here(self, commit: str) -> GitTree | None:
         """Return the entries of a commit; None unless it and all of its trees are here."""
@@ -124,9 +128,9 @@ class GitRepository:
             return None
         return _parsed(commit, output)
 
-    def _fetch(self, commit: str, branch: str) -> None:
+    def _fetch(self, commit: str, branch: str, *, partial: bool = True) -> None:
         """Fetch a commit; where the server refuses its name, the branch with its history."""
-        self._init(commit)
+        self._init(commit, partial=partial)
         try:
             self._fetch_refs("--depth=1", f"+{commit}:{_own_ref(commit)}")
         except SourceFailed as error:
@@ -154,26 +158,21 @@ class GitRepository:
             hint="it may have been removed upstream; take what is there now with `skillyard add`",
         )
 
-    def _fetch_refs(self, *arguments: str, stdin: bytes = b"") -> None:
-        options = [
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--filter=blob:none",
-            "--refmap=",
-        ]
+    def _fetch_refs(self, *arguments: str, stdin: bytes = b"", git: Git | None = None) -> None:
+        git = self._git if git is None else git
+        options = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--refmap="]
+        options += ["--filter=blob:none"] if self._is_partial() else []
         refs = [each for each in arguments if not each.startswith("--")]
         options += [each for each in arguments if each.startswith("--")]
         command = [*options, "origin", *refs]
         try:
-            self._git.ask(self.address.scheme, *command, stdin=stdin)
+            git.ask(self.address.scheme, *command, stdin=stdin)
         except SourceFailed as error:
             if ".lock'" not in error.what:
                 raise
             # Left by a run that was killed: nobody else works here, and the cache can be made anew.
             self._remove_locks()
-            self._git.ask(self.address.scheme, *command, stdin=stdin)
+            git.ask(self.address.scheme, *command, stdin=stdin)
 
     def _remove_locks(self) -> None:
         for folder, _, names in os.walk(self.folder):
@@ -187,12 +186,14 @@ class GitRepository:
         Raises SourceFailed, also when they have more than ``max_bytes`` together.
         """
         objects = [tree.blobs[path] for path in paths]
-        yield from self._exclusive(lambda: self._contents(objects, max_bytes))
+        yield from self._exclusive(
+            lambda: self._contents(objects, max_bytes), tree.commit, tree.branch
+        )
 
     def blob_sizes(self, tree: GitTree, paths: Sequence[str]) -> dict[str, int]:
         """Return the sizes of files of a tree, by path; they are fetched first."""
         objects = [tree.blobs[path] for path in paths]
-        sizes = self._exclusive(lambda: self._sizes(objects))
+        sizes = self._exclusive(lambda: self._sizes(objects), tree.commit, tree.branch)
         return {path: sizes[tree.blobs[path]] for path in paths}
 
     def _sizes(self, objects: Sequence[str]) -> dict[str, int]:
@@ -201,7 +202,11 @@ class GitRepository:
         if missing:
             if self.offline:
                 raise self._offline()
-            self._fetch_refs("--stdin", stdin="".join(f"{each}\n" for each in missing).encode())
+            stdin = "".join(f"{each}\n" for each in missing).encode()
+            # Without negotiation: whoever says to have the commit is thought to have its files.
+            option = "fetch.negotiationAlgorithm=noop"
+            git = self._git._replace(options=(*self._git.options, option))
+            self._fetch_refs("--stdin", stdin=stdin, git=git)
             sizes = self._sizes_here(objects)
             if any(each not in sizes for each in missing):
                 what = f"{self.address.shown} does not give all files of its commit"
@@ -209,12 +214,16 @@ class GitRepository:
         return sizes
 
     def _sizes_here(self, objects: Sequence[str]) -> dict[str, int]:
-        stdin = "".join(f"{each}\n" for each in objects).encode()
-        output = self._git.read("cat-file", "--batch-check", stdin=stdin)
+        """Return the sizes of those that are here.
+
+        All objects are listed: asked for a missing one, git would fetch it, one at a time.
+        """
+        wanted = frozenset(objects)
+        options = ("--batch-all-objects", "--batch-check", "--unordered")
         sizes = {}
-        for line in output.decode("ascii", "replace").splitlines():
+        for line in self._git.read("cat-file", *options).decode("ascii", "replace").splitlines():
             parts = line.split(" ")
-            if len(parts) == 3 and parts[1] == "blob":
+            if len(parts) == 3 and parts[1] == "blob" and parts[0] in wanted:
                 sizes[parts[0]] = int(parts[2])
         return sizes
 
@@ -234,7 +243,11 @@ class GitRepository:
             at = end + 1 + size + 1
         return contents
 
-    def _init(self, commit: str) -> None:
+    def _is_partial(self) -> bool:
+        """True where files are fetched apart from their commit."""
+        return bool(self._git.read("config", "--default", "", "--get", _FILTER).strip())
+
+    def _init(self, commit: str, *, partial: bool) -> None:
         """Make the bare repository, complete or not at all; make one that grew too large anew."""
         if os.path.isdir(self.folder):
             if not self._is_too_large():
@@ -247,12 +260,10 @@ class GitRepository:
             template = ("--template=", f"--object-format={kind}", "--initial-branch=none")
             self._git._replace(folder=_root()).read("init", "--quiet", "--bare", *template, beside)
             git = self._git._replace(folder=beside)
-            for name, value in (
-                ("remote.origin.url", self.address.url),
-                ("remote.origin.promisor", "true"),
-                ("remote.origin.partialclonefilter", "blob:none"),
-            ):
-                git.read("config", name, value)
+            git.read("config", "remote.origin.url", self.address.url)
+            if partial:
+                git.read("config", "remote.origin.promisor", "true")
+                git.read("config", _FILTER, "blob:none")
             os.rename(beside, self.folder)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
@@ -282,8 +293,11 @@ class GitRepository:
             hint="unset SKILLYARD_OFFLINE, or cache.offline in the settings, to ask it",
         )
 
-    def _exclusive(self, work: Callable[[], _T]) -> _T:
-        """Do something alone with the repository; where that fails for damage, once more anew."""
+    def _exclusive(self, work: Callable[[], _T], commit: str = "", branch: str = _HEAD) -> _T:
+        """Do something alone with the repository; where that fails for damage, once more anew.
+
+        ``commit`` is what the repository has to hold for it, and ``branch`` where that is found.
+        """
         with _alone(self.folder):
             try:
                 if os.path.isdir(self.folder):
@@ -293,6 +307,8 @@ class GitRepository:
                 if error.code != "bad_answer" or self.offline or not os.path.isdir(self.folder):
                     raise
                 shutil.rmtree(self.folder, ignore_errors=True)
+                if commit:  # with its files: some servers do not give them by name
+                    self._fetch(commit, branch, partial=False)
                 return work()
 
 
@@ -324,7 +340,9 @@ def _parsed(commit: str, output: bytes) -> GitTree:
             if mode == "100755":
                 executable.add(path)
     ordered = {path: blobs[path] for path in sorted(blobs)}
-    return GitTree(commit, ordered, frozenset(executable), frozenset(links), frozenset(submodules))
+    return GitTree(
+        commit, "", ordered, frozenset(executable), frozenset(links), frozenset(submodules)
+    )
 
 
 def _root() -> str:

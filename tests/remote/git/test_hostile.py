@@ -1,0 +1,272 @@
+"""Hostile repositories and servers: nothing runs, nothing is followed, everything has an end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import struct
+import sys
+import threading
+import zlib
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import pytest
+
+from skillyard.remote.git.address import parse_git_address
+from skillyard.remote.git.command import Git, GitLimits
+from skillyard.remote.git.repository import GitRepository
+from skillyard.remote.origins.git import GitQuery, git_package, locked_git_package
+from skillyard.remote.sources.protocol import Package, SourceFailed
+from skillyard.remote.sources.settings import Settings
+from tests.remote.git.home import git_home as git_home
+from tests.remote.git.servers import Upstream, git, http_server
+from tests.tables import for_each
+
+SKILL = "---\nname: pdf\ndescription: Fills in forms.\n---\n\nSteps.\n"
+
+
+def fetch(url: str) -> Package:
+    return asyncio.run(git_package(Settings(), GitQuery(parse_git_address(url)), may_prompt=False))
+
+
+@pytest.fixture
+def upstream(tmp_path: Path, git_home: Path) -> Upstream:
+    return Upstream(tmp_path / "one.git")
+
+
+def test_links_submodules_and_lfs_are_left_out_and_said(upstream: Upstream) -> None:
+    skill, pointer = upstream.blob(SKILL), upstream.blob("version https://git-lfs.github.com/spec/")
+    modules = upstream.blob('[submodule "x"]\n\tpath = sub\n\turl = https://host.invalid/x.git\n')
+    upstream.commit_of(
+        {
+            ".gitmodules": ("100644", "blob", modules),
+            "SKILL.md": ("100644", "blob", skill),
+            "large.bin": ("100644", "blob", pointer),
+            "passwd": ("120000", "blob", upstream.blob("/etc/passwd")),
+            "sub": ("160000", "commit", "1" * 40),
+        }
+    )
+    package = fetch(f"file://{upstream.folder}")
+    assert sorted(package.files) == [".gitmodules", "SKILL.md"]
+    assert [line.split(":")[0] for line in package.skipped] == ["passwd", "sub", "large.bin"]
+
+
+def test_nothing_of_a_repository_is_run(upstream: Upstream, tmp_path: Path) -> None:
+    """Filters, hooks and textconv only work in a checkout or in the repository of a server."""
+    upstream.publish({"SKILL.md": SKILL, ".gitattributes": "* filter=evil diff=evil\n"})
+    trace = tmp_path / "ran"
+    command = f"touch {trace}"
+    Path(os.environ["GIT_CONFIG_GLOBAL"]).write_text(
+        "[safe]\n\tdirectory = *\n"
+        f"[core]\n\thooksPath = {tmp_path}/hooks\n\tfsmonitor = {command}\n"
+        f'[filter "evil"]\n\tsmudge = {command}\n\tprocess = {command}\n\trequired = true\n'
+        f'[diff "evil"]\n\ttextconv = {command}\n'
+    )
+    (tmp_path / "hooks").mkdir()
+    for name in ("post-checkout", "reference-transaction", "post-merge"):
+        hook = tmp_path / "hooks" / name
+        hook.write_text(f"#!/bin/sh\n{command}\n")
+        hook.chmod(0o755)
+    assert fetch(f"file://{upstream.folder}").files["SKILL.md"] == SKILL.encode()
+    assert not trace.exists()
+
+
+@for_each("name", ["..", ".git", ".GIT", "git~1", ".g\u200cit", ".", "a/../../../evil"])
+def test_names_that_git_must_not_write_are_refused(name: str, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        home = tmp_path / name.encode().hex()
+        home.mkdir()
+        patch.setenv("SKILLYARD_CACHE", str(home / "cache"))
+        patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+        upstream = Upstream(home / "one.git")
+        inner = upstream.tree_of({"config": ("100644", "blob", upstream.blob("x"))})
+        skill = ("100644", "blob", upstream.blob(SKILL))
+        upstream.commit_of({"SKILL.md": skill, name: ("40000", "tree", inner)})
+        with pytest.raises(SourceFailed) as caught:
+            fetch(f"file://{upstream.folder}")
+        assert caught.value.code == "refused"
+
+
+def test_large_and_deep_files_are_left_out(upstream: Upstream) -> None:
+    deep = "/".join("d" * 40) + "/x.md"
+    many = {f"many/{number}.md": "x" for number in range(600)}
+    upstream.publish({"SKILL.md": SKILL, "large.bin": b"0" * 2_000_000, deep: "deep", **many})
+    package = fetch(f"file://{upstream.folder}")
+    assert package.files["SKILL.md"] == SKILL.encode()
+    assert len(package.files) <= 513
+    assert not {"large.bin", deep} & set(package.files)
+    left_out = 1 + 1 + 600 - (len(package.files) - 1)
+    assert len(package.skipped) == left_out
+
+
+def test_a_skill_file_that_is_too_large_is_an_error(upstream: Upstream) -> None:
+    upstream.publish({"SKILL.md": SKILL + "x" * 2_000_000})
+    with pytest.raises(SourceFailed, match="too large"):
+        fetch(f"file://{upstream.folder}")
+
+
+def test_the_bomb_of_ten_billion_entries_is_stopped(upstream: Upstream) -> None:
+    """Each folder holds ten times the one below it: a few hundred bytes, and 10^10 paths."""
+    tree = upstream.tree_of({"f": ("100644", "blob", upstream.blob("x"))})
+    for _ in range(10):
+        tree = upstream.tree_of({f"d{digit}": ("40000", "tree", tree) for digit in range(10)})
+    upstream.commit_of({"d": ("40000", "tree", tree)})
+    git_ = Git("", threading.Event(), limits=GitLimits(output_bytes=1_000_000))
+    repository = GitRepository(parse_git_address(f"file://{upstream.folder}"), git_)
+    with pytest.raises(SourceFailed, match="more than 1,000,000 bytes") as caught:
+        repository.tree()
+    assert caught.value.code == "too_large"
+
+
+# --- servers ---
+
+
+def _endless_pack() -> Iterator[bytes]:
+    """Yield a pack of a million objects that are all well-formed: 60 GB."""
+    yield b"PACK" + struct.pack(">LL", 2, 1_000_000)
+    size = 60_000
+    header = bytes([0x80 | 3 << 4 | size & 15, 0x80 | size >> 4 & 127, size >> 11])
+    while True:
+        yield header + zlib.compress(os.urandom(size), 0)
+
+
+def _packet(data: bytes) -> bytes:
+    return b"%04x" % (len(data) + 4) + data
+
+
+def _send_endless(handler: BaseHTTPRequestHandler, body: bytes) -> bool:
+    if b"command=fetch" not in body:
+        return False
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/x-git-upload-pack-result")
+    handler.end_headers()
+    handler.wfile.write(_packet(b"packfile\n"))
+    for data in _endless_pack():
+        handler.wfile.write(_packet(b"\x01" + data))
+    return True
+
+
+def test_a_pack_without_end_is_stopped(upstream: Upstream) -> None:
+    upstream.publish({"SKILL.md": SKILL})
+    git_ = Git("", threading.Event(), limits=GitLimits(stored_bytes=2_000_000))
+    with http_server(upstream.folder.parent, answer=_send_endless) as base:
+        repository = GitRepository(parse_git_address(f"{base}/one.git"), git_)
+        with pytest.raises(SourceFailed, match="sends more than 2,000,000 bytes"):
+            repository.tree()
+    stored = Path(repository.folder, "objects", "pack").iterdir()
+    assert sum(path.stat().st_size for path in stored) < 50_000_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of another")
+def test_a_list_of_refs_without_end_is_stopped(upstream: Upstream) -> None:
+    def answer(handler: BaseHTTPRequestHandler, body: bytes) -> bool:
+        if b"command=ls-refs" not in body:
+            return False
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/x-git-upload-pack-result")
+        handler.end_headers()
+        while True:
+            line = b"f" * 40 + b" refs/heads/" + os.urandom(20).hex().encode() + b"\n"
+            handler.wfile.write(_packet(line))
+
+    limits = GitLimits(memory_bytes=300_000_000)
+    git_ = Git("", threading.Event(), limits=limits)
+    with http_server(upstream.folder.parent, answer=answer) as base:
+        repository = GitRepository(parse_git_address(f"{base}/one.git"), git_)
+        with pytest.raises(SourceFailed) as caught:
+            repository.commit("main")
+    assert caught.value.code == "too_large"
+
+
+def test_a_server_that_says_nothing_is_given_up(upstream: Upstream) -> None:
+    finished = threading.Event()
+
+    def answer(handler: BaseHTTPRequestHandler, body: bytes) -> bool:
+        return finished.wait(60)
+
+    git_ = Git("", threading.Event(), limits=GitLimits(seconds=0.5))
+    with http_server(upstream.folder.parent, answer=answer) as base:
+        repository = GitRepository(parse_git_address(f"{base}/one.git"), git_)
+        with pytest.raises(SourceFailed, match=r"did not finish in 0\.5 s"):
+            repository.commit()
+        finished.set()
+
+
+def test_a_server_cannot_lead_git_to_a_file(upstream: Upstream) -> None:
+    def answer(handler: BaseHTTPRequestHandler, body: bytes) -> bool:
+        handler.send_response(302)
+        handler.send_header("Location", f"file://{upstream.folder}/info/refs")
+        handler.end_headers()
+        return True
+
+    upstream.publish({"SKILL.md": SKILL})
+    with http_server(upstream.folder.parent, answer=answer) as base, pytest.raises(SourceFailed):
+        fetch(f"{base}/one.git")
+
+
+def test_words_of_a_server_come_without_control_characters(upstream: Upstream) -> None:
+    def answer(handler: BaseHTTPRequestHandler, body: bytes) -> bool:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/x-git-upload-pack-advertisement")
+        handler.end_headers()
+        handler.wfile.write(_packet(b"ERR \x1b]52;c;evil\x07\x1b[2J" + b"x" * 5_000))
+        return True
+
+    with (
+        http_server(upstream.folder.parent, answer=answer) as base,
+        pytest.raises(SourceFailed) as caught,
+    ):
+        fetch(f"{base}/one.git")
+    text = str(caught.value)
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert len(text) < 600
+
+
+# --- what a lock file names ---
+
+LOCKED = {
+    "file": "file://{folder}/one.git",
+    "ssh to a host of nobody's": "ssh://git@internal.corp/one.git",
+    "scp to a host of nobody's": "git@internal.corp:one.git",
+    "git": "git://127.0.0.1/one.git",
+    "http": "http://169.254.169.254/one.git",
+    "this machine": "https://127.0.0.1/one.git",
+    "a name of this machine": "https://localhost:8443/one.git",
+    "metadata of a cloud": "https://169.254.169.254/one.git",
+    "private": "https://10.0.0.1/one.git",
+    "private in IPv6": "https://[fd00::1]/one.git",
+}
+
+
+@for_each("name", LOCKED)
+def test_a_lock_file_leads_to_no_private_place(name: str, upstream: Upstream) -> None:
+    upstream.publish({"SKILL.md": SKILL})
+    url = LOCKED[name].format(folder=upstream.folder.parent)
+    with pytest.raises(SourceFailed, match="SKILLYARD_GIT_HOSTS=") as caught:
+        asyncio.run(locked_git_package(Settings(), GitQuery(parse_git_address(url))))
+    assert caught.value.code == "refused"
+
+
+def test_what_the_user_named_before_or_in_the_settings_may_be_locked(upstream: Upstream) -> None:
+    upstream.publish({"SKILL.md": SKILL})
+    query = GitQuery(parse_git_address(f"file://{upstream.folder}"))
+    for hosts in (f"file://{upstream.folder.parent}", f"file://{upstream.folder}"):
+        settings = Settings(git_hosts=(hosts,))
+        assert asyncio.run(locked_git_package(settings, query)).files
+    assert asyncio.run(locked_git_package(Settings(), query)).files  # it is in the cache now
+    other = GitQuery(parse_git_address(f"file://{upstream.folder.parent}-other/one.git"))
+    settings = Settings(git_hosts=(f"file://{upstream.folder.parent}",))
+    with pytest.raises(SourceFailed, match="may come from a stranger"):
+        asyncio.run(locked_git_package(settings, other))
+
+
+def test_refs_of_a_server_with_odd_names_are_harmless(upstream: Upstream) -> None:
+    commit = upstream.publish({"SKILL.md": SKILL})
+    packed = upstream.folder / "packed-refs"
+    names = ("refs/heads/-x", "refs/heads/$(touch x)", "refs/heads/\u202emain", "refs/heads/a;b")
+    packed.write_text("".join(f"{commit} {name}\n" for name in names))
+    assert git("for-each-ref", folder=upstream.folder).count("refs/heads/") >= 3
+    assert fetch(f"file://{upstream.folder}").files
