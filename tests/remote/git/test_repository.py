@@ -265,7 +265,7 @@ def test_odd_addresses_are_refused_without_repeating_a_password(url: str) -> Non
     assert "token=x" not in str(caught.value)
 
 
-ODD_REFS = (
+ODD_REFS: tuple[str, ...] = (
     "",
     "-x",
     "--upload-pack=touch x",

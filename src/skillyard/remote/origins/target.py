@@ -132,7 +132,7 @@ def _address(text: str) -> Target:
         return Target(kind="github", source="/".join(path[:2]), skill_id=skill)
     if is_git_address(_without_ref(base)):
         return _repository(*_with_ref(text))
-    if archive_kind(base) is not None:
+    if archive_kind(base) is not None and parts.scheme in ("https", "http"):
         return _archive(text, base, fragment)
     page = _page(host, path)
     if page is not None:

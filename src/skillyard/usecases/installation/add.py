@@ -240,6 +240,8 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
         if options.link:
             placed, *copies = [_linked(admission, package, lock, places, options)]
         else:
+            for folder in places.links:  # before anything is written
+                link_skill(os.path.join(places.copies[0], name), folder, name, dry_run=True)
             written = admission.write(places.copies, known, lock, dry_run=options.dry_run)
             placed, *copies = written
     except InstallRefused as error:

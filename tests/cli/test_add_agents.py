@@ -1,0 +1,163 @@
+"""``add --agent``: where each host looks, one folder and links, and nothing outside the project."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from skillyard.discovery.hosts import HOST_TITLES, host_roots
+from skillyard.errors import InvalidInput
+from skillyard.usecases.installation.destinations import host_folders, places_of
+from tests.cli.conftest import Run
+from tests.cli.remotes import text, tree_of
+from tests.tables import for_each
+
+pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
+
+PDF = text("pdf", "Fill in PDF forms.")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with a skill beside it; the working folder is below its root."""
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "packages" / "a").mkdir(parents=True)
+    source = tmp_path / "library" / "pdf"
+    source.mkdir(parents=True)
+    (source / "SKILL.md").write_text(PDF)
+    home = tmp_path / "home"
+    home.mkdir()
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(home))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+ADD = ("add", "../library/pdf", "--json")
+
+
+def test_one_host_gets_the_folder_itself(run: Run, project: Path) -> None:
+    shape = run(*ADD, "--agent", "claude-code").json
+    assert (shape["folder"], shape["links"]) == (".claude/skills/pdf", [])
+    assert (project / ".claude" / "skills" / "pdf" / "SKILL.md").read_text() == PDF
+    assert sorted(os.listdir(project)) == [".claude", ".git", "packages", "skills-lock.json"]
+
+
+def test_several_hosts_share_one_folder_by_links(run: Run, project: Path) -> None:
+    agents = ("--agent", "claude-code", "--agent", "codex", "--agent", "junie", "--agent", "cursor")
+    shape = run(*ADD, *agents, "--dry-run").json
+    assert (shape["dry_run"], sorted(os.listdir(project))) == (True, [".git", "packages"])
+    shape = run(*ADD, *agents).json
+    assert shape["folder"] == ".agents/skills/pdf"
+    assert shape["links"] == [".claude/skills/pdf", ".junie/skills/pdf"]
+    for link in shape["links"]:
+        assert os.readlink(project / link) == "../../.agents/skills/pdf"
+    again = run(*ADD, *agents).json
+    assert (again["state"], again["links"]) == ("unchanged", shape["links"])
+    one = run(*ADD, "--agent", "claude-code").json  # its link stays one
+    assert (one["folder"], one["links"]) == (".agents/skills/pdf", [".claude/skills/pdf"])
+
+
+def test_copies_are_made_on_request_and_stay_copies(run: Run, project: Path) -> None:
+    agents = ("--agent", "claude-code", "--agent", "codex")
+    shape = run(*ADD, *agents, "--copy").json
+    assert (shape["folder"], shape["copies"]) == (".claude/skills/pdf", [".agents/skills/pdf"])
+    (project.parent / "library" / "pdf" / "SKILL.md").write_text(PDF + "newer")
+    shape = run(*ADD, *agents).json
+    assert (shape["folder"], shape["copies"]) == (".agents/skills/pdf", [".claude/skills/pdf"])
+    assert shape["links"] == []
+    for folder in (".claude", ".agents"):
+        assert (project / folder / "skills" / "pdf" / "SKILL.md").read_text() == PDF + "newer"
+
+
+def test_what_a_user_wrote_is_replaced_by_no_copy_and_no_link(run: Run, project: Path) -> None:
+    mine = project / ".claude" / "skills" / "pdf"
+    mine.mkdir(parents=True)
+    (mine / "SKILL.md").write_text("mine")
+    before = tree_of(project)
+    done = run(*ADD, "--agent", "claude-code", "--agent", "codex")
+    assert (done.code, "something else" in done.err) == (2, True)
+    assert tree_of(project) == before
+    (mine / "SKILL.md").unlink()
+    mine.rmdir()
+    mine.symlink_to(project / "packages")
+    before = tree_of(project)
+    done = run(*ADD, "--agent", "claude-code", "--agent", "codex")
+    assert (done.code, "something else than a link to the skill" in done.err) == (2, True)
+    assert os.readlink(mine) == str(project / "packages")
+    assert tree_of(project) == before
+
+
+@for_each("link", [".claude", ".claude/skills", ".agents"])
+def test_a_clone_cannot_lead_an_installation_out_of_the_project(
+    run: Run, project: Path, link: str
+) -> None:
+    outside = project.parent / f"outside-{link.replace('/', '-')}"
+    (outside / "skills").mkdir(parents=True)
+    place = project / link
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(outside)
+    done = run(*ADD, "--agent", "claude-code", "--agent", "codex")
+    assert (done.code, "a link leads out of the project" in done.err) == (2, True)
+    assert [path.name for path in outside.rglob("*")] == ["skills"]
+    place.unlink()
+
+
+def test_the_users_folders_are_those_that_hosts_read(run: Run, project: Path) -> None:
+    home = project.parent / "home"
+    shape = run(*ADD, "--agent", "claude-code", "--agent", "codex", "--global").json
+    assert shape["folder"] == str(home / ".agents" / "skills" / "pdf")
+    assert shape["links"] == [str(home / ".claude" / "skills" / "pdf")]
+    read = {root.path for root in host_roots(["user"], folder=str(project))}
+    assert {str(home / ".agents" / "skills"), str(home / ".claude" / "skills")} <= read
+
+
+def test_below_a_project_its_root_is_meant(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project / "packages" / "a")
+    assert run("add", "../../../library/pdf", "--agent", "claude-code").code == 0
+    assert (project / ".claude" / "skills" / "pdf" / "SKILL.md").is_file()
+    assert (project / "skills-lock.json").is_file()
+    assert os.listdir(project / "packages" / "a") == []
+
+
+@for_each("agent", sorted(HOST_TITLES))
+def test_every_host_finds_what_is_installed_for_it(agent: str, project: Path) -> None:
+    (folder,) = host_folders([agent])
+    os.makedirs(folder, exist_ok=True)
+    found = {root.path for root in host_roots(["project"], folder=str(project))}
+    assert os.path.realpath(folder) in map(os.path.realpath, found)
+    assert places_of([folder], "x", copy=False, user=False).copies == (folder,)
+
+
+@for_each(
+    "options",
+    [
+        ("--agent", "nosuch"),
+        ("--agent", "claude-code", "--into", "x"),
+        ("--global",),
+        ("--copy",),
+        ("--link",),
+        ("--agent", "claude-code", "--copy", "--link"),
+        ("--agent", "eve", "--global"),
+    ],
+)
+def test_options_that_do_not_go_together_are_wrong_use(
+    run: Run, project: Path, options: tuple[str, ...]
+) -> None:
+    before = tree_of(project)
+    assert run("add", "../library/pdf", *options).code == 2
+    assert tree_of(project) == before
+
+
+def test_only_a_folder_can_be_linked(project: Path) -> None:
+    from skillyard.usecases.installation.add import add_skill
+
+    with pytest.raises(InvalidInput, match="--link needs --into or --agent"):
+        add_skill("./x", link=True)
