@@ -9,9 +9,10 @@ from skillyard.remote.install.archives import ArchiveKind, ArchiveLimits, read_a
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.origins.choice import ONLY_ONE, SkillChoice, choose_folder
 from skillyard.remote.search import SearchService
+from skillyard.remote.sources.host_tokens import host_of
 from skillyard.remote.sources.protocol import Package, SourceFailed
 from skillyard.remote.sources.repository import WHOLE, files_beside, skill_folders
-from skillyard.remote.sources.transport import Host, origin_of
+from skillyard.remote.sources.transport import origin_of
 
 __all__ = ["ARCHIVE", "archive_kind", "archive_package"]
 
