@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tests.tables import for_each
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
 PDF = text("pdf", "Fill in PDF forms.")
 
 

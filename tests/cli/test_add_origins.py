@@ -469,3 +469,10 @@ def test_plugins_of_other_repositories_and_of_folders_are_read(
     for target, said in errors.items():
         done = run("add", target)
         assert (done.code, said in done.err) == (2, True), target
+
+
+def test_a_manifest_leads_to_no_private_place(run: Run, project: Path, git_home: Path) -> None:
+    source = {"source": "url", "url": "https://10.0.0.1/x.git"}
+    marketplace(git_home, {"source": "directory"}, [{"name": "corp", "source": source}])
+    done = run("add", "corp@market")
+    assert (done.code, "not on the public internet" in done.err) == (4, True)

@@ -67,7 +67,7 @@ async def git_package(
 
 
 async def locked_git_package(settings: Settings, query: GitQuery) -> Package:
-    """Return the same for what a lock file names, which may come from a stranger.
+    """Return the same for what a lock file or manifest names, which may come from a stranger.
 
     A repository that was fetched on this machine before is one that its user named. Raises
     SourceFailed, ``refused`` for an address that a lock file may not name.
@@ -100,7 +100,7 @@ async def _pinned(address: GitAddress) -> tuple[str, ...]:
     if not addresses:
         raise SourceFailed(
             "refused",
-            f"the lock file names {address.host}, which does not lie on the public internet",
+            f"a lock file or manifest names {address.host}, which is not on the public internet",
             hint=f"if you know it, set SKILLYARD_GIT_HOSTS={address.host}, or add it to"
             " sources.git.hosts in the settings",
         )

@@ -6,7 +6,7 @@ from skillyard.errors import InvalidInput, SkillNotFound
 from skillyard.remote.git.address import parse_git_address
 from skillyard.remote.origins.archive import ARCHIVE, archive_package
 from skillyard.remote.origins.choice import SkillChoice
-from skillyard.remote.origins.git import GitQuery, ReportBytes, git_package
+from skillyard.remote.origins.git import GitQuery, ReportBytes, git_package, locked_git_package
 from skillyard.remote.origins.github import github_package, through_git
 from skillyard.remote.origins.local import local_package
 from skillyard.remote.origins.marketplace import plugin_target
@@ -28,14 +28,18 @@ async def find_skill(
 
     Raises SkillNotFound, SourceFailed, and InvalidInput where it means several.
     """
-    if target.kind == "plugin":
+    is_plugin = target.kind == "plugin"
+    if is_plugin:
         target = plugin_target(target)
     choice = SkillChoice(target.skill_id, target.path or None)
     if target.kind == "github":
         return await _on_github(search, target, choice)
     if target.kind == "git" and target.address is not None:
         query = GitQuery(target.address, target.source_type, target.ref, choice)
-        package = await git_package(search.settings, query, report=report)
+        if is_plugin:  # the address comes from a manifest, not from the user
+            package = await locked_git_package(search.settings, query)
+        else:
+            package = await git_package(search.settings, query, report=report)
         return _found(target.address.shown, target.address.name, package)
     if target.kind == "archive":
         package = await archive_package(search, target.site, choice)
