@@ -311,7 +311,7 @@ def test_a_skill_of_an_archive_is_installed_and_locked(
     shape = run("add", f"{base}/{name}#pdf", "--into", name, "--json").json
     assert shape["files"] == ["SKILL.md", "scripts/fill.py"]
     entry = entries(project)["pdf"]
-    assert (entry["source"], entry["sourceType"]) == (f"{base}/{name}", "archive")
+    assert (entry["source"], entry["sourceType"]) == (f"{base}/{name}", "download")
     assert entry["skillPath"] == "skills-main/skills/pdf/SKILL.md"
     package = fetch(locked(project), pinned=True, folder=project)
     assert dict(package.files) == tree_of(project / name / "pdf")
@@ -412,6 +412,19 @@ def test_a_skill_of_an_npm_package_is_read_where_the_installer_found_it(project:
     entry = LockedSkill("pdf", "@acme/kit", "node_modules")
     package = fetch(entry, pinned=True, folder=project)
     assert package.files == {"SKILL.md": PDF.encode()}
+    with_path = LockedSkill("pdf", "@acme/kit", "node_modules", skill_path="skills/pdf/SKILL.md")
+    assert fetch(with_path, pinned=True, folder=project).files == package.files
+
+
+def test_a_site_is_asked_as_the_installer_notes_it(
+    run: Run, remotes: FakeServers, project: Path
+) -> None:
+    """Its host is the source, and its address stands beside."""
+    host = remotes.well_known.partition("://")[2]
+    entry = LockedSkill("release-notes", host, "well-known", source_url=remotes.well_known)
+    assert "SKILL.md" in fetch(entry, pinned=True, folder=project).files
+    with pytest.raises(SourceFailed, match=r"no-such-host\.invalid"):
+        fetch(LockedSkill("x", "no-such-host.invalid", "well-known"), pinned=True, folder=project)
 
 
 # --- plugins of marketplaces ---

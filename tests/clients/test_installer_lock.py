@@ -1,4 +1,4 @@
-"""``npx skills`` and ``add`` leave the same layout and lock, and each reads what the other wrote."""
+"""``npx skills`` and ``add`` leave the same layout and lock; each reads what the other wrote."""
 
 from __future__ import annotations
 

@@ -50,6 +50,8 @@ TARGETS: dict[str, dict[str, Any]] = {
     | {"url": "https://forge.example/o/r.git", "ref": "v1"},
     "https://bitbucket.org/o/r/src/main/pdf/": GIT
     | {"url": "https://bitbucket.org/o/r.git", "ref": "main", "path": "pdf"},
+    "https://dev.azure.com/org/my%20project/_git/r?path=/x#v1@pdf": GIT
+    | {"url": "https://dev.azure.com/org/my%20project/_git/r", "ref": "v1", "skill_id": "pdf"},
     "https://host.example/r.git": GIT | {"url": "https://host.example/r.git"},
     "https://host.example/r.git#v1": GIT | {"url": "https://host.example/r.git", "ref": "v1"},
     "https://host.example/r.git#v1@pdf": GIT

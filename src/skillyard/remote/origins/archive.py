@@ -16,8 +16,8 @@ from skillyard.remote.sources.transport import origin_of
 
 __all__ = ["ARCHIVE", "archive_kind", "archive_package"]
 
-ARCHIVE = "archive"
-"""The type of the source in a lock file; the common installer has none for archives."""
+ARCHIVE = "download"
+"""The type of the source in a lock file."""
 LIMITS = ArchiveLimits(
     archive_bytes=64 << 20, entries=20_000, files=10_000, total_bytes=128 << 20, file_bytes=16 << 20
 )

@@ -130,7 +130,9 @@ async def _of_archive(request: _Request) -> Package:
 
 async def _of_site(request: _Request) -> Package:
     search, locked = request.search, request.locked
-    parts = urlsplit(locked.source)
+    # The installer notes the host as the source, and its address beside it.
+    named = locked.source_url or locked.source
+    parts = urlsplit(named if "://" in named else f"https://{named}")
     site = f"{parts.scheme}://{parts.netloc}"
     if site not in search.settings.sites:
         host = host_of(site, search.settings.host_tokens, named_by_user=False)
@@ -165,10 +167,11 @@ async def _on_this_machine(request: _Request) -> Package:
         if not _NPM_NAME.fullmatch(locked.source):
             raise _refused(locked, "its source is not the name of an npm package")
         place = os.path.join(os.path.abspath(folder), NODE_MODULES, *locked.source.split("/"))
-    choice = SkillChoice(folder_name(locked.name))
+    if locked.skill_path:
+        return local_package(place, SkillChoice(path=_folder(locked)))
     if os.path.isfile(os.path.join(place, "SKILL.md")):
-        choice = SkillChoice(path="")
-    return local_package(place, choice)
+        return local_package(place, SkillChoice(path=""))
+    return local_package(place, SkillChoice(folder_name(locked.name)))
 
 
 def _folder(locked: LockedSkill) -> str:

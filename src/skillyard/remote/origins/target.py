@@ -134,6 +134,10 @@ def _address(text: str) -> Target:
         return _repository(*_with_ref(text))
     if archive_kind(base) is not None and parts.scheme in ("https", "http"):
         return _archive(text, base, fragment)
+    if "_git" in path[:-1]:  # Azure DevOps
+        end = parts.path.split("/").index("_git") + 2
+        url = f"{parts.scheme}://{parts.netloc}{'/'.join(parts.path.split('/')[:end])}"
+        return _repository(url, *_fragment(fragment))
     page = _page(host, path)
     if page is not None:
         return _of_page(parts.scheme, parts.netloc, page, fragment)
