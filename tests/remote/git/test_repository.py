@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import random
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +20,7 @@ from skillyard.remote.sources.protocol import SourceFailed
 from tests.remote.git.home import git_home as git_home
 from tests.remote.git.home import server_of as server_of
 from tests.remote.git.servers import KINDS, GitServer, Upstream, git, http_server
+from tests.shared_data import PACKAGES, REPOSITORY
 from tests.tables import for_each
 
 every_server = pytest.mark.parametrize("server_of", KINDS, indirect=True)
@@ -124,6 +129,37 @@ def test_damage_and_locks_of_a_killed_run_are_mended(tmp_path: Path, git_home: P
         pack.write_bytes(b"no pack")
     upstream.publish({"a.txt": "third"})
     assert text_at(repository) == "third"
+
+
+_FETCHING = """
+import sys, threading
+from tests.remote.git.test_repository import reader, text_at
+print(flush=True)
+text_at(reader(sys.argv[1]))
+"""
+RUNS = 200 if os.environ.get("SKILLYARD_SOAK") else 20
+
+
+@pytest.mark.slow
+def test_a_cache_survives_random_kills(tmp_path: Path, git_home: Path) -> None:
+    """A process is killed while git fetches, which goes on by itself; the next run is right."""
+    chance = random.Random(17)
+    upstream = Upstream(tmp_path / "one.git")
+    environment = {**os.environ, "PYTHONPATH": f"{PACKAGES}{os.pathsep}{REPOSITORY}"}
+    for number in range(RUNS):
+        upstream.publish({"a.txt": f"text {number}", "b.bin": chance.randbytes(100_000)})
+        url = f"file://{upstream.folder}"
+        process = subprocess.Popen(
+            [sys.executable, "-c", _FETCHING, url], stdout=subprocess.PIPE, env=environment
+        )
+        assert process.stdout is not None
+        process.stdout.readline()  # it has loaded everything
+        end = time.perf_counter() + chance.random() * 0.2
+        while time.perf_counter() < end:
+            pass
+        process.kill()
+        process.communicate()
+        assert text_at(reader(url)) == f"text {number}"
 
 
 def test_runs_at_once_share_the_cache(tmp_path: Path, git_home: Path) -> None:
