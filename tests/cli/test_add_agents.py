@@ -104,8 +104,9 @@ def test_a_clone_cannot_lead_an_installation_out_of_the_project(
     place = project / link
     place.parent.mkdir(exist_ok=True)
     place.symlink_to(outside)
-    done = run(*ADD, "--agent", "claude-code", "--agent", "codex")
-    assert (done.code, "a link leads out of the project" in done.err) == (2, True)
+    for other in ("codex", "junie"):
+        done = run(*ADD, "--agent", "claude-code", "--agent", other)
+        assert (done.code, "a link leads out of the project" in done.err) == (2, True)
     assert [path.name for path in outside.rglob("*")] == ["skills"]
     place.unlink()
 

@@ -381,6 +381,13 @@ def test_a_folder_of_several_skills_names_their_folders(
     assert (done.code, "cannot read ../nowhere" in done.err) == (2, True)
 
 
+def test_a_skill_is_not_added_to_where_it_lies(run: Run, project: Path, library: Path) -> None:
+    assert run("add", "../library/skills/pdf", "--into", "skills").code == 0
+    done = run("add", "./skills/pdf", "--into", "skills")
+    assert (done.code, "lies there already" in done.err) == (2, True)
+    assert entries(project)["pdf"]["source"] == "../library/skills/pdf"
+
+
 def test_a_linked_folder_stays_the_users_own(run: Run, project: Path, library: Path) -> None:
     add = ("add", "../library/skills/pdf", "--into", "skills", "--link", "--json")
     assert run(*add, "--dry-run").json["state"] == "linked"
@@ -394,7 +401,7 @@ def test_a_linked_folder_stays_the_users_own(run: Run, project: Path, library: P
     assert run(*add).json["state"] == "unchanged"
     assert (library / "skills" / "pdf" / "SKILL.md").read_text() == PDF + "edited"
     done = run("add", "../library/skills/pdf", "--into", "skills")
-    assert (done.code, "is a link" in done.err) == (2, True)
+    assert (done.code, "lies there already" in done.err) == (2, True)
 
 
 def test_a_lock_file_names_no_folder_of_another_machine(project: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from skillyard.remote.git.address import parse_git_address
 from skillyard.remote.git.command import Git, GitLimits
-from skillyard.remote.git.repository import GitRepository
+from skillyard.remote.git.repository import GitRepository, clear_repositories
 from skillyard.remote.origins.git import GitQuery, git_package, locked_git_package
 from skillyard.remote.sources.protocol import Package, SourceFailed
 from skillyard.remote.sources.settings import Settings
@@ -256,7 +256,13 @@ def test_what_the_user_named_before_or_in_the_settings_may_be_locked(upstream: U
     for hosts in (f"file://{upstream.folder.parent}", f"file://{upstream.folder}"):
         settings = Settings(git_hosts=(hosts,))
         assert asyncio.run(locked_git_package(settings, query)).files
-    assert asyncio.run(locked_git_package(Settings(), query)).files  # it is in the cache now
+    with pytest.raises(SourceFailed, match="may come from a stranger"):
+        asyncio.run(locked_git_package(Settings(), query))  # a lock file does not allow the next
+    assert asyncio.run(git_package(Settings(), query)).files
+    assert asyncio.run(locked_git_package(Settings(), query)).files
+    assert clear_repositories() == 1
+    with pytest.raises(SourceFailed, match="may come from a stranger"):
+        asyncio.run(locked_git_package(Settings(), query))
     other = GitQuery(parse_git_address(f"file://{upstream.folder.parent}-other/one.git"))
     settings = Settings(git_hosts=(f"file://{upstream.folder.parent}",))
     with pytest.raises(SourceFailed, match="may come from a stranger"):

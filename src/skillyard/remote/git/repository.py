@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple, TypeVar
 
 from skillyard.io.locks import file_lock
@@ -21,7 +21,7 @@ from skillyard.remote.git.address import GitAddress, is_commit
 from skillyard.remote.git.command import Git
 from skillyard.remote.sources.protocol import SourceFailed
 
-__all__ = ["GitRepository", "GitTree", "clear_repositories", "is_cached"]
+__all__ = ["GitRepository", "GitTree", "clear_repositories", "is_named", "note_named"]
 
 _T = TypeVar("_T")
 
@@ -29,6 +29,10 @@ MAX_PACKS = 40
 """Packs of one repository in the cache; beyond, it is fetched anew, because git gets slow."""
 LOCK_S = 180.0
 """How long another run may use the same repository."""
+_NEW = "new-"
+"""Prefix of a repository that is being made."""
+_STALE_S = 24 * 3_600.0
+"""Age at which one that is being made was left by a run that was killed."""
 _HEAD = "HEAD"
 _FILTER = "remote.origin.partialclonefilter"
 
@@ -254,7 +258,7 @@ class GitRepository:
                 return
             shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(_root(), mode=0o700, exist_ok=True)
-        beside = tempfile.mkdtemp(prefix="new-", dir=_root())
+        beside = tempfile.mkdtemp(prefix=_NEW, dir=_root())
         try:
             kind = "sha256" if len(commit) == 64 else "sha1"
             template = ("--template=", f"--object-format={kind}", "--initial-branch=none")
@@ -353,35 +357,57 @@ def _place(address: GitAddress) -> str:
     return os.path.join(_root(), f"{sha256(address.url.encode()).hex()[:40]}.git")
 
 
-def is_cached(address: GitAddress) -> bool:
-    """True for a repository that was fetched before on this machine."""
-    return os.path.isdir(_place(address))
+def note_named(address: GitAddress) -> None:
+    """Remember that the user of this machine named a repository, as long as it is in the cache."""
+    with suppress(OSError), open(_marker(_place(address)), "x", encoding="ascii"):
+        pass
+
+
+def is_named(address: GitAddress) -> bool:
+    """True for a repository that the user named before, and that is in the cache."""
+    place = _place(address)
+    return os.path.isdir(place) and os.path.exists(_marker(place))
+
+
+def _marker(place: str) -> str:
+    return f"{place[:-4]}.named"
 
 
 def clear_repositories(*, unused_s: float = 0.0, now: float | None = None) -> int:
-    """Remove the repositories of the cache that were not used for some seconds; return how many."""
+    """Remove the repositories of the cache that were not used for some seconds; return how many.
+
+    Those that another run uses stay.
+    """
+    now = time.time() if now is None else now
     try:
-        entries = [entry for entry in os.scandir(_root()) if entry.name.endswith(".git")]
+        entries = [
+            entry
+            for entry in os.scandir(_root())
+            if (entry.name.endswith(".git") and now - entry.stat().st_mtime >= unused_s)
+            or (entry.name.startswith(_NEW) and now - entry.stat().st_mtime >= _STALE_S)
+        ]
     except OSError:
         return 0
     removed = 0
     for entry in entries:
-        with _alone(entry.path):
-            if (time.time() if now is None else now) - entry.stat().st_mtime >= unused_s:
-                shutil.rmtree(entry.path, ignore_errors=True)
-                removed += 1
+        with suppress(SourceFailed), _alone(entry.path, 0.0):
+            shutil.rmtree(entry.path, ignore_errors=True)
+            with suppress(OSError):
+                os.unlink(_marker(entry.path))
+            removed += entry.name.endswith(".git")
     return removed
 
 
 @contextmanager
-def _alone(folder: str) -> Iterator[None]:
+def _alone(folder: str, timeout_s: float = LOCK_S) -> Iterator[None]:
     """Lock a repository of the cache against other runs. Raises SourceFailed."""
     root = os.path.dirname(folder)
     try:
         os.makedirs(root, mode=0o700, exist_ok=True)
-        held = file_lock(f"{folder[:-4]}.lock", timeout_s=LOCK_S)
+        held = file_lock(f"{folder[:-4]}.lock", timeout_s=timeout_s)
     except BlockingIOError:
-        raise SourceFailed("timeout", "another run uses the same repository", hint="wait") from None
+        what = "another run uses the same repository"
+        raise SourceFailed("timeout", what, hint="run this again when it has ended") from None
     except OSError as error:
         what = f"cannot use the cache in {root}: {error.strerror}"
         raise SourceFailed("unreachable", what, hint="set SKILLYARD_CACHE to a folder") from None

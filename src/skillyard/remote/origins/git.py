@@ -15,7 +15,13 @@ from skillyard.remote.git.address import (
     is_trusted,
 )
 from skillyard.remote.git.command import Git, on_terminal
-from skillyard.remote.git.repository import GitRepository, GitTree, clear_repositories, is_cached
+from skillyard.remote.git.repository import (
+    GitRepository,
+    GitTree,
+    clear_repositories,
+    is_named,
+    note_named,
+)
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.origins.choice import ONLY_ONE, SkillChoice, choose_folder
 from skillyard.remote.sources.addresses import public_addresses
@@ -58,23 +64,25 @@ async def git_package(
     ``may_prompt`` lets git ask for a password, if there is a terminal. ``report`` is called in
     another thread.
     """
-    if not is_cached(query.address):
+    if not is_named(query.address):
         clear_repositories(unused_s=settings.cache_days * 24 * 3_600)
     git = Git("", Event(), may_prompt=may_prompt and on_terminal(), report=report)
-    return await _in_thread(
+    package = await _in_thread(
         lambda: _package(GitRepository(query.address, git, offline=settings.offline), query), git
     )
+    note_named(query.address)
+    return package
 
 
 async def locked_git_package(settings: Settings, query: GitQuery) -> Package:
     """Return the same for what a lock file or manifest names, which may come from a stranger.
 
-    A repository that was fetched on this machine before is one that its user named. Raises
+    What the user of this machine named before may be locked, as long as it is in the cache. Raises
     SourceFailed, ``refused`` for an address that a lock file may not name.
     """
     address = query.address
     options: tuple[str, ...] = ()
-    if not is_cached(address):
+    if not is_named(address):
         check_locked(address, settings.git_hosts)
         if not settings.offline and not is_trusted(address, settings.git_hosts):
             options = await _pinned(address)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skillyard.errors import InvalidInput, SkillNotFound
-from skillyard.remote.git.address import parse_git_address
+from skillyard.remote.git.address import is_commit, parse_git_address
 from skillyard.remote.origins.archive import ARCHIVE, archive_package
 from skillyard.remote.origins.choice import SkillChoice
 from skillyard.remote.origins.git import GitQuery, ReportBytes, git_package, locked_git_package
@@ -122,7 +122,10 @@ async def whole_package(search: SearchService, result: FoundSkill, ref: str) -> 
         path = hit.path if fetched is None else fetched.path
         try:
             choice = SkillChoice(hit.id if path is None else "", path)
-            return await through_git(search.settings, hit.source, choice, ref, failure)
+            # A commit is the one that the lock pins: the branch beside it stays what is noted.
+            branch = HEAD if is_commit(ref) else ""
+            settings = search.settings
+            return await through_git(settings, hit.source, choice, ref, failure, branch=branch)
         except SourceFailed as error:
             failure = error
     for source in search.sources:

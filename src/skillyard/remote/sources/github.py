@@ -51,7 +51,7 @@ _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,99})"
 REPOSITORY_PATTERN = rf"(?!.*\.\.){_PART}/[._]?{_PART}"
 _REPOSITORY = re.compile(REPOSITORY_PATTERN)
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
+_REF = re.compile(r"[A-Za-z0-9@][A-Za-z0-9._/@+-]{0,199}")
 
 
 def is_repository(text: str) -> bool:

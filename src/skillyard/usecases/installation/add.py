@@ -217,6 +217,10 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
             raise _of_listing(error, result) if query.name and not pin else error from None
     if options.link and package.source_type != LOCAL:
         raise InvalidInput("--link needs a folder on this machine, like ./folder; leave it out")
+    if package.source_type == LOCAL and os.path.realpath(package.url) in {
+        os.path.realpath(os.path.join(folder, name)) for folder in places.copies
+    }:
+        raise InvalidInput(f"{shown_path(package.url)} lies there already; name another folder")
     skill = check_package(package, result.hit.key)
     alike = look_alikes(name, _names_in(into)) if not os.path.isdir(f"{into}/{name}") else ()
     if alike and not options.accept_look_alike:

@@ -83,6 +83,8 @@ def places_of(folders: Sequence[str], name: str, *, copy: bool, user: bool) -> P
     ``copy`` asks for no links. A folder of that name stays one, and a link stays one.
     """
     shared = os.path.expanduser(f"~/{SHARED}") if user else _project_folder()
+    if not user and len(folders) > 1:
+        _check_inside(shared, os.path.dirname(project_lock_path(".")) or ".")
     if len(folders) > 1 and not copy:
         others = [each for each in folders if not _same(each, shared)]
         copies, links = [shared], others
