@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import os
+import shutil
 import tarfile
 import threading
 import zipfile
@@ -104,21 +105,41 @@ def walk(run: Run, server: GitServer, project: Path) -> None:
     assert dict(pinned.files) == before
     assert newest.files["SKILL.md"].endswith(b"More.\n")
 
-    assert run("add", target, "--into", *into, "--json").json["state"] == "replaced"
-    assert locked(project).commit == second
-
-    (place / "SKILL.md").write_text("mine")
-    upstream.publish(FILES)
-    done = run("add", target, "--into", *into)
-    assert (done.code, (place / "SKILL.md").read_text()) == (2, "mine")
-
-    for path in sorted(place.rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
-    place.rmdir()
-    # What is missing comes back as it is pinned, although the branch has moved on.
-    assert run("add", server.url("team/skills.git") + "#@pdf", "--into", *into).code == 0
-    assert locked(project).commit == second
+    # What is upstream is listed, shown and taken.
+    done = run("outdated", "--json")
+    assert (done.code, [skill["state"] for skill in done.json["skills"]]) == (1, ["outdated"])
+    done = run("update", "--dry-run")
+    assert "+More." in done.out
+    assert tree_of(place) == before
+    assert run("update", "--yes", "--json").code == 0
+    assert (locked(project).commit, run("outdated").code) == (second, 0)
     assert (place / "SKILL.md").read_text().endswith("More.\n")
+    assert run("verify").code == run("sync", "--frozen").code == 0
+
+    # An edit is told and never lost.
+    (place / "SKILL.md").write_text("mine")
+    third = upstream.publish({**FILES, "skills/pdf/SKILL.md": PDF + "\nEven more.\n"})
+    for command in (("verify",), ("sync",), ("sync", "--frozen"), ("update", "--yes")):
+        assert run(*command).code == 1
+    assert run("add", target, "--into", *into).code == 2
+    assert run("remove", "pdf").code != 0
+    assert (place / "SKILL.md").read_text() == "mine"
+
+    # What is missing comes back as it is pinned, although the branch has moved on.
+    shutil.rmtree(place)
+    assert run("sync", "--frozen").code == 1
+    assert run("sync").code == 0
+    assert locked(project).commit == second
+    assert (place / "SKILL.md").read_text().endswith("\nMore.\n")
+    shutil.rmtree(place)
+    assert run("add", target.partition("#")[0] + "#@pdf", "--into", *into).code == 0
+    assert (locked(project).commit, locked(project).ref) == (second, "main")
+
+    assert run("add", target, "--into", *into, "--json").json["state"] == "replaced"
+    assert locked(project).commit == third
+    assert run("remove", "pdf").code == 0
+    assert not place.exists()
+    assert entries(project) == {}
 
 
 @pytest.mark.parametrize("server_of", KINDS, indirect=True)
@@ -402,6 +423,22 @@ def test_a_linked_folder_stays_the_users_own(run: Run, project: Path, library: P
     assert (library / "skills" / "pdf" / "SKILL.md").read_text() == PDF + "edited"
     done = run("add", "../library/skills/pdf", "--into", "skills")
     assert (done.code, "lies there already" in done.err) == (2, True)
+    for command in (("remove", "pdf"), ("update", "pdf", "--yes"), ("sync",)):
+        assert run(*command, "--into", "skills").code != 0
+    assert (library / "skills" / "pdf" / "SKILL.md").read_text() == PDF + "edited"
+
+
+def test_a_link_to_a_folder_of_the_project_is_not_removed_with_it(
+    run: Run, project: Path, library: Path
+) -> None:
+    shutil.move(library / "skills" / "pdf", project / "pdf")
+    assert run("add", "./pdf", "--into", "skills", "--link").code == 0
+    done = run("remove", "pdf", "--into", "skills")
+    assert (done.code != 0, "the user's own" in done.out + done.err) == (True, True)
+    assert (project / "pdf" / "SKILL.md").read_text() == PDF
+    (project / "skills" / "pdf").unlink()
+    assert run("remove", "pdf", "--into", "skills").code == 0
+    assert (project / "pdf" / "SKILL.md").read_text() == PDF
 
 
 def test_a_lock_file_names_no_folder_of_another_machine(project: Path) -> None:

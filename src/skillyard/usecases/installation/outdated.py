@@ -86,7 +86,9 @@ def outdated_skills(
     """
     project = open_project(into)
     lock = project.lock.read()
-    packages = fetch_packages(lock.skills, pinned=False, settings=settings, report=report)
+    packages = fetch_packages(
+        lock.skills, pinned=False, folder=project.folder, settings=settings, report=report
+    )
     return Outdated(
         project.lock.path,
         tuple(

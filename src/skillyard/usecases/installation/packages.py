@@ -28,23 +28,25 @@ def fetch_packages(
     entries: Sequence[LockedSkill],
     *,
     pinned: bool,
+    folder: str = ".",
     settings: Settings | None = None,
     report: ReportFetched | None = None,
 ) -> list[Package | SkillyardError]:
     """Return the files of each locked skill, or why they cannot be had, in the given order.
 
     ``pinned`` asks for the commits of the entries, and returns nothing that they do not pin;
-    otherwise the newest of their branches or tags. Raises SkillIoError and InvalidInput for
-    settings.
+    otherwise the newest of their branches or tags. ``folder`` is that of the lock file. Raises
+    SkillIoError and InvalidInput for settings.
     """
     if not entries:
         return []
-    return asyncio.run(_fetch_all(entries, pinned, settings or load_settings(), report))
+    return asyncio.run(_fetch_all(entries, pinned, folder, settings or load_settings(), report))
 
 
 async def _fetch_all(
     entries: Sequence[LockedSkill],
     pinned: bool,
+    folder: str,
     settings: Settings,
     report: ReportFetched | None,
 ) -> list[Package | SkillyardError]:
@@ -55,7 +57,7 @@ async def _fetch_all(
         result: Package | SkillyardError
         async with room:
             try:
-                result = await locked_package(search, entry, pinned=pinned)
+                result = await locked_package(search, entry, pinned=pinned, folder=folder)
                 if pinned:
                     check_pin(entry, result)
             except SkillyardError as error:

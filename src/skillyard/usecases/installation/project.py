@@ -20,7 +20,7 @@ from skillyard.remote.install.exclusive import alone
 from skillyard.remote.install.installed import Installed, is_as_written, manifest_at
 from skillyard.remote.install.journal import read_journal
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
-from skillyard.remote.install.lockfile import project_lock_path
+from skillyard.remote.install.lockfile import project_lock_path, source_folder
 from skillyard.remote.install.project_lock import ProjectLock
 from skillyard.remote.install.recovery import complete, stopped_runs
 from skillyard.remote.install.refusal import InstallRefused
@@ -55,6 +55,10 @@ RACED = "install_raced"
 """The code of an error: another run changed the entry meanwhile."""
 _WORST = (UNREADABLE, INTERRUPTED, EDITED, BEHIND, CURRENT)
 
+_LINKED = (
+    "it is a link to {own}, which is the user's own and is never changed; to remove it, delete the"
+    " link {path} first"
+)
 DEFAULT_FOLDER = os.path.join(".agents", "skills")
 
 
@@ -120,6 +124,11 @@ class Project(NamedTuple):
     """The folders of agent hosts in the project that exist, each once."""
 
     @property
+    def folder(self) -> str:
+        """The folder of the lock file."""
+        return os.path.dirname(os.path.abspath(self.lock.path))
+
+    @property
     def folders(self) -> tuple[str, ...]:
         """The folders in which skills of the lock may lie."""
         return self.hosts if self.into is None else (self.into,)
@@ -169,7 +178,10 @@ class Project(NamedTuple):
             if not os.path.islink(path):
                 continue
             real = os.path.realpath(path)
-            if real in places or not os.path.lexists(real):
+            own = source_folder(entry, self.folder)
+            if own is not None and os.path.realpath(own) == real:
+                copies.append(Copy(into, name, UNREADABLE, _LINKED.format(own=own, path=path)))
+            elif real in places or not os.path.lexists(real):
                 links.append(path)
             elif into in self.folders:
                 copies.append(self._behind_link(path, real, entry))

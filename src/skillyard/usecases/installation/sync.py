@@ -126,7 +126,9 @@ def sync_skills(
         _note_current(skills)
         lacking = [skill for skill in skills if skill.state in LACKING]
         entries = [skill.entry for skill in lacking]
-        packages = fetch_packages(entries, pinned=True, settings=settings, report=report)
+        packages = fetch_packages(
+            entries, pinned=True, folder=project.folder, settings=settings, report=report
+        )
         results = {skill.entry.name: _synced(skill, skill.state) for skill in skills}
         for skill, package in zip(lacking, packages, strict=True):
             results[skill.entry.name] = _install(skill, package, project, reasons)

@@ -120,11 +120,17 @@ def update_skills(
     skills = project.skills(lock, entries_named(names, lock))
     fetched = [skill for skill in skills if skill.state in (CURRENT, BEHIND)]
     packages = fetch_packages(
-        [skill.entry for skill in fetched], pinned=False, settings=settings, report=report
+        [skill.entry for skill in fetched],
+        pinned=False,
+        folder=project.folder,
+        settings=settings,
+        report=report,
     )
     newest = {skill.entry.name: package for skill, package in zip(fetched, packages, strict=True)}
     edited = [skill for skill in skills if skill.state == EDITED and skill.is_pinned]
-    pinned = fetch_packages([skill.entry for skill in edited], pinned=True, settings=settings)
+    pinned = fetch_packages(
+        [skill.entry for skill in edited], pinned=True, folder=project.folder, settings=settings
+    )
     original = {skill.entry.name: files for skill, files in zip(edited, pinned, strict=True)}
     results = []
     for skill in skills:
