@@ -47,6 +47,10 @@ KIN = 1.5
 """What a request counts in a library of one neighbourhood: small libraries are mostly that."""
 SIZES = {1: 0.35, 2: 0.35, 3: 0.35, 5: 0.5}
 """What a cell of each size counts, 1 where nothing is said: four sizes below ten are alike."""
+FEW = 5
+FITS = 1 / 3
+"""Share of the requests that fit in a library of up to :data:`FEW` skills; half of them in larger
+ones. An assumption: nobody has counted what small libraries are asked (``training/README.md``)."""
 KINDS = {"absent": 0.45, "near": 0.35, "far": 0.20}
 """What each kind of request that nothing fits counts in its cell, as far as there are any."""
 LENGTHS = (3, 10, 40)
@@ -200,7 +204,9 @@ def columns(samples: Sequence[CalibrationSample]) -> Numbers:
 
 
 def weights_of(samples: Sequence[CalibrationSample]) -> Numbers:
-    """Return what each request counts: a cell of size and length as its size, half of it fits.
+    """Return what each request counts: a cell of size and length as its size says.
+
+    Half of a cell are requests that fit, and :data:`FITS` of it in a library of few skills.
 
     Over all of the pool a request whose skill was taken out counts nothing: too much else fits it.
     """
@@ -210,15 +216,16 @@ def weights_of(samples: Sequence[CalibrationSample]) -> Numbers:
     weights = np.zeros(len(samples))
     for size in sorted({plan.size for plan in DRAWS}):
         counts = SIZES.get(size, 1.0)
+        share = FITS if size <= FEW else 0.5
         for cell in range(len(CELLS)):
             here = (sizes == size) & (cells == cell)
             fits = here & (kinds == "fits")
-            weights[fits] = counts / max(1, fits.sum())
+            weights[fits] = counts * share / max(1, fits.sum())
             there = {kind: here & (kinds == kind) for kind in KINDS}
             there = {kind: which for kind, which in there.items() if which.sum() > 5}
             whole = sum(KINDS[kind] for kind in there)
             for kind, which in there.items():
-                weights[which] = counts * KINDS[kind] / whole / which.sum()
+                weights[which] = counts * (1 - share) * KINDS[kind] / whole / which.sum()
     weights[(sizes == DRAWS[-1].size) & (kinds == "absent")] = 0.0
     return weights * len(weights) / weights.sum()
 

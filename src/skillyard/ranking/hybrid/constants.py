@@ -38,12 +38,12 @@ class Fusion(NamedTuple):
     """Number of best matches used for feedback."""
     covered: int = 20
     """Number of best skills whose coverage of a long request is computed (:mod:`.coverage`)."""
-    coverage: float = 0.9898
+    coverage: float = 1.1337
     """Weight of the covered share of the request."""
     ordered: int = 20
     """Number of best skills that are ordered once more, by an embedder that says so
     (:mod:`.order`)."""
-    length: float = 0.1412
+    length: float = 0.1554
     """Penalty for the logarithm of the body length."""
     embedder: float = 0.25
     """Weight of the cosine of an embedder that has no weights of its own; words and meaning share
@@ -124,64 +124,64 @@ class Calibration(NamedTuple):
     weight of a feature is ``counts + by_length · length + by_size · size``.
     """
 
-    bias: float = -5.4640
+    bias: float = -5.3426
     situation: QueryFeatures = QueryFeatures(
-        length=-0.2926,
-        short=-1.1728,
-        long=-0.3444,
-        foreign=-1.0795,
-        size=-1.4681,
-        both=-0.2802,
+        length=-0.4344,
+        short=-1.1979,
+        long=-0.4487,
+        foreign=-1.0751,
+        size=-1.2669,
+        both=-0.3275,
     )
     counts: Features = Features(
-        plain=1.0280,
-        rest=0.7988,
-        passage=0.5337,
-        passage_share=1.4209,
-        beyond=-0.0641,
-        lead=0.2038,
-        meaning=5.3366,
-        ahead=2.3331,
-        unmatched_cosine=1.6125,
-        own_name=-1.6403,
-        in_names=-1.4094,
-        named_missing=-2.7410,
-        out_of_vocabulary=-0.3675,
-        emphasis=-0.5465,
+        plain=0.8810,
+        rest=0.8282,
+        passage=0.6042,
+        passage_share=1.4256,
+        beyond=-0.0550,
+        lead=0.2152,
+        meaning=5.0263,
+        ahead=2.3152,
+        unmatched_cosine=1.6616,
+        own_name=-1.4929,
+        in_names=-1.6211,
+        named_missing=-2.6776,
+        out_of_vocabulary=-0.3595,
+        emphasis=-0.5541,
     )
     by_length: Features = Features(
-        plain=0.0931,
-        rest=-0.2606,
-        passage=0.2916,
-        passage_share=-0.5562,
-        beyond=-0.0358,
-        lead=0.0614,
-        meaning=1.7376,
-        ahead=0.6281,
-        unmatched_cosine=-3.4146,
-        own_name=-2.5912,
-        in_names=-0.0824,
-        named_missing=0.0492,
-        out_of_vocabulary=0.1672,
-        emphasis=-0.2865,
+        plain=0.1103,
+        rest=-0.2080,
+        passage=0.2643,
+        passage_share=-0.4820,
+        beyond=-0.0345,
+        lead=0.0714,
+        meaning=1.7197,
+        ahead=0.5026,
+        unmatched_cosine=-3.1382,
+        own_name=-2.5076,
+        in_names=-0.2161,
+        named_missing=-0.0653,
+        out_of_vocabulary=0.1763,
+        emphasis=-0.2668,
     )
     by_size: Features = Features(
-        plain=0.4197,
-        rest=0.2743,
-        passage=-0.0976,
-        passage_share=0.5916,
-        beyond=0.0296,
-        lead=-0.0325,
-        meaning=-2.0380,
-        ahead=-0.4745,
-        unmatched_cosine=0.0100,
-        own_name=-0.4840,
-        in_names=0.4263,
-        named_missing=-0.1578,
-        out_of_vocabulary=-0.0160,
-        emphasis=0.0302,
+        plain=0.3659,
+        rest=0.2954,
+        passage=-0.0521,
+        passage_share=0.4911,
+        beyond=0.0260,
+        lead=-0.0267,
+        meaning=-2.3488,
+        ahead=0.1414,
+        unmatched_cosine=-0.1815,
+        own_name=-0.5634,
+        in_names=0.5569,
+        named_missing=-0.0498,
+        out_of_vocabulary=-0.0204,
+        emphasis=0.0266,
     )
-    gap: float = 9.8670
+    gap: float = 9.8288
     """Log-odds lost per point behind a best skill that has an even chance."""
 
     called: float = 4.0
