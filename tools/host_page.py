@@ -48,8 +48,9 @@ folder.
 A hook decides for the folder of each prompt which plugins and extensions count.
 
 A plugin's skills are in its folder `skills` and in those that `skills` in
-`.claude-plugin/plugin.json` (Codex: `.codex-plugin/plugin.json`) names. What is not read is reported as `plugin_disabled`,
-`plugin_remote`, `manifest_path` or `manifest_unreadable`; see [Diagnostics](diagnostics.md).
+`.claude-plugin/plugin.json` (Codex: `.codex-plugin/plugin.json`) names. What is not read is
+reported as `plugin_disabled`, `plugin_remote`, `manifest_path` or `manifest_unreadable`; see
+[Diagnostics](diagnostics.md).
 Sources: code.claude.com/docs/en/plugins-reference and /plugin-marketplaces (2026-11-28),
 openai/codex 03d21135, codex-rs/core-plugins (2026-11-28), google-gemini/gemini-cli 5411f113
 (2026-08-21).

@@ -10,6 +10,7 @@ import os
 import posixpath
 from typing import Any
 
+from skillyard.discovery.claude_code import CLAUDE_HOME
 from skillyard.discovery.hosts import expanded
 from skillyard.discovery.manifests import (
     Problems,
@@ -19,7 +20,6 @@ from skillyard.discovery.manifests import (
     text_of,
     texts_of,
 )
-from skillyard.discovery.claude_code import CLAUDE_HOME
 from skillyard.discovery.plugins import KNOWN_MARKETPLACES, MARKETPLACE
 from skillyard.errors import InvalidInput, SkillNotFound
 from skillyard.remote.git.address import check_ref, parse_git_address
