@@ -449,7 +449,7 @@ class TestOutdated:
         assert (project.root / LOCK).read_bytes() == locked
 
     def test_a_source_of_another_kind_fails_nobody(self, project: Project) -> None:
-        entry = {"source": "x", "sourceType": "node_modules", "computedHash": "0" * 64}
+        entry = {"source": "x", "sourceType": "carrier-pigeon", "computedHash": "0" * 64}
         project.relock(lambda shape: shape["skills"].update(other=entry))
         assert project.state("outdated", name="other") == "unsupported"
         assert project.run("outdated").code == 0

@@ -106,6 +106,16 @@ def test_only_the_files_that_are_read_are_fetched(tmp_path: Path, git_home: Path
     assert sum(path.stat().st_size for path in packs) < 100_000
 
 
+def test_how_much_was_fetched_is_reported(tmp_path: Path, git_home: Path) -> None:
+    upstream = Upstream(tmp_path / "one.git")
+    upstream.publish({"a.txt": "small"})
+    counts: list[int] = []
+    git_ = Git("", threading.Event(), report=counts.append)
+    text_at(GitRepository(parse_git_address(f"file://{upstream.folder}"), git_))
+    assert counts == sorted(counts)
+    assert counts[-1] > counts[0] == 0
+
+
 def test_a_rewritten_branch_is_followed(tmp_path: Path, git_home: Path) -> None:
     upstream = Upstream(tmp_path / "one.git")
     upstream.publish({"a.txt": "first"})

@@ -146,9 +146,8 @@ def place_copies(
             _replace(copies, files, frozenset(executable), entry)
             if copies and entry is not None and lock is not None:
                 lock.note(entry)
-            for each in placed:
-                note_written(each.folder, digest)
-            for copy in copies:
+            for copy in copies:  # not of a folder that somebody else wrote, with the same files
+                note_written(os.path.join(copy.into, name), digest)
                 discard_aside(copy.into, name)
                 remove_journal(copy.into, name)
     except OSError as error:
