@@ -99,7 +99,9 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLlm]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    return planted(tmp_path, [f"write the invoice for {each}" for each in SUBJECTS], OTHERS)
+    return planted(
+        tmp_path, [f"write and send the invoice for {each}" for each in SUBJECTS], OTHERS
+    )
 
 
 def run(

@@ -27,7 +27,7 @@ from tests.usecases.improvement.making import OTHERS, SUBJECTS, Project, planted
 
 pytest.importorskip("numpy")
 
-REQUESTS = [f"write the invoice for {subject}" for subject in SUBJECTS]
+REQUESTS = [f"write and send the invoice for {subject}" for subject in SUBJECTS]
 
 
 def run(
