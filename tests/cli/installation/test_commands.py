@@ -229,6 +229,20 @@ class TestFolders:
         assert document["links"] == [".claude/skills/pdf"]
         assert not os.path.lexists(hosts / "pdf")
 
+    def test_a_link_to_a_folder_of_the_users_own_is_never_followed(self, project: Project) -> None:
+        """Even with the very files of the lock: it is what somebody works on."""
+        own = project.root / "src" / "pdf"
+        own.parent.mkdir()
+        (project.skills / "pdf").rename(own)
+        (project.skills / "pdf").symlink_to("../../src/pdf")
+        project.publish(**{"SKILL.md": NEWER})
+        before = project.tree()
+        for command in (("sync",), ("update", "--yes"), ("remove", "pdf", "--backup")):
+            done = project.run(*command)
+            assert (done.code, "is a link to a folder" in done.out) == (1, True)
+        assert project.tree() == before
+        assert (project.skills / "pdf").is_symlink()
+
     def test_copies_are_updated_and_removed_together(self, project: Project) -> None:
         assert project.run("add", "pdf", "--into", ".claude/skills").code == 0
         project.publish(**{"SKILL.md": NEWER})
@@ -480,6 +494,23 @@ class TestRemove:
         assert list(project.lock()["skills"]) == ["docx"]
         assert [entry.name for entry in project.skills.iterdir()] == ["docx"]
         assert project.run("verify").code == 0
+
+    def test_a_run_stopped_before_the_links_are_gone_is_ended_by_the_next(
+        self, project: Project, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def stopped(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        link = project.root / ".claude" / "skills" / "pdf"
+        link.parent.mkdir(parents=True)
+        link.symlink_to("../../.agents/skills/pdf")
+        with monkeypatch.context() as patch:
+            patch.setattr("skillyard.usecases.installation.project.Project.unlink", stopped)
+            assert project.run("remove", "pdf").code == 3
+        assert link.is_symlink()
+        assert project.run("sync").code == 0
+        assert not link.is_symlink()
+        assert [entry.name for entry in project.skills.iterdir()] == ["docx"]
 
     def test_local_changes_are_refused_or_moved_aside(self, project: Project) -> None:
         (project.skills / "pdf" / "SKILL.md").write_text("mine")

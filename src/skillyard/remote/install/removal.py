@@ -58,12 +58,14 @@ def remove_copies(
     *,
     backup: bool = False,
     check: Callable[[], None] | None = None,
+    unlink: Callable[[], None] | None = None,
 ) -> list[RemovedFolder]:
     """Remove the folder of an entry from each of ``folders``, and the entry from the lock.
 
     With ``backup`` a folder with local changes is moved to a backup; otherwise it is refused and
     nothing is removed. ``check`` is called before anything is removed, when no other run can change
-    the folders, and may raise. Raises InstallRefused, SkillIoError.
+    the folders, and may raise. ``unlink`` removes links to the folders and is called once they are
+    gone; the next run does that for a stopped one. Raises InstallRefused, SkillIoError.
     """
     name = folder_name(entry.name)
     try:
@@ -79,6 +81,8 @@ def remove_copies(
             for copy in copies:
                 write_journal(copy.into, name, Journal(copy.there.digest, "", entry, copy.edited))
             _take_out(copies, entry, lock)
+            if unlink is not None:
+                unlink()
             return [_delete(copy) for copy in copies]
     except OSError as error:
         raise SkillIoError(

@@ -190,13 +190,17 @@ class Project(NamedTuple):
         return copies, links
 
     def _behind_link(self, path: str, real: str, entry: LockedSkill) -> Copy:
-        """Return the folder that a link leads to, which must be one of the project."""
+        """Return the folder that a link leads to.
+
+        It must lie in a folder of a host. Any other is the user's own: nothing of it is replaced or
+        removed.
+        """
         name = folder_name(entry.name)
-        root = os.path.realpath(os.path.dirname(os.path.abspath(self.lock.path)))
         above, last = os.path.split(real)
-        if last == name and os.path.isdir(real) and _is_below(real, root):
-            return _copy(_relative(above, self.lock.path), name, entry)
-        problem = "the place is a link that leads out of the project; remove it, or name its folder"
+        by_path = {os.path.realpath(host): host for host in self.hosts}
+        if last == name and above in by_path and os.path.isdir(real):
+            return _copy(by_path[above], name, entry)
+        problem = "the place is a link to a folder that is not one of a host's"
         return Copy(os.path.dirname(path), name, UNREADABLE, problem)
 
     def extra(self, skills: Iterable[InstalledSkill]) -> list[str]:

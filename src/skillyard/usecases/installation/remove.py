@@ -122,8 +122,16 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
             raise changed_meanwhile(entry.name, lock)
 
     into = [copy.into for copy in skill.copies] or [project.default]
-    removed = remove_copies(into, entry, lock, backup=backup, check=check)
-    return RemovedSkill(entry.name, REMOVED, tuple(removed), tuple(project.unlink(name)))
+    links: list[str] = []
+    removed = remove_copies(
+        into,
+        entry,
+        lock,
+        backup=backup,
+        check=check,
+        unlink=lambda: links.extend(project.unlink(name)),
+    )
+    return RemovedSkill(entry.name, REMOVED, tuple(removed), tuple(links))
 
 
 def _problem(skill: InstalledSkill) -> Problem:
