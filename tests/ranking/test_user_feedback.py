@@ -26,7 +26,7 @@ from skillyard.skill import Skill
 
 REQUEST = "extract the tables from this pdf file"
 LIKE_IT = "get the tables out of a pdf"
-OTHER = "write unit tests for the parser"
+OTHER = "find which commit broke the build"
 
 
 def skill(name: str, description: str, **fields: object) -> Skill:

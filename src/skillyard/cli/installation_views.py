@@ -21,6 +21,7 @@ __all__ = ["changes", "removed", "synced", "updated", "verified", "versions"]
 
 _STYLES = {
     "current": "good",
+    "linked": "good",
     "installed": "good",
     "updated": "good",
     "pinned": "good",

@@ -44,8 +44,8 @@ class SyncedSkill:
     name: Annotated[str, "Its name in the lock file."]
     state: Annotated[
         str,
-        "current, installed, planned, missing, edited, behind, interrupted, unreadable, refused or"
-        " unreachable.",
+        "current, linked, installed, planned, missing, edited, behind, interrupted, unreadable,"
+        " refused or unreachable.",
     ]
     folders: Annotated[tuple[str, ...], "Its folders, or the one that is missing."]
     pinned: Annotated[bool, "Whether the lock has a digest of it."]
@@ -92,8 +92,8 @@ class SkillUpdate:
     name: Annotated[str, "Its name in the lock file."]
     state: Annotated[
         str,
-        "current, updated, pinned, available, refused, unreachable, or why its folder stops it:"
-        " missing, edited, interrupted or unreadable.",
+        "current, linked, updated, pinned, available, refused, unreachable, or why its folder"
+        " stops it: missing, edited, interrupted or unreadable.",
     ]
     folders: Annotated[tuple[str, ...], "Its folders."]
     pinned: Annotated[str | None, "The commit of the lock, else its digest."]
@@ -119,8 +119,8 @@ class SkillVersion:
     name: Annotated[str, "Its name in the lock file."]
     state: Annotated[
         str,
-        "outdated, unreachable, unsupported, else the state of its folders: current, edited,"
-        " missing, behind, interrupted or unreadable.",
+        "outdated, unreachable, unsupported, else the state of its folders: current, linked,"
+        " edited, missing, behind, interrupted or unreadable.",
     ]
     folder_state: Annotated[str, "The state of its folders in any case."]
     ref: Annotated[str | None, "The branch or tag that it follows; null for the default branch."]
@@ -152,7 +152,9 @@ class VerifiedSkill:
     """One skill of the lock and its folders."""
 
     name: Annotated[str, "Its name in the lock file."]
-    state: Annotated[str, "current, unpinned, edited, missing, behind, interrupted or unreadable."]
+    state: Annotated[
+        str, "current, linked, unpinned, edited, missing, behind, interrupted or unreadable."
+    ]
     folders: Annotated[tuple[str, ...], "Its folders, or the one that is missing."]
     stale: Annotated[tuple[StaleAccepted, ...], "Accepted findings that no longer apply."]
     problem: Annotated[SkillProblem | None, "Why it is not current."]

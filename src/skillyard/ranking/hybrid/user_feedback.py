@@ -28,14 +28,14 @@ RELIABILITY = 0.8
 """The assumed share of judgements that are right."""
 FEEDBACK_LOG_ODDS = log(RELIABILITY / (1.0 - RELIABILITY))
 """Log-odds of one judgement about the same request: its likelihood ratio, log(4) = 1.39."""
-FEEDBACK_POINTS = 0.14
-"""Points of the same judgement. ``Calibration.gap`` makes 1.38 log-odds of them, so a judgement
+FEEDBACK_POINTS = 0.141
+"""Points of the same judgement. ``Calibration.gap`` makes 1.39 log-odds of them, so a judgement
 counts the same for the best skill and for one behind it."""
 START, FULL = 0.30, 0.60
-"""Cosines of two requests at which feedback starts to count and counts in full. Half of the pairs
-of requests by other hands for one skill are above 0.30; of the pairs of development requests for
-different skills one in five hundred is above 0.35. Chosen on hands 7 and 8: 0.40 to 0.70 gains half
-as much, 0.20 to 0.50 more, but it reaches further than what is like the request."""
+"""Cosines of two requests at which feedback starts to count and counts in full. Nearly half of the
+pairs of requests by other hands for one skill are above 0.30; of the pairs of development requests
+for different skills one in seven hundred is above 0.35. Chosen on hands 7 and 8: 0.40 to
+0.70 gains half as much, 0.20 to 0.50 more, but it reaches further than what is like the request."""
 CLIENT_SHARE = 0.05
 """The limit for the judgements of a server's clients together: enough to order nearly equal skills.
 A client that judges a development request itself removes none of 65 selected skills; with 0.1 it

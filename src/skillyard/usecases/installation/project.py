@@ -31,6 +31,7 @@ __all__ = [
     "CURRENT",
     "EDITED",
     "INTERRUPTED",
+    "LINKED",
     "MISSING",
     "RACED",
     "UNREADABLE",
@@ -48,17 +49,15 @@ BEHIND = "behind"
 EDITED = "edited"
 INTERRUPTED = "interrupted"
 """A stopped run left something that the next one completes."""
+LINKED = "linked"
+"""A link to the folder that its entry names, which is the user's own and never changed."""
 MISSING = "missing"
 UNREADABLE = "unreadable"
 """It cannot be compared; the problem says why."""
 RACED = "install_raced"
 """The code of an error: another run changed the entry meanwhile."""
-_WORST = (UNREADABLE, INTERRUPTED, EDITED, BEHIND, CURRENT)
+_WORST = (UNREADABLE, INTERRUPTED, EDITED, BEHIND, CURRENT, LINKED)
 
-_LINKED = (
-    "it is a link to {own}, which is the user's own and is never changed; to remove it, delete the"
-    " link {path} first"
-)
 DEFAULT_FOLDER = os.path.join(".agents", "skills")
 
 
@@ -180,7 +179,7 @@ class Project(NamedTuple):
             real = os.path.realpath(path)
             own = source_folder(entry, self.folder)
             if own is not None and os.path.realpath(own) == real:
-                copies.append(Copy(into, name, UNREADABLE, _LINKED.format(own=own, path=path)))
+                copies.append(Copy(into, name, LINKED))
             elif real in places or not os.path.lexists(real):
                 links.append(path)
             elif into in self.folders:

@@ -16,6 +16,7 @@ from skillyard.usecases.installation.project import (
     BEHIND,
     CURRENT,
     EDITED,
+    LINKED,
     MISSING,
     InstalledSkill,
     Project,
@@ -110,6 +111,8 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
         if not dry_run:
             os.unlink(link)
         return RemovedSkill(entry.name, PLANNED if dry_run else UNLINKED, (), (link,))
+    if skill.state == LINKED:
+        return _remove_links(skill, project, dry_run)
     removable = {CURRENT, BEHIND, MISSING} | ({EDITED} if backup else set())
     if skill.state not in removable:
         return RemovedSkill(entry.name, REFUSED, (), (), _problem(skill))
@@ -132,6 +135,19 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
         unlink=lambda: links.extend(project.unlink(name)),
     )
     return RemovedSkill(entry.name, REMOVED, tuple(removed), tuple(links))
+
+
+def _remove_links(skill: InstalledSkill, project: Project, dry_run: bool) -> RemovedSkill:
+    """Remove the links to a folder of the user, which stays, and the entry.
+
+    The links go first: an entry without a folder is one that is missing, and can be removed again.
+    """
+    if not dry_run:
+        for link in skill.folders:
+            if os.path.islink(link):
+                os.unlink(link)
+        project.lock.drop(skill.entry.name)
+    return RemovedSkill(skill.entry.name, PLANNED if dry_run else REMOVED, (), skill.folders)
 
 
 def _problem(skill: InstalledSkill) -> Problem:

@@ -24,6 +24,7 @@ from skillyard.usecases.installation.problems import (
 from skillyard.usecases.installation.project import (
     BEHIND,
     CURRENT,
+    LINKED,
     MISSING,
     RACED,
     InstalledSkill,
@@ -70,7 +71,7 @@ class Synced(NamedTuple):
     @property
     def differs(self) -> bool:
         """True where a folder is not what the lock says and stays so."""
-        good = (CURRENT, INSTALLED, PLANNED)
+        good = (CURRENT, INSTALLED, LINKED, PLANNED)
         if self.frozen and self.extra and not self.allow_extra:
             return True
         return any(skill.state not in good for skill in self.skills)
@@ -78,7 +79,7 @@ class Synced(NamedTuple):
     @property
     def unreached(self) -> bool:
         """True where the only difference is that sources cannot be reached."""
-        bad = {skill.state for skill in self.skills} - {CURRENT, INSTALLED, PLANNED}
+        bad = {skill.state for skill in self.skills} - {CURRENT, INSTALLED, LINKED, PLANNED}
         return bad == {UNREACHABLE}
 
     def document(self) -> shapes.Synced:
@@ -164,7 +165,7 @@ def _note_current(skills: list[InstalledSkill]) -> None:
 
 
 def _synced(skill: InstalledSkill, state: str) -> SyncedSkill:
-    problem = problem_of_state(skill) if state not in (CURRENT, PLANNED) else None
+    problem = problem_of_state(skill) if state not in (CURRENT, LINKED, PLANNED) else None
     return SyncedSkill(skill.entry.name, state, skill.folders, skill.is_pinned, problem)
 
 

@@ -26,6 +26,7 @@ from skillyard.usecases.installation.project import (
     BEHIND,
     CURRENT,
     EDITED,
+    LINKED,
     InstalledSkill,
     Project,
     changed_meanwhile,
@@ -68,13 +69,15 @@ class Updated(NamedTuple):
     @property
     def refused(self) -> bool:
         """True where a newer version was not taken, or could not be."""
-        good = {CURRENT, UPDATED, PINNED} | ({AVAILABLE} if self.dry_run else set())
+        good = {CURRENT, LINKED, UPDATED, PINNED} | ({AVAILABLE} if self.dry_run else set())
         return any(skill.state not in good for skill in self.skills)
 
     @property
     def unreached(self) -> bool:
         """True where the only failures are sources that cannot be reached."""
-        return {skill.state for skill in self.skills} - {CURRENT, UPDATED, PINNED} == {UNREACHABLE}
+        return {skill.state for skill in self.skills} - {CURRENT, LINKED, UPDATED, PINNED} == {
+            UNREACHABLE
+        }
 
     def document(self) -> shapes.Updated:
         """Return ``skillyard.update/1``."""
@@ -159,7 +162,9 @@ def version_of(entry: LockedSkill) -> str:
 
 
 def _not_updated(skill: InstalledSkill, original: Package | SkillyardError | None) -> SkillUpdate:
-    """Return the result for a skill whose folder is not what the lock says."""
+    """Return the result for a skill whose folder is not what the lock says, or is a link."""
+    if skill.state == LINKED:
+        return SkillUpdate(skill.entry.name, LINKED, skill.folders, version_of(skill.entry))
     problem = problem_of_state(skill)
     if isinstance(original, Package):
         try:

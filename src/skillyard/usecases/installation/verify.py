@@ -10,7 +10,7 @@ from skillyard.scanning import files_of_folder, scan_files
 from skillyard.shapes import installation as shapes
 from skillyard.shapes.encoder import from_attributes
 from skillyard.usecases.installation.problems import Problem, problem_of_state
-from skillyard.usecases.installation.project import CURRENT, InstalledSkill, open_project
+from skillyard.usecases.installation.project import CURRENT, LINKED, InstalledSkill, open_project
 
 __all__ = ["Verified", "VerifiedSkill", "verify_skills"]
 
@@ -44,7 +44,7 @@ class Verified(NamedTuple):
         """True where anything is not what the lock says."""
         if self.extra and not self.allow_extra:
             return True
-        good = (CURRENT, UNPINNED)
+        good = (CURRENT, LINKED, UNPINNED)
         return any(skill.state not in good or skill.stale for skill in self.skills)
 
     def document(self) -> shapes.Verified:
@@ -82,6 +82,8 @@ def verify_skills(into: str | None = None, *, allow_extra: bool = False) -> Veri
 
 
 def _verified(skill: InstalledSkill, lock_path: str) -> VerifiedSkill:
+    if skill.state == LINKED:
+        return VerifiedSkill(skill.entry.name, LINKED, skill.folders, ())
     if skill.state != CURRENT:
         problem = problem_of_state(skill)
         return VerifiedSkill(skill.entry.name, skill.state, skill.folders, (), problem)
