@@ -93,9 +93,9 @@ class SkillUpdate:
     state: Annotated[
         str,
         "current, linked, updated, pinned, available, refused, unreachable, or why its folder"
-        " stops it: missing, edited, interrupted or unreadable.",
+        " stops it: edited, interrupted or unreadable.",
     ]
-    folders: Annotated[tuple[str, ...], "Its folders."]
+    folders: Annotated[tuple[str, ...], "Its folders, or the one that is missing."]
     pinned: Annotated[str | None, "The commit of the lock, else its digest."]
     newest: Annotated[str | None, "The commit of the newest version, else its digest."]
     difference: Annotated[Difference | None, "What the newest version changes."]

@@ -59,8 +59,11 @@ class Difference(NamedTuple):
 
 
 def difference_of(folder: str, files: Mapping[str, bytes]) -> Difference:
-    """Return what ``files`` change in an installed folder. Raises OSError, SkillIoError."""
-    digests = _digests(folder)
+    """Return what ``files`` change in an installed folder, which may be missing.
+
+    Raises OSError, SkillIoError.
+    """
+    digests = _digests(folder) if os.path.lexists(folder) else {}
     changes = _changes(digests, files)
     left = _MAX_DIFFS
     listed = []

@@ -50,6 +50,7 @@ def is_unreachable(error: SkillyardError) -> bool:
     return isinstance(error, SourceFailed) and error.code not in _ANSWERED
 
 
+_AWAY = "move what is there away, then say `skillyard update NAME`, which installs the newest"
 _STATES = {
     MISSING: ("the folder is missing", "`skillyard sync` installs it"),
     BEHIND: ("the lock names another version", "`skillyard sync` installs that one"),
@@ -63,7 +64,7 @@ _STATES = {
 
 def problem_of_state(skill: InstalledSkill) -> Problem:
     """Return the problem of a skill whose folders are not what the lock says."""
-    message, hint = _STATES.get(skill.state, (skill.problem, "check the folder"))
+    message, hint = _STATES.get(skill.state, (skill.problem, _AWAY))
     if skill.problem and skill.problem != message:
         message = f"{message}: {skill.problem}"
     bad = [copy.folder for copy in skill.copies if copy.state == skill.state]

@@ -27,6 +27,7 @@ from skillyard.usecases.installation.project import (
     CURRENT,
     EDITED,
     LINKED,
+    MISSING,
     InstalledSkill,
     Project,
     changed_meanwhile,
@@ -110,7 +111,8 @@ def update_skills(
 ) -> Updated:
     """Replace skills by the newest of their branch or tag; all of the lock without names.
 
-    ``confirm`` is called with each newer version and decides whether it is taken. A skill with
+    ``confirm`` is called with each newer version and decides whether it is taken. A missing
+    skill is installed in its newest version. A skill with
     local changes, or with a high finding of the scan that nobody accepted, is refused. One skill
     that fails does not stop the others. ``accept`` is as in ``add_skill``. Raises UnknownName,
     SkillIoError for the lock file, InvalidInput.
@@ -121,7 +123,7 @@ def update_skills(
         project.complete()
     lock = project.lock.read()
     skills = project.skills(lock, entries_named(names, lock))
-    fetched = [skill for skill in skills if skill.state in (CURRENT, BEHIND)]
+    fetched = [skill for skill in skills if skill.state in (CURRENT, BEHIND, MISSING)]
     packages = fetch_packages(
         [skill.entry for skill in fetched],
         pinned=False,
