@@ -13,12 +13,12 @@ from functools import lru_cache
 from math import log
 from typing import TYPE_CHECKING
 
+from skillyard.index.token_table import bundled_table
 from skillyard.ranking.feedback import SkillFeedback
 from skillyard.ranking.hybrid.retrieval import ordinals_by_name
 
 if TYPE_CHECKING:
     from skillyard.index.library import Library
-    from skillyard.index.token_table import TokenTable
     from skillyard.ranking.query import Query
     from skillyard.ranking.request_similarity import RequestVector
 
@@ -55,9 +55,9 @@ def feedback_by_ordinal(query: Query, library: Library) -> dict[int, float]:
         ordinals = _ordinals(slug, library)
         if not ordinals:
             continue
-        request = _vector(query.text, library.table)
+        request = _vector(query.text)
         for each in of_skill:
-            counts = relevance(_similarity(request, _vector(each.request, library.table)))
+            counts = relevance(_similarity(request, _vector(each.request)))
             if counts:
                 sums = clients if each.from_client else own
                 for ordinal in ordinals:
@@ -97,7 +97,8 @@ def _similarity(one: RequestVector, other: RequestVector) -> float:
 
 
 @lru_cache(maxsize=1_024)
-def _vector(text: str, table: TokenTable) -> RequestVector:
+def _vector(text: str) -> RequestVector:
+    """Return the vector by the bundled table, which outlives every index."""
     from skillyard.ranking.request_similarity import request_vector
 
-    return request_vector(text, table)
+    return request_vector(text, bundled_table())
