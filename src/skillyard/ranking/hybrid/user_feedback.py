@@ -38,7 +38,8 @@ for different skills one in seven hundred is above 0.35. Chosen on hands 7 and 8
 0.70 gains half as much, 0.20 to 0.50 more, but it reaches further than what is like the request."""
 CLIENT_SHARE = 0.05
 """The limit for the judgements of a server's clients together: enough to order nearly equal skills.
-A client that judges a development request itself removes one of 65 selected skills. What clients say is for the owner to read, and to repeat where it is right."""
+A client that judges a development request itself removes one of 65 selected skills. What clients
+say is for the owner to read, and to repeat where it is right."""
 
 
 def relevance(similarity: float) -> float:
