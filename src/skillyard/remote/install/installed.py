@@ -79,8 +79,11 @@ def manifest_at(target: str) -> Manifest | None:
 
 
 def check_installed(there: Manifest, target: str, installed: Installed) -> None:
-    """Raise InstallRefused unless every entry of the folder is as installed, or as last written."""
-    if installed.is_at(there, target) or is_as_written(there, target):
+    """Raise InstallRefused unless every entry of the folder is as installed, or as last written.
+
+    Where nothing was installed by the lock, what was written once may be somebody else's now.
+    """
+    if installed.is_at(there, target) or (installed != NOTHING and is_as_written(there, target)):
         return
     _, added = installed._compare(there, target)
     named = ", ".join(ascii(path) for path in sorted(added)[:SHOWN])
