@@ -58,6 +58,8 @@ class Limits(NamedTuple):
     """Wall time of one explicitly run script."""
     script_output_bytes: int = 1_048_576
     """Output of one explicitly run script; the rest is dropped, which the result says."""
+    policy: object = None
+    """The ``Policy`` that decides which skills load, or None. Indexes are named by its ``repr``."""
 
 
 DEFAULT_LIMITS = Limits()

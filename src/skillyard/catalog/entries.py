@@ -81,6 +81,14 @@ def read_one(candidate: Candidate, limits: Limits, now: int) -> Entry:
         if not error.path:
             error.path = candidate.path
         return Entry(candidate, None, (error.diagnostic(),), is_stable)
+    if limits.policy is not None:
+        from skillyard.policy.decision import Policy  # deferred: most libraries have no policy
+
+        refused = (
+            limits.policy.diagnostic(parsed.skill) if isinstance(limits.policy, Policy) else None
+        )
+        if refused is not None:
+            return Entry(candidate, None, (refused,), is_stable)
     diagnostics = list(parsed.diagnostics)
     hidden = hidden_in_body(content.data)
     if hidden is not None:

@@ -346,7 +346,8 @@ class Catalog:
         near = get_close_matches(name, sorted(names), _NEAR_NAMES, 0.6)
         error = SkillNotFound(name, near)
         for diagnostic in self.diagnostics:
-            if diagnostic.severity == "error" and name and name in diagnostic.path:
+            lost = diagnostic.severity == "error" or diagnostic.code == "refused_by_policy"
+            if lost and name and name in diagnostic.path:
                 error.hint = f"{diagnostic.path} did not load: {diagnostic.message}"
                 break
         return error

@@ -88,9 +88,11 @@ def _loaded(roots: list[str], scopes: tuple[str, ...], console: Console, indexed
             )
         return catalog
     from skillyard.catalog import read_catalog
+    from skillyard.limits import DEFAULT_LIMITS
+    from skillyard.policy.places import bound
 
     with progress("reading", console) as step:
-        return read_catalog(roots, scopes=scopes, progress=step)
+        return read_catalog(roots, scopes=scopes, limits=bound(DEFAULT_LIMITS), progress=step)
 
 
 def note_unloaded(

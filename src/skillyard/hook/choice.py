@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from skillyard.decisions import is_enabled
 from skillyard.decisions.feedback_file import with_feedback
-from skillyard.errors import InvalidInput, SkillError
+from skillyard.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.hook.admission import CODE, NotApproved, approved_content, needs_approval
 from skillyard.hook.answer import SkillOffer
 from skillyard.hook.journal import log_event, print_message, report_once
@@ -68,7 +68,11 @@ def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> S
     if project is None and prompt.folder:
         _report_untrusted(host, prompt.folder)
     roots = tuple(os.path.abspath(root) for root in options.roots)
-    place = library_place(roots, project.path if project else None, prompt.folder)
+    try:
+        place = library_place(roots, project.path if project else None, prompt.folder)
+    except SkillIoError as error:  # a broken policy: no skill is offered without it
+        log_event(host, "error", clean_line(f"{error.path}: {error.message}; {error.hint}"))
+        return None
     if indexing_is_off():
         log_event(host, "no_index", "SKILLYARD_INDEX is off: a hook answers from an index only")
         return None

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from skillyard.embedding.protocol import embed_in_one_thread
-from skillyard.errors import EmbedderFailed, SkillyardError
+from skillyard.errors import EmbedderFailed, SkillIoError, SkillyardError
 from skillyard.hook.journal import log_event
 from skillyard.hook.library import library_place, roots_and_project
 from skillyard.hook.trust import Project, project_above
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
         )
         roots = tuple(str(root) for root in arguments_by_name["roots"])
         place = library_place(roots, project, str(arguments_by_name.get("folder", "")))
-    except (AttributeError, IndexError, KeyError, ValueError, TypeError):
+    except (AttributeError, IndexError, KeyError, ValueError, TypeError, SkillIoError):
         return 2
     try:
         lower_priority()

@@ -17,6 +17,7 @@ from skillyard.index.indexed_catalog import IndexedCatalog, open_current
 from skillyard.index.library_spec import LibrarySpec, index_folder, seconds_since_scan
 from skillyard.io.processes import start_detached
 from skillyard.limits import DEFAULT_LIMITS
+from skillyard.policy.places import bound
 
 __all__ = [
     "REFRESH_AFTER_S",
@@ -37,13 +38,15 @@ def library_place(
 
     ``project`` is a real path. Only its approved skills belong to the library. ``folder`` is that
     of the prompt (default: the project, else the working directory). Plugins and extensions that
-    are disabled there do not belong to the library.
+    are disabled there do not belong to the library, and its policy holds. Raises SkillIoError for a
+    policy that cannot be read.
     """
     place = os.path.abspath(folder or project or ".")
+    limits = bound(DEFAULT_LIMITS, place)
     if project is None:
-        return LibrarySpec(roots, ("user",), DEFAULT_LIMITS, folder=place)
+        return LibrarySpec(roots, ("user",), limits, folder=place)
     admission = ApprovedSkills(project, roots)
-    return LibrarySpec((*roots, project), ("user",), DEFAULT_LIMITS, admission, place)
+    return LibrarySpec((*roots, project), ("user",), limits, admission, place)
 
 
 def roots_and_project(place: LibrarySpec) -> tuple[tuple[str, ...], str | None]:
@@ -59,12 +62,12 @@ def open_library(place: LibrarySpec, *, refresh: bool = True) -> IndexedCatalog 
     With ``refresh`` a background process is started when the index is missing, damaged or was not
     checked for some time. Writes nothing itself. Never raises.
     """
-    folder = index_folder(place)
+    index = index_folder(place)
     try:
-        catalog = open_current(place, folder, trusted=True)
+        catalog = open_current(place, index, trusted=True)
     except (IndexDamaged, SkillIoError, OSError):
         catalog = None
-    if refresh and (catalog is None or seconds_since_scan(folder) >= REFRESH_AFTER_S):
+    if refresh and (catalog is None or seconds_since_scan(index) >= REFRESH_AFTER_S):
         start_refresh(place)
     return catalog
 

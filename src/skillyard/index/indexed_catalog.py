@@ -33,6 +33,7 @@ from skillyard.index.records import decode_card
 from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.token_table import TokenTable
 from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.policy.places import bound
 from skillyard.skill import Skill
 from skillyard.text import plural
 
@@ -333,6 +334,7 @@ def load_catalog(
     Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope.
     """
     paths, named = parse_roots(roots, scopes)
+    limits = bound(limits)
     spec = LibrarySpec(paths, named, limits)
     if not index or indexing_is_off():
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
@@ -377,6 +379,7 @@ def open_catalog(
     that of :func:`read_catalog`. Raises InvalidSkillsRoot, InvalidInput.
     """
     paths, named = parse_roots(roots, scopes)
+    limits = bound(limits)
     if indexing_is_off():
         return read_catalog(paths, scopes=named, limits=limits, progress=progress)
     spec = LibrarySpec(paths, named, limits)

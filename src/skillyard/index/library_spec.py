@@ -134,9 +134,14 @@ def index_folder(spec: LibrarySpec) -> str:
         named.append(os.path.abspath(real.folder))
     elif "user" in real.scopes:
         named.extend(_disabled_for(real.folder))
-    text = "\n".join([*named, *real.scopes, repr(tuple(real.limits))])
+    text = "\n".join([*named, *real.scopes, _limits_text(real.limits)])
     name = sha256(text.encode("utf-8", "surrogatepass")).hex()[:24]
     return os.path.join(cache_folder(), "index", name)
+
+
+def _limits_text(limits: Limits) -> str:
+    """Return the limits as text. Without a policy it is left out, so that no index changes."""
+    return repr(tuple(limits[:-1] if limits.policy is None else limits))
 
 
 def _disabled_for(folder: str) -> tuple[str, ...]:

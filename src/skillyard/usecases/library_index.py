@@ -16,6 +16,7 @@ from skillyard.index.indexed_catalog import open_current as current_catalog
 from skillyard.index.integrity import verify
 from skillyard.index.library_spec import LibrarySpec, index_folder, is_fresh
 from skillyard.limits import DEFAULT_LIMITS
+from skillyard.policy.places import bound
 from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
 
@@ -32,7 +33,7 @@ EVERY_S = 1.0
 
 
 def _place(roots: Sequence[str], scopes: Sequence[str]) -> LibrarySpec:
-    return LibrarySpec(*parse_roots(tuple(roots), scopes), DEFAULT_LIMITS)
+    return LibrarySpec(*parse_roots(tuple(roots), scopes), bound(DEFAULT_LIMITS))
 
 
 def index_build(

@@ -29,6 +29,7 @@ MODULES = {
     "serve": "service",
     "hook": "hooks",
     "trust": "trust",
+    "policy": "policies",
     "log": "logs",
     "usage": "usage",
     "feedback": "feedback",

@@ -25,6 +25,8 @@ class Verdict(NamedTuple):
     """Those that nobody accepted."""
     accepted: tuple[Accepted, ...]
     """The entries that apply to its files, new and old ones."""
+    severities: frozenset[str] = frozenset()
+    """Severities of all findings, accepted ones too: a policy binds whoever accepts."""
 
     def check(self, name: str) -> None:
         """Raise InstallRefused when a finding is high."""
@@ -70,4 +72,8 @@ def scan_package(
         if each.rule in reasons
     ]
     findings = tuple(each for each in left if each.rule not in reasons)
-    return Verdict(findings, tuple(sorted({*new, *(entry for _, entry in taken)})))
+    return Verdict(
+        findings,
+        tuple(sorted({*new, *(entry for _, entry in taken)})),
+        frozenset(each.severity for each in found),
+    )

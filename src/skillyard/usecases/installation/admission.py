@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.errors import SkillError
+from skillyard.policy.decision import LockedSource, check_install
+from skillyard.policy.places import find_policy
 from skillyard.remote.install.accepted import accepted_of, with_accepted
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.installed import Installed
@@ -73,11 +76,15 @@ def admit(
     ``known`` is its entry in the lock as it is now.
 
     ``accept`` gives reasons for rules of the scan. Raises SourceFailed for files that are no skill,
-    and InstallRefused for a high finding that nobody accepted.
+    InstallRefused for a high finding that nobody accepted, PolicyRefused for a skill that the
+    project's policy does not allow, and SkillIoError for a policy that cannot be read.
     """
-    check_package(package, entry.name)
+    skill = check_package(package, entry.name)
     verdict = scan_package(package.files, accepted_of(known, lock.path), accept)
     verdict.check(shown_path(folder_name(entry.name)))
+    source = LockedSource(entry.name, f"{entry.source_type}:{entry.source}", bool(entry.digest))
+    policy = find_policy(os.path.dirname(os.path.abspath(lock.path)))
+    check_install(policy, skill, source, verdict.severities)
     return Admission(with_accepted(entry, verdict.accepted), package, verdict.findings)
 
 

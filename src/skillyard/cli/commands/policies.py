@@ -1,0 +1,76 @@
+"""``policy``: the rules of the team, and the skills that they refuse."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from skillyard.cli.console import Console
+from skillyard.cli.exit_codes import NEGATIVE
+from skillyard.cli.parser import add_command
+
+if TYPE_CHECKING:
+    from skillyard.cli.blocks import Block
+    from skillyard.cli.parser import Commands
+    from skillyard.shapes.policies import PolicyReport
+
+
+def add_policy_command(commands: Commands) -> None:
+    """Declare ``policy``."""
+    add_command(
+        commands,
+        "policy",
+        "show the policy in force and the skills that it refuses",
+        run=policy,
+        about=(
+            "Reads the machine's policy and the nearest skillyard-policy.toml at or above the "
+            "working folder, up to the root of the repository. Where both set a rule, the "
+            "stricter one holds. Exits with 1 when a skill is refused, with 2 when a policy "
+            "cannot be read."
+        ),
+        examples=("skillyard policy", "skillyard policy --scope user --json"),
+    )
+
+
+def policy(args: Namespace, console: Console) -> int:
+    """Print the rules and the refused skills; 1 when there is one."""
+    from skillyard.cli.source import load
+    from skillyard.policy.decision import REFUSED
+    from skillyard.policy.places import find_policy
+    from skillyard.shapes.policies import PolicyReport, RefusedSkill
+
+    found = find_policy()
+    diagnostics = load(args, console).diagnostics if found is not None else ()
+    report = PolicyReport(
+        files=found.files if found is not None else (),
+        rules=dict(sorted(found.rules.where.items())) if found is not None else {},
+        refused=tuple(
+            RefusedSkill(path=each.path, why=each.message, fix=each.hint)
+            for each in diagnostics
+            if each.code == REFUSED
+        ),
+    )
+    console.show(report, _report)
+    if found is None and not console.json:
+        console.note("no policy holds here: a skillyard-policy.toml in the repository sets one")
+    return NEGATIVE if report.refused else 0
+
+
+def _report(report: PolicyReport) -> Iterator[Block]:
+    from skillyard.cli.blocks import Span, line
+    from skillyard.text import clean_line, plural
+
+    for path in report.files:
+        yield line(Span(clean_line(path), "name"))
+        for rule, file in report.rules.items():
+            if file == path:
+                yield line(rule, indent=2)
+    for each in report.refused:
+        yield line(Span("refused", "low"), f"  {clean_line(each.path)}: {clean_line(each.why)}")
+        yield line(Span("fix: ", "dim"), clean_line(each.fix), indent=4)
+    if report.files:
+        yield line(f"{plural(len(report.refused), 'skill')} refused")
+
+
+COMMANDS = {"policy": add_policy_command}

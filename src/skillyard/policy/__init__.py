@@ -1,0 +1,1 @@
+"""The policy of a team: which skills may be offered and installed."""

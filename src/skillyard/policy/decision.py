@@ -1,0 +1,173 @@
+"""Decides whether a policy allows one skill. Nothing here reads a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from skillyard.errors import Diagnostic, SkillError
+from skillyard.io.paths import is_below
+from skillyard.policy.rules import NO_RULES, SEVERITIES, Rules
+from skillyard.skill import Origin, Skill
+from skillyard.text import clean_line, shorten
+
+__all__ = [
+    "REFUSED",
+    "LockedSource",
+    "Policy",
+    "PolicyRefused",
+    "Refusal",
+    "check_install",
+    "decide",
+]
+
+REFUSED = "refused_by_policy"
+"""The code of the diagnostics about skills that a policy refuses."""
+_SHOWN = 120
+
+
+class PolicyRefused(SkillError):
+    """A policy refuses a skill that was to be installed. Nothing was written."""
+
+    kind = "PolicyRefused"
+
+
+class LockedSource(NamedTuple):
+    """What a lock file says of one skill."""
+
+    name: str
+    source: str
+    """``github:owner/repo``, ``well-known:https://…``, ``local:folder``."""
+    is_pinned: bool
+    """It has a commit or a digest."""
+
+
+class Refusal(NamedTuple):
+    """One rule that refuses a skill."""
+
+    rule: str
+    """The key of the rule, such as ``tools.denied``."""
+    file: str
+    """The policy file that sets it."""
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The combined rules of all policy files, with what they need to know of the lock file.
+
+    Its ``repr`` is complete and stable: indexes are named by it.
+    """
+
+    rules: Rules = NO_RULES
+    files: tuple[str, ...] = ()
+    """The policy files that hold, the system's first."""
+    locked: tuple[LockedSource, ...] = ()
+    lock_folder: str = ""
+    """Real path of the folder of the lock file; skills below it are looked up in ``locked``."""
+
+    def source_of(self, path: str) -> LockedSource | None:
+        """Return the lock's entry of the skill in the folder of ``path``, or None."""
+        folder = os.path.dirname(os.path.realpath(path))
+        if not self.lock_folder or not is_below(folder, self.lock_folder):
+            return None
+        name = os.path.basename(folder)
+        return next((each for each in self.locked if each.name == name), None)
+
+    def diagnostic(self, skill: Skill) -> Diagnostic | None:
+        """Return why a skill of a library is not offered, or None. Convention files are exempt."""
+        if skill.origin == Origin.CONVENTION:
+            return None
+        refusals = decide(self.rules, skill, self.source_of(skill.path))
+        if not refusals:
+            return None
+        return Diagnostic(REFUSED, "warning", skill.path, _words(refusals), _hint(refusals))
+
+
+def _words(refusals: Iterable[Refusal]) -> str:
+    return "; ".join(f"{each.message} ({each.rule} in {each.file})" for each in refusals)
+
+
+def _hint(refusals: tuple[Refusal, ...]) -> str:
+    return f"remove the skill, or change {refusals[0].rule} in {refusals[0].file}"
+
+
+def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Refusal, ...]:
+    """Return every rule that refuses a skill; empty where it may be offered.
+
+    ``source`` is None for a skill that no lock file names.
+    """
+    found: list[tuple[str, str]] = []
+    for name in (skill.name, skill.id, skill.slug):
+        if name and (pattern := _match(name, rules.denied_skills)):
+            found.append(("skills.denied", f"skills of the name {pattern} are denied"))
+            break
+    if source is None:
+        if rules.unlocked == "deny":
+            found.append(("sources.unlocked", "no lock file says where the skill is from"))
+    else:
+        if not all(_match(source.source, patterns) for patterns in rules.allowed_sources):
+            found.append(("sources.allowed", f"the source {_shown(source.source)} is not allowed"))
+        if rules.pins_required and not source.is_pinned:
+            found.append(("pins.required", "the lock file has no commit and no digest of it"))
+    licence = (skill.license or "").strip()
+    if not licence and rules.missing_licence == "deny":
+        found.append(("licences.missing", "the skill names no licence"))
+    elif licence and not all(licence.lower() in names for names in rules.allowed_licences):
+        found.append(("licences.allowed", f"the licence {_shown(licence)} is not allowed"))
+    denied = [tool for tool in skill.allowed_tools if _denied(tool, rules.denied_tools)]
+    if denied:
+        found.append(("tools.denied", f"the tool {_shown(denied[0])} is denied"))
+    return tuple(Refusal(rule, rules.where.get(rule, ""), message) for rule, message in found)
+
+
+def _denied(tool: str, patterns: tuple[str, ...]) -> bool:
+    """True for a tool with or without its arguments: ``Bash`` denies ``Bash(git:*)`` too.
+
+    A skill that asks for every tool with ``*`` asks for each denied one.
+    """
+    bare = tool.partition("(")[0].strip()
+    return bool(patterns) and (
+        bare == "*" or bool(_match(tool, patterns) or _match(bare, patterns))
+    )
+
+
+def _match(text: str, patterns: Iterable[str]) -> str:
+    """Return the first pattern that matches, ignoring case; empty where none does."""
+    lowered = text.lower()
+    return next((each for each in patterns if each == lowered or fnmatchcase(lowered, each)), "")
+
+
+def _shown(text: str) -> str:
+    return shorten(clean_line(text), _SHOWN)
+
+
+def check_install(
+    policy: Policy | None,
+    skill: Skill,
+    source: LockedSource,
+    severities: Iterable[str] = (),
+) -> None:
+    """Raise PolicyRefused where a policy refuses to install a skill.
+
+    ``source`` is what the lock file is going to say, ``severities`` those of all findings of
+    the scan, accepted ones too.
+    """
+    if policy is None:
+        return
+    rules = policy.rules
+    refusals = decide(rules, skill, source)
+    highest = max(severities, key=SEVERITIES.index, default="none")
+    if SEVERITIES.index(highest) > SEVERITIES.index(rules.max_severity):
+        message = f"the scan has a finding of severity {highest}"
+        where = rules.where.get("scan.max_severity", "")
+        refusals = (*refusals, Refusal("scan.max_severity", where, message))
+    if refusals:
+        raise PolicyRefused(
+            f"{_shown(skill.name)} is not installed: {_words(refusals)}",
+            code=REFUSED,
+            hint=f"choose another skill, or change {refusals[0].rule} in {refusals[0].file}",
+        )

@@ -1,0 +1,123 @@
+"""Finds the policy files that hold in a folder, and combines them: the stricter rule wins."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from skillyard.errors import SkillIoError
+
+if TYPE_CHECKING:
+    from skillyard.limits import Limits
+    from skillyard.policy.decision import LockedSource, Policy
+    from skillyard.policy.rules import Rules
+
+__all__ = ["POLICY_FILE", "bound", "find_policy", "system_policy_path"]
+
+POLICY_FILE = "skillyard-policy.toml"
+MAX_BYTES = 256 * 1024
+"""Maximum size of a policy file."""
+MAX_LOCK_BYTES = 8 * 1024 * 1024
+"""Maximum size of a lock file, as in ``remote.install.lockfile``."""
+LOCK_FILE = "skills-lock.json"
+"""As in ``remote.install.lockfile``, which is of a higher level."""
+_PINS = ("commit", "digest", "wellKnownDigest")
+
+
+def system_policy_path() -> str:
+    """Return the path of the machine's policy, which users cannot change or leave out."""
+    if sys.platform == "win32":
+        return r"C:\ProgramData\skillyard\policy.toml"  # a variable could be set by the user
+    return "/etc/skillyard/policy.toml"
+
+
+def bound(limits: Limits, folder: str | None = None) -> Limits:
+    """Return the limits with the policy of a folder (default: the working folder).
+
+    Limits that name a policy keep it. Raises SkillIoError for a policy that cannot be read: a
+    broken policy never means that there is none.
+    """
+    if limits.policy is not None:
+        return limits
+    policy = find_policy(folder)
+    return limits if policy is None else limits._replace(policy=policy)
+
+
+def find_policy(folder: str | None = None) -> Policy | None:
+    """Return the policy that holds in a folder (default: the working folder), or None.
+
+    Its files are the machine's and the nearest ``skillyard-policy.toml`` at or above the folder, up
+    to the root of the repository. Raises SkillIoError.
+    """
+    project, top = _project_file(os.path.realpath(folder or os.curdir))
+    files = [path for path in (system_policy_path(), project) if path and os.path.lexists(path)]
+    if not files:
+        return None
+    from skillyard.policy.decision import Policy
+    from skillyard.policy.rules import stricter
+
+    rules = reduce(stricter, map(_read, files))
+    if not (rules.allowed_sources or rules.pins_required or rules.unlocked == "deny"):
+        return Policy(rules, tuple(files))
+    lock = os.path.join(top, LOCK_FILE)
+    return Policy(rules, tuple(files), _locked(lock), top)
+
+
+def _project_file(folder: str) -> tuple[str, str]:
+    """Return the nearest policy file, or an empty text, and the folder of the project's lock."""
+    found = lock = ""
+    above = folder
+    while True:
+        names = (POLICY_FILE, LOCK_FILE, ".git")
+        policy, locked, root = (os.path.lexists(os.path.join(above, each)) for each in names)
+        found = found or (os.path.join(above, POLICY_FILE) if policy else "")
+        lock = lock or (above if locked else "")
+        parent = os.path.dirname(above)
+        if root or parent == above:
+            return found, lock or (above if root else folder)
+        above = parent
+
+
+def _read(path: str) -> Rules:
+    from skillyard.policy.rules import parse_rules
+    from skillyard.resources import read_file
+
+    try:
+        data = read_file(path, MAX_BYTES).data
+    except SkillIoError as error:
+        raise SkillIoError(
+            f"the policy cannot be read: {error.message}",
+            path=path,
+            code="policy_invalid",
+            hint=f"make it a regular file of at most {MAX_BYTES // 1024} KiB that you can read",
+        ) from None
+    return parse_rules(data, path)
+
+
+def _locked(path: str) -> tuple[LockedSource, ...]:
+    """Return what the lock file says of each skill; nothing where there is none."""
+    from skillyard.io.strict_json import strict_loads
+    from skillyard.policy.decision import LockedSource
+    from skillyard.resources import read_file
+
+    if not os.path.lexists(path):
+        return ()
+    try:
+        skills = strict_loads(read_file(path, MAX_LOCK_BYTES).data.decode("utf-8"))["skills"]
+        return tuple(
+            LockedSource(
+                name,
+                f"{entry['sourceType']}:{entry['source']}",
+                any(isinstance(entry.get(pin), str) and entry[pin] for pin in _PINS),
+            )
+            for name, entry in sorted(skills.items())
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, SkillIoError):
+        raise SkillIoError(
+            "the policy needs the lock file, which cannot be read",
+            path=path,
+            code="policy_invalid",
+            hint="restore it, for example from version control",
+        ) from None

@@ -1,0 +1,157 @@
+"""The rules of a policy, read strictly from TOML: an unknown key is an error, never ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from skillyard.errors import SkillIoError
+from skillyard.text import clean_line, shorten
+
+__all__ = ["NO_RULES", "SEVERITIES", "Rules", "parse_rules", "stricter"]
+
+SEVERITIES = ("none", "low", "medium", "high")
+"""Severities of findings, ascending."""
+_CHOICES = ("allow", "deny")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What one file, or several combined ones, allow. The default allows everything."""
+
+    allowed_sources: tuple[tuple[str, ...], ...] = ()
+    """Sets of patterns, one set of each file; a source must match one pattern of every set."""
+    unlocked: str = "allow"
+    """``allow`` or ``deny`` for skills that no lock file names."""
+    pins_required: bool = False
+    max_severity: str = "high"
+    """Highest severity of a finding with which a skill is installed; one of :data:`SEVERITIES`."""
+    allowed_licences: tuple[tuple[str, ...], ...] = ()
+    """Sets of SPDX identifiers in lower case; a licence must be in every set."""
+    missing_licence: str = "allow"
+    denied_tools: tuple[str, ...] = ()
+    denied_skills: tuple[str, ...] = ()
+    where: Mapping[str, str] = field(default_factory=dict, compare=False, hash=False, repr=False)
+    """The file that sets each rule, by the rule's key; the strictest where several do."""
+
+
+NO_RULES = Rules()
+
+_LISTS = {
+    "sources.allowed": "allowed_sources",
+    "licences.allowed": "allowed_licences",
+    "tools.denied": "denied_tools",
+    "skills.denied": "denied_skills",
+}
+_WORDS = {
+    "sources.unlocked": ("unlocked", _CHOICES),
+    "licences.missing": ("missing_licence", _CHOICES),
+    "scan.max_severity": ("max_severity", SEVERITIES),
+}
+_KEYS = sorted([*_LISTS, *_WORDS, "pins.required"])
+
+
+def parse_rules(data: bytes, path: str) -> Rules:
+    """Return the rules of a policy file. Raises SkillIoError (``policy_invalid``) for any fault."""
+    import tomllib
+
+    try:
+        text = data.decode("utf-8")
+        document = tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _fault("the policy is not UTF-8 text", path, line, "save it as UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        raise _fault(
+            f"the policy is not TOML: {error}", path, _line_of_error(str(error)), "correct it"
+        ) from None
+    found: dict[str, Any] = {}
+    where: dict[str, str] = {}
+    for table, members in document.items():
+        if not isinstance(members, dict):
+            raise _unknown(table, text, path, table)
+        for name, value in members.items():
+            key = f"{table}.{name}"
+            attribute, found_value = _value(key, value, text, path)
+            found[attribute] = found_value
+            where[key] = path
+        if not members and not any(key.startswith(f"{table}.") for key in _KEYS):
+            raise _unknown(table, text, path, table)
+    return Rules(**found, where=where)
+
+
+def _value(key: str, value: object, text: str, path: str) -> tuple[str, Any]:
+    name = key.partition(".")[2]
+    line = _line_of(name, text)
+    if key in _LISTS:
+        if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
+            raise _fault(f"{key} must be a list of texts", path, line, f'write {name} = ["…"]')
+        items = tuple(sorted({each.strip().lower() for each in value}))
+        return _LISTS[key], (items,) if key.endswith(".allowed") else items
+    if key in _WORDS:
+        attribute, words = _WORDS[key]
+        if not isinstance(value, str) or value not in words:
+            hint = f"write one of {', '.join(words)} in quotes"
+            raise _fault(f"{key} has a value that is not known", path, line, hint)
+        return attribute, value
+    if key == "pins.required":
+        if not isinstance(value, bool):
+            raise _fault("pins.required must be true or false", path, line, "write true or false")
+        return "pins_required", value
+    raise _unknown(key, text, path, name)
+
+
+def _unknown(key: str, text: str, path: str, name: str) -> SkillIoError:
+    shown = shorten(clean_line(key), 80)
+    hint = f"remove it; known keys: {', '.join(_KEYS)}"
+    return _fault(f"there is no rule {shown}", path, _line_of(name, text), hint)
+
+
+def _fault(message: str, path: str, line: int | None, hint: str) -> SkillIoError:
+    error = SkillIoError(
+        shorten(clean_line(message), 300), path=path, code="policy_invalid", hint=hint
+    )
+    error.line = line
+    return error
+
+
+def _line_of_error(message: str) -> int | None:
+    digits = message.partition("at line ")[2].partition(",")[0]
+    return int(digits) if digits.isdigit() else None
+
+
+def _line_of(name: str, text: str) -> int | None:
+    """Return the first line that sets a key or opens a table of that name."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip().lstrip("[").lstrip("\"'").startswith(name):
+            return number
+    return None
+
+
+def stricter(one: Rules, other: Rules) -> Rules:
+    """Return rules that allow exactly what both allow. The order of the two does not matter."""
+    severity = min(one.max_severity, other.max_severity, key=SEVERITIES.index)
+    where = {**other.where, **one.where}
+    for key, (attribute, _) in _WORDS.items():
+        if getattr(one, attribute) != getattr(other, attribute):
+            strict = severity if attribute == "max_severity" else "deny"
+            strictest = one if getattr(one, attribute) == strict else other
+            if key in strictest.where:
+                where[key] = strictest.where[key]
+    if other.pins_required and not one.pins_required and "pins.required" in other.where:
+        where["pins.required"] = other.where["pins.required"]
+    return replace(
+        one,
+        allowed_sources=tuple(sorted({*one.allowed_sources, *other.allowed_sources})),
+        unlocked="deny" if "deny" in (one.unlocked, other.unlocked) else "allow",
+        pins_required=one.pins_required or other.pins_required,
+        max_severity=severity,
+        allowed_licences=tuple(sorted({*one.allowed_licences, *other.allowed_licences})),
+        missing_licence="deny"
+        if "deny" in (one.missing_licence, other.missing_licence)
+        else "allow",
+        denied_tools=tuple(sorted({*one.denied_tools, *other.denied_tools})),
+        denied_skills=tuple(sorted({*one.denied_skills, *other.denied_skills})),
+        where=where,
+    )

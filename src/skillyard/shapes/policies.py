@@ -1,0 +1,30 @@
+"""What ``policy`` writes: the rules in force and the skills that they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from skillyard.shapes import Schema
+
+__all__ = ["PolicyReport", "RefusedSkill"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedSkill:
+    """A skill of the library that is not offered."""
+
+    path: Annotated[str, "The skill's file."]
+    why: Annotated[str, "Each rule that refuses it, with the policy file that sets the rule."]
+    fix: Annotated[str, "What to do."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyReport:
+    """The policy of a folder, and what it refuses."""
+
+    schema: Schema[Literal["skillyard.policy/1"]] = "skillyard.policy/1"
+    files: Annotated[tuple[str, ...], "The policy files that hold, the machine's first."]
+    rules: Annotated[Mapping[str, str], "The file that sets each rule, by the rule's key."]
+    refused: Annotated[tuple[RefusedSkill, ...], "Sorted by path."]
