@@ -68,6 +68,7 @@ DRIVES = (
     Drive("trust examples", "examples"),
     Drive("trust --list", "examples"),
     Drive("trust examples --revoke", "examples"),
+    Drive("policy", "no policy holds here"),
     Drive("hook install claude-code --file settings.json", "settings.json"),
     Drive("hook claude-code", "git-bisect", stdin=PAYLOAD),
     Drive("hook codex", "git-bisect", stdin=PAYLOAD),

@@ -1,0 +1,229 @@
+"""A skill that a policy refuses is offered by no surface; a broken policy offers none at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import skillyard as sy
+from skillyard.errors import SkillIoError
+from skillyard.hook.budget import Budget
+from skillyard.hook.choice import HookOptions, choose
+from skillyard.hook.payload import Prompt
+from skillyard.index.indexed_catalog import open_catalog
+from skillyard.index.library_spec import LibrarySpec, index_folder
+from skillyard.limits import DEFAULT_LIMITS
+from skillyard.policy import places
+from skillyard.policy.places import MAX_BYTES, bound, find_policy
+from skillyard_testkit import FakeServers
+from tests.cli.conftest import Run, run
+from tests.cli.remotes import remotes
+from tests.serving.http.local_server import running
+from tests.serving.mcp.local_servers import serving, shows
+from tests.tables import for_each
+
+__all__ = ["remotes", "run"]
+GOOD = "---\nname: {0}\ndescription: Deploys the app with {0}.\n---\nDo it.\n"
+DENY = '[skills]\ndenied = ["evil-*"]\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository whose policy refuses one of its two skills, the working folder."""
+    for name in ("good-deploy", "evil-deploy"):
+        file = tmp_path / "app/lib" / name / "SKILL.md"
+        file.parent.mkdir(parents=True)
+        file.write_text(GOOD.format(name), encoding="utf-8")
+    (tmp_path / "app/.git").mkdir()
+    (tmp_path / "home").mkdir()
+    (tmp_path / "app/skillyard-policy.toml").write_text(DENY, encoding="utf-8")
+    for name, value in {"CACHE": "cache", "STATE": "state"}.items():
+        monkeypatch.setenv(f"SKILLYARD_{name}", str(tmp_path / value))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
+    monkeypatch.setattr(places, "system_policy_path", lambda: str(tmp_path / "system.toml"))
+    monkeypatch.chdir(tmp_path / "app")
+    return tmp_path / "app"
+
+
+@for_each(
+    "line",
+    [
+        "list", "rank evil-deploy the app", "rank evil-deploy the app --scorer relevance",
+        "select @evil-deploy", "inject @evil-deploy", "summary", "show good-deploy",
+    ],
+)  # fmt: skip
+def test_no_command_offers_a_refused_skill(run: Run, project: Path, line: str) -> None:
+    answer = run(*line.split(), "--root", "lib", "--json")
+    shown = {k: v for k, v in answer.json.items() if k not in ("query", "prompt", "diagnostics")}
+    shape = json.dumps(shown)
+    assert "evil-deploy" not in shape
+    assert "good-deploy" in shape or line.startswith(("select", "inject"))
+
+
+def test_a_refused_skill_cannot_be_named_and_the_error_says_which_rule(
+    run: Run, project: Path
+) -> None:
+    for command in (("show", "evil-deploy"), ("why", "evil-deploy", "deploy")):
+        answer = run(*command, "--root", "lib")
+        assert answer.code == 2
+        assert "skills.denied in " in answer.err
+
+
+def test_the_command_names_files_rules_and_refused_skills(run: Run, project: Path) -> None:
+    answer = run("policy", "--root", "lib", "--json")
+    assert answer.code == 1
+    shape = answer.json
+    file = os.path.realpath("skillyard-policy.toml")
+    assert (shape["files"], shape["rules"]) == ([file], {"skills.denied": file})
+    assert [each["path"] for each in shape["refused"]] == ["lib/evil-deploy/SKILL.md"]
+    Path("skillyard-policy.toml").write_text("", encoding="utf-8")
+    assert run("policy", "--root", "lib").code == 0
+
+
+def test_http_offers_no_refused_skill(project: Path) -> None:
+    with running(project / "lib") as server:
+        listed = server.get("/page/skills").text
+        assert "good-deploy" in listed
+        assert "evil-deploy" not in listed
+        asked = server.post("/select", {"text": "@evil-deploy deploys the app"}).json()
+        assert "evil-deploy" not in json.dumps(asked["selected"])
+        assert server.get("/skill/good-deploy").status_code == 200
+        assert server.get("/skill/evil-deploy").status_code == 404
+
+
+def test_mcp_offers_no_refused_skill(project: Path) -> None:
+    with serving(project / "lib") as server:
+        listed = shows(server.call("list_skills"))
+        assert "good-deploy" in listed
+        assert "evil-deploy" not in listed
+        assert server.call("load_skill", {"name": "evil-deploy"}).is_error
+
+
+def test_the_hook_offers_no_refused_skill_and_nothing_under_a_broken_policy(
+    project: Path, tmp_path: Path
+) -> None:
+    from skillyard.hook.index_refresh import bring_up_to_date
+    from skillyard.hook.library import library_place
+
+    root = str(project / "lib")
+    asked = Prompt("deploy the app with evil-deploy or good-deploy", str(project))
+    options = HookOptions((root,), refresh=False)
+    bring_up_to_date(library_place((root,), None, str(project)))
+    offer = choose("claude-code", asked, options, Budget(60_000))
+    assert offer is not None
+    assert offer.skill.name == "good-deploy"
+    (project / "skillyard-policy.toml").write_text("[skills", encoding="utf-8")
+    assert choose("claude-code", asked, options, Budget(60_000)) is None
+    assert "the policy is not TOML" in (tmp_path / "state/hook.log").read_text(encoding="utf-8")
+
+
+def test_index_and_files_agree_and_a_changed_policy_is_not_answered_from_the_old_index(
+    project: Path,
+) -> None:
+    def names() -> list[list[str]]:
+        found = (sy.load_catalog("lib"), open_catalog("lib"), sy.load_catalog("lib", index=False))
+        return [[skill.name for skill in catalog] for catalog in found]
+
+    assert names() == [["good-deploy"]] * 3
+    (project / "skillyard-policy.toml").unlink()
+    assert names() == [["evil-deploy", "good-deploy"]] * 3
+
+
+def test_a_skill_that_comes_to_be_refused_is_gone_after_a_glance(project: Path) -> None:
+    catalog = sy.load_catalog("lib", index=False)
+    file = project / "lib/good-deploy/SKILL.md"
+    file.write_text(GOOD.format("evil-too"), encoding="utf-8")
+    assert [skill.name for skill in catalog.glance().removed] == ["good-deploy"]
+
+
+def test_without_a_policy_limits_and_the_names_of_indexes_stay_as_they_are(project: Path) -> None:
+    (project / "skillyard-policy.toml").unlink()
+    assert bound(DEFAULT_LIMITS) is DEFAULT_LIMITS
+    with_policy = DEFAULT_LIMITS._replace(policy="x")
+    spec = LibrarySpec(("lib",), (), DEFAULT_LIMITS)
+    assert index_folder(spec) != index_folder(spec._replace(limits=with_policy))
+
+
+def test_the_lock_says_from_where_a_skill_is(project: Path) -> None:
+    lock = {"good-deploy": {"source": "acme/x", "sourceType": "github", "commit": "c" * 40},
+            "evil-deploy": {"source": "acme/x", "sourceType": "github"}}  # fmt: skip
+    (project / "skills-lock.json").write_text(json.dumps({"version": 1, "skills": lock}))
+    (project / "skillyard-policy.toml").write_text("[pins]\nrequired = true\n")
+    assert [skill.name for skill in sy.load_catalog("lib")] == ["good-deploy"]
+    (project / "skillyard-policy.toml").write_text('[sources]\nallowed = ["github:else/*"]\n')
+    assert len(sy.load_catalog("lib")) == 0
+    (project / "skills-lock.json").write_text("<<<<<<< ours\n")
+    with pytest.raises(SkillIoError, match="lock file"):
+        sy.load_catalog("lib")
+
+
+def test_the_policy_of_the_machine_holds_beside_the_projects(project: Path) -> None:
+    Path(places.system_policy_path()).write_text('[skills]\ndenied = ["good-*"]\n')
+    assert len(sy.load_catalog("lib")) == 0
+
+
+def test_no_policy_from_above_the_repository_holds(project: Path) -> None:
+    (project.parent / "skillyard-policy.toml").write_text('[skills]\ndenied = ["*"]\n')
+    (project / "skillyard-policy.toml").unlink()
+    assert find_policy() is None
+
+
+def _link(path: Path) -> None:
+    target = path.with_name("other.toml")
+    target.write_text("")
+    path.symlink_to(target)
+
+
+HOSTILE: dict[str, Callable[[Path], object]] = {
+    "huge": lambda path: path.write_bytes(b"#" * (MAX_BYTES + 1)),
+    "bytes": lambda path: path.write_bytes(b"\xff\xfe"),
+    "folder": lambda path: path.mkdir(),
+}
+if sys.platform != "win32":
+    HOSTILE |= {"fifo": os.mkfifo, "link": _link}
+
+
+@for_each("kind", list(HOSTILE))
+def test_a_policy_that_cannot_be_read_stops_every_command(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    path = project / kind / "skillyard-policy.toml"
+    path.parent.mkdir()
+    monkeypatch.chdir(path.parent)
+    HOSTILE[kind](path)
+    for command in ("list", "summary", "policy"):
+        answer = run(command, "--root", "../lib")
+        assert (answer.code, answer.out) == (2, "")
+        assert str(path) in answer.err
+
+
+@for_each(
+    ("rules", "names"),
+    [
+        ('[sources]\nallowed = ["github:else/*"]\n', "sources.allowed"),
+        ('[licences]\nmissing = "deny"\n', "licences.missing"),
+        ('[skills]\ndenied = ["PDF"]\n', "skills.denied"),
+    ],
+)
+def test_add_writes_nothing_that_the_policy_refuses(
+    run: Run, remotes: FakeServers, project: Path, rules: str, names: str
+) -> None:
+    (project / "skillyard-policy.toml").write_text(rules, encoding="utf-8")
+    answer = run("add", "pdf", "--into", "mine")
+    assert answer.code == 2
+    assert "pdf is not installed" in answer.err
+    assert names in answer.err
+    assert not (project / "mine/pdf").exists()
+    assert not (project / "skills-lock.json").exists()
+    (project / "skillyard-policy.toml").write_text('[sources]\nallowed = ["github:acme/*"]\n')
+    assert run("add", "pdf", "--into", "mine/more").code == 0
+    for lock in project.rglob("skills-lock.json"):
+        lock.unlink()
+    shutil.rmtree(project / "mine")
