@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.arguments import Texts, check_arguments, converted, set_field, text_items
@@ -16,6 +17,7 @@ from skillyard.ranking.scorer import OrderedScores, Scored, floor_of, level_of, 
 from skillyard.skill import Skill
 
 if TYPE_CHECKING:
+    from skillyard.catalog.requirements import RequirementChecker
     from skillyard.ranking.protocol import Scorer
 
 __all__ = [
@@ -150,14 +152,19 @@ def select(
     considered = len(pairs) if not pairs or scored.considered is None else scored.considered
     top_k = resolved.default_policy.top_k if policy.top_k is None else policy.top_k
     passed = _at_least(least, pairs)
-    best = in_order(passed, scored, max(top_k + MAX_REJECTED, MENU_SIZE))
-    matches = [_match(pair, resolved, scored) for pair in best]
+    lacks = _Lacks(catalog, request)
+    best = _best(passed, scored, max(top_k + MAX_REJECTED, MENU_SIZE), lacks)
+    ordered = [_match(pair, resolved, scored, lacks.of(pair[0])) for pair in best]
+    matches = [match for match in ordered if not match.rejected_because]
     selected = tuple(matches[:top_k])
+    for match in selected:
+        match.required = lacks.required(match.skill)
     if not selected and top_k and policy.fallback_tag is not None:
         pair = _fallback(catalog, request, policy, scored)
         if pair is not None:
             chosen = (_match(pair, resolved, scored),)
-            rejected = _rejected(pairs, matches, chosen, least, top_k, resolved, scored)
+            chosen[0].required = lacks.required(pair[0])
+            rejected = _rejected(pairs, ordered, chosen, least, top_k, resolved, scored)
             return Selection(
                 chosen,
                 rejected,
@@ -166,11 +173,11 @@ def select(
                 True,
                 resolved.name,
                 (),
-                _maybe(rejected, policy, resolved),
+                _maybe(rejected, policy, resolved, lacks),
             )
-    rejected = _rejected(pairs, matches, selected, least, top_k, resolved, scored)
+    rejected = _rejected(pairs, ordered, selected, least, top_k, resolved, scored)
     menu = _menu(matches, resolved.default_policy.menu_margin) if top_k else ()
-    maybe = _maybe(rejected, policy, resolved) if top_k and not selected else ()
+    maybe = _maybe(rejected, policy, resolved, lacks) if top_k and not selected else ()
     return Selection(
         selected, rejected, considered, not selected, False, resolved.name, menu, maybe
     )
@@ -183,14 +190,21 @@ def survivors(
     *,
     scorer: str | Scorer | Any = DEFAULT_SCORER,
 ) -> Iterator[Match]:
-    """Yield every skill that reaches the lowest score, best first, without the limit ``top_k``."""
+    """Yield every skill that reaches the lowest score, best first, without the limit ``top_k``.
+
+    Skills whose requirements are not met are left out.
+    """
     policy = policy or SelectionPolicy()
     request = _query(query)
     resolved, scored = score_query(catalog, _with_policy_tags(request, policy), scorer)
     least = floor(policy, resolved)
     pairs = _pairs(catalog, request, policy, scored)
+    lacks = _Lacks(catalog, request)
     for pair in in_order(_at_least(least, pairs), scored):
-        yield _match(pair, resolved, scored)
+        if not lacks.of(pair[0]):
+            match = _match(pair, resolved, scored)
+            match.required = lacks.required(match.skill)
+            yield match
 
 
 def fallback(
@@ -292,16 +306,56 @@ def _fallback(
 
 
 def tagged(catalog: Catalog, query: Query, scored: Scored) -> Sequence[Pair]:
-    """Return every candidate with one of the query's tags, whatever its score."""
+    """Return every candidate with one of the query's tags, whatever its score.
+
+    Skills whose requirements are not met are left out.
+    """
+    lacks = _Lacks(catalog, query)
     if not scored.is_preordered:
-        return eligible(catalog, query, zeros=True, scored=scored)
+        pairs = eligible(catalog, query, zeros=True, scored=scored)
+        return [pair for pair in pairs if not lacks.of(pair[0])]
     return [
         (skill, scored.explain(skill).value)
         for skill in catalog.candidates
         if not skill.hidden
         and has_tag(skill, query.include_tags)
         and not has_tag(skill, query.exclude_tags)
+        and not lacks.of(skill)
     ]
+
+
+class _Lacks:
+    """What skills lack. The checker is made for the first skill that requires something."""
+
+    def __init__(self, catalog: Catalog, query: Query) -> None:
+        self._catalog = catalog
+        self._tools = query.tools
+
+    def of(self, skill: Skill) -> str:
+        """Return why a skill cannot be selected, or ``""``."""
+        return self._checker.lack(skill) if skill.requires else ""
+
+    def required(self, skill: Skill) -> tuple[Skill, ...]:
+        """Return the skills that a skill requires."""
+        return self._checker.required(skill) if skill.requires else ()
+
+    @cached_property
+    def _checker(self) -> RequirementChecker:
+        from skillyard.catalog.requirements import RequirementChecker  # deferred: rarely needed
+
+        return RequirementChecker(self._catalog, self._tools)
+
+
+def _best(passed: Sequence[Pair], scored: Scored, wanted: int, lacks: _Lacks) -> list[Pair]:
+    """Return the first pairs in their order, enough for ``wanted`` skills that lack nothing."""
+    limit = wanted
+    while True:
+        best = in_order(passed, scored, limit)
+        if len(best) < limit:
+            return best
+        if sum(not lacks.of(skill) for skill, _ in best) >= wanted:
+            return best
+        limit *= 2
 
 
 def _rejected(
@@ -315,7 +369,12 @@ def _rejected(
 ) -> tuple[Match, ...]:
     chosen = {id(match.skill) for match in selected}
     beyond = [
-        _match((m.skill, m.score), scorer, scored, f"beyond the first {top_k}")
+        _match(
+            (m.skill, m.score),
+            scorer,
+            scored,
+            m.rejected_because or f"beyond the first {top_k}",
+        )
         for m in passed
         if id(m.skill) not in chosen
     ][:MAX_REJECTED]
@@ -331,10 +390,13 @@ def _rejected(
     )
 
 
-def _maybe(rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer) -> tuple[Match, ...]:
-    """Return the best rejected skills that are worth a question."""
+def _maybe(
+    rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer, lacks: _Lacks
+) -> tuple[Match, ...]:
+    """Return the best rejected skills that are worth a question and could be selected."""
     least = _maybe_floor(policy, scorer)
-    return tuple(match for match in rejected if match.score >= least)[:MENU_SIZE]
+    near = [match for match in rejected if match.score >= least]
+    return tuple(match for match in near if not lacks.of(match.skill))[:MENU_SIZE]
 
 
 def _menu(matches: Sequence[Match], margin: float) -> tuple[Match, ...]:

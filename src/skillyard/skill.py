@@ -275,6 +275,9 @@ class Skill:
     allowed_tools: Texts = _use(
         _texts, (), key="allowed-tools", card=True, page="Allowed tools", content=True
     )
+    requires: Texts = _use(_texts, (), key="requires", card=True, wire=True, page="Requires")
+    """What must be there before it is chosen: ``skill:NAME``, ``skill:NAME>=VERSION``,
+    ``tool:NAME``, ``tool:A|B`` (one of them) and ``program:NAME``."""
     declared_references: Texts = _use(_texts, (), key="references", wire=True)
     """The frontmatter list ``references`` (adk's sense): external files that the skill needs."""
     references: Converted[Iterable[Reference | str | Mapping[str, Any]], tuple[Reference, ...]] = (

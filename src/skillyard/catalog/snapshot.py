@@ -227,23 +227,30 @@ class Catalog:
         Raises SkillNotFound (with near names) or AmbiguousName (with the paths). Copies count as
         one skill: the name, the id and the slug of any copy return the winner.
         """
+        found = self.named(name_or_id)
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise self._not_found(name_or_id)
+        raise AmbiguousName(
+            name_or_id, [skill.path for skill in found], [skill.id or "" for skill in found]
+        )
+
+    def named(self, name_or_id: str) -> tuple[Skill, ...]:
+        """Return what :meth:`get` returns: one skill, none, or the several that it refuses."""
         names, ids = self._lookups()
         matches = [skill for skill in names.get(name_or_id, ()) if skill not in self._shadowed]
         # A skill is preferred over a convention document of the same name.
         matches = [s for s in matches if s.origin != Origin.CONVENTION] or matches
         if have_one_content(matches):  # a catalog built in code may hold equal skills
-            return matches[0]
+            return (matches[0],)
         if name_or_id in ids:
-            return ids[name_or_id]
+            return (ids[name_or_id],)
         if not matches:
             matches = self._slugs().get(name_or_id, [])
             if have_one_content(matches):
-                return matches[0]
-        if matches:
-            raise AmbiguousName(
-                name_or_id, [skill.path for skill in matches], [skill.id or "" for skill in matches]
-            )
-        raise self._not_found(name_or_id)
+                return (matches[0],)
+        return tuple(matches)
 
     @check_arguments
     def find(self, tag: str | None = None, origin: str | None = None) -> tuple[Skill, ...]:

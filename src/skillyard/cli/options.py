@@ -27,6 +27,7 @@ __all__ = [
     "add_state_dir",
     "add_store",
     "add_tag",
+    "add_tools",
     "add_wrong_cost",
     "agent_name",
     "file_path",
@@ -207,6 +208,17 @@ def add_package_scope(parser: CommandParser) -> None:
         "--package-scope",
         action="store_true",
         help="with --files: skills below packages/a count for files below it only",
+    )
+
+
+def add_tools(parser: CommandParser) -> None:
+    """Add ``--tool``."""
+    parser.add_argument(
+        "--tool",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a tool that you have: skills that require other tools are not chosen; may repeat",
     )
 
 

@@ -126,6 +126,13 @@ def _abstention(result: Selected) -> Iterator[Block]:
         yield line(Span("Nothing was chosen: --top-k is 0.", "head"))
     elif best is None:
         yield line(Span("No skill fits:", "head"), " none has anything in common with the request.")
+    elif best.score >= result.min_score:
+        yield line(
+            Span("No skill can be used:", "head"),
+            " the best is ",
+            Span(best.skill.name, "name"),
+            f"; {clean_line(best.rejected_because)}.",
+        )
     else:
         yield line(
             Span("No skill fits:", "head"),
@@ -147,6 +154,8 @@ def _chosen(match: Match, result: Selected) -> Iterator[Block]:
     else:
         yield _fact("why", match.reason)
     yield _fact("path", match.skill.path)
+    if match.required:
+        yield _fact("needs", ", ".join(skill.name for skill in match.required))
     if result.explain:
         yield tree(match.explanation)
 

@@ -179,6 +179,7 @@ def select(
         "exclude_tags": (*request.exclude_tags, *policy.exclude_tags),
         "include_references": request.include_references,
         "package_scope": request.package_scope,
+        "tools": request.tools,
         "scorer": scorer,
         "top_k": policy.top_k,
         "min_score": policy.min_score,

@@ -21,6 +21,7 @@ from skillyard.formats.fields import Fields
 from skillyard.formats.frontmatter import Fenced, decode, split, unify_lines
 from skillyard.formats.nodes import Node, Scalar
 from skillyard.formats.plain_lines import read_plain_lines
+from skillyard.formats.requirements import read_requirements
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import SKILL_FIELDS, Reference, Skill, Triggers, document_id
 
@@ -174,6 +175,8 @@ def _skill(
     tools = _allowed_tools(fields)
     if tools:
         known["allowed_tools"] = tools
+    if "requires" in fields or "metadata" in fields or "dependencies" in fields:
+        known["requires"] = read_requirements(fields)
     triggers = _triggers(fields)
     if triggers is not None:
         known["triggers"] = triggers
@@ -228,7 +231,9 @@ def _keys_of(kind: type) -> dict[str, str]:
     }
 
 
-_READ_APART = frozenset(["name", "description", "allowed_tools", "triggers", "metadata"])
+_READ_APART = frozenset(
+    ["name", "description", "allowed_tools", "triggers", "metadata", "requires"]
+)
 """The fields whose value in frontmatter has a form of its own."""
 TEXT_KEYS = _keys_of(NoneType)
 """Field name -> frontmatter key, for the fields that hold one text."""
@@ -285,15 +290,7 @@ def _triggers(fields: Fields) -> Triggers | None:
     keywords: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     if isinstance(node, dict):
-        lines = dict.fromkeys(node, fields.line("triggers") or 2)
-        inner = Fields(
-            node,
-            lines,
-            fields._path,
-            strict=fields.strict,
-            diagnostics=fields.diagnostics,
-            limits=fields._limits,
-        )
+        inner = fields.within("triggers", node)
         files = inner.texts("files", split=_one)
         keywords = inner.texts("keywords", split=_one)
         phrases = inner.texts("phrases", split=_one)

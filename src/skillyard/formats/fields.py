@@ -59,6 +59,17 @@ class Fields:
         """Return the 1-based line of a field."""
         return self._lines.get(field)
 
+    def within(self, field: str, mapping: dict[str, Node]) -> Fields:
+        """Return the fields of a mapping inside a field; their line is that of the field."""
+        return Fields(
+            mapping,
+            dict.fromkeys(mapping, self.line(field) or 2),
+            self._path,
+            strict=self.strict,
+            diagnostics=self.diagnostics,
+            limits=self._limits,
+        )
+
     def required(self, field: str, *also: str) -> str:
         """Return a required text field, trimmed. Raises MissingField when absent or blank."""
         name = next((key for key in (field, *also) if key in self._mapping), field)

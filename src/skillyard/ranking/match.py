@@ -27,7 +27,15 @@ Pair = tuple[Skill, float]
 class Match:
     """One skill in a ranking. Its explanation is computed on access."""
 
-    __slots__ = ("_explanation", "_scored", "level", "rejected_because", "score", "skill")
+    __slots__ = (
+        "_explanation",
+        "_scored",
+        "level",
+        "rejected_because",
+        "required",
+        "score",
+        "skill",
+    )
 
     def __init__(
         self,
@@ -43,6 +51,8 @@ class Match:
         """The scorer's band for this score; None for a scorer without bands."""
         self.rejected_because = rejected_because
         """Why a selection rejected it; empty in a ranking and for selected skills."""
+        self.required: tuple[Skill, ...] = ()
+        """The skills that a selected one requires, each after its own requirements."""
         self._scored = scored
         self._explanation: Explanation | None = None
 
@@ -86,6 +96,7 @@ class Match:
             reason=self.reason,
             signals=self.signals,
             rejected_because=self.rejected_because,
+            requires=tuple(skill.name for skill in self.required),
             explanation=self.explanation.document() if explain else None,
         )
 

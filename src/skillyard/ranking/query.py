@@ -35,9 +35,12 @@ class Query:
     feedback: tuple[SkillFeedback, ...] = ()
     """What the user said about skills for earlier requests; ``hybrid`` counts it for similar
     ones."""
+    tools: Texts = converted(())
+    """Names of the tools that the caller has. When there are none, the tools that skills require
+    are not checked."""
 
     def __post_init__(self) -> None:
-        for name in ("files", "recent_activity", "include_tags", "exclude_tags"):
+        for name in ("files", "recent_activity", "include_tags", "exclude_tags", "tools"):
             set_field(self, name, text_items(name, getattr(self, name)))
 
     def document(self) -> shapes.Query:

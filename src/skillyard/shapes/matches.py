@@ -28,6 +28,7 @@ class Query:
     package_scope: Annotated[
         bool, "Whether skills of a package count for files of that package only."
     ] = False
+    tools: Annotated[tuple[str, ...], "Tools that the caller has; empty where it did not say."] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -45,6 +46,9 @@ class Match:
         hash=False
     )
     rejected_because: Annotated[str, "Why a selection left it out."] = ""
+    requires: Annotated[
+        tuple[str, ...], "Names of the skills that a chosen one requires, each after its own."
+    ] = ()
     explanation: Annotated[shapes.details.Explanation | None, "The tree behind the score."] = None
 
 

@@ -85,6 +85,7 @@ class Skill:
     inputs: Annotated[tuple[str, ...], "What it takes, in its author's words."] = ()
     outputs: Annotated[tuple[str, ...], "What it gives, in its author's words."] = ()
     safety_notes: Annotated[tuple[str, ...], "What its author warns of."] = ()
+    requires: Annotated[tuple[str, ...], "What must be there: skills, tools and programs."] = ()
     declared_references: Annotated[tuple[str, ...], "Files that its author says it needs."] = ()
     origin: Annotated[str | None, "The layout that it was found in."] = None
     plugin: Annotated[str | None, "The plugin of Claude Code that it comes with."] = None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from skillyard.catalog import Catalog, has_tag
+from skillyard.catalog.requirements import RequirementChecker
 from skillyard.errors import InvalidInput
 from skillyard.ranking.match import (
     Match,
@@ -186,7 +187,8 @@ def why_skill(
     left_out, short = tuple(_left_out(catalog, why)), tuple(_shortfall(why))
     evidence, remarks = tuple(_lack_of_evidence(why)), tuple(_remarks(catalog, why))
     if ranked or (skill.origin == Origin.CONVENTION and not scored.is_preordered):
-        out: tuple[str, ...] = () if ranked else left_out[:-1]  # such a scorer ranks conventions
+        lack = tuple(_lack(catalog, why))
+        out: tuple[str, ...] = lack if ranked else left_out[:-1]  # such a scorer ranks conventions
     else:
         out = left_out
     return why._replace(
@@ -268,8 +270,16 @@ def _left_out(catalog: Catalog, why: Why) -> Iterator[str]:
         yield f"it carries a tag that was excluded ({_listed(query.exclude_tags)})"
     if is_of_other_package(skill, catalog, query):
         yield "it belongs to a package, and none of the files lies below that (package scope)"
+    yield from _lack(catalog, why)
     if skill.origin == Origin.CONVENTION:
         yield "it is a convention document (AGENTS.md and kin), which agents read by themselves"
+
+
+def _lack(catalog: Catalog, why: Why) -> Iterator[str]:
+    skill = why.match.skill
+    lack = skill.requires and RequirementChecker(catalog, why.query.tools).lack(skill)
+    if lack:
+        yield lack
 
 
 def _no_evidence(skill: Skill, query: Query) -> str:

@@ -180,6 +180,11 @@ _OF_READING = {
         _SCAN,
         "install it with its host, or its skills with `skillyard add`",
     ),
+    "requires_unread": (
+        "What a skill requires is written in a form that is not read",
+        _TYPES,
+        "write `requires:` with the lists `skills`, `tools` and `programs`",
+    ),
     "resource_refused": (
         "A path that is no file inside the skill's folder",
         "reading: resources",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from skillyard.formats.agentskills import LIST_KEYS, TEXT_KEYS
+from skillyard.formats.requirements import KEYS
 from skillyard.skill import SKILL_FIELDS, Triggers
 
 __all__ = ["LISTS", "TEXTS"]
@@ -22,7 +23,7 @@ LISTS = _codes(
     (
         *(*LIST_KEYS.values(), SKILL_FIELDS["allowed_tools"].key, SKILL_FIELDS["triggers"].key),
         *(*Triggers._fields, "trigger_files", "trigger_keywords"),
-        *("paths", "when_to_use"),
+        *("paths", "when_to_use", "dependencies", *KEYS),
     ),
 )
 """Code -> field, for the fields that hold a list of texts."""

@@ -23,6 +23,7 @@ SPEC_FIELDS = frozenset(
 EXTENSION_FIELDS = (
     frozenset({each.key for each in SKILL_FIELDS.values() if each.key} - SPEC_FIELDS)
     | {"argument-hint", "paths", "when_to_use"}  # what Claude Code calls hint and triggers
+    | {"dependencies"}  # skills or tools that are required
     | {"trigger_files", "trigger_keywords"}  # older spellings of triggers
 )
 """The fields that skillyard reads in addition to the specification."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from skillyard.catalog import Catalog
+from skillyard.catalog.requirements import RequirementChecker
 from skillyard.errors import Diagnostic, InvalidInput
 from skillyard.lookalikes import look_alike_pairs
 from skillyard.skill import Origin, Skill
@@ -44,6 +45,16 @@ TEXTS = {
         "A file pattern matches every file",
         _ADVICE,
         "name the files that the skill is for, such as `*.test.ts`",
+    ),
+    "requirement_cycle": (
+        "The requirements of a skill lead back to itself",
+        "agentskills#110",
+        "remove one of the requirements: no skill of the cycle can be chosen",
+    ),
+    "requirement_unmet": (
+        "A requirement of the skill is not met here",
+        "agentskills#110",
+        "provide it, or remove it from the requirements: the skill is not chosen without it",
     ),
     "tag_on_every_skill": (
         "Every skill carries the same tag",
@@ -84,6 +95,7 @@ def library_rules(catalog: Catalog, *, tools: Iterable[str] | None = None) -> li
         *_lookalike_names(skills),
         *_useless_tags(skills),
         *_unknown_tools(skills, tools),
+        *_requirements(catalog, skills, tools),
     ]
     return sorted(diagnostics, key=lambda d: (d.path, d.line or 0, d.code, d.message))
 
@@ -206,6 +218,19 @@ def _unknown_tools(skills: Sequence[Skill], tools: Iterable[str] | None) -> Iter
             tool = entry.partition("(")[0].strip()
             if not _exists(tool, tool_names):
                 yield _unknown_tool(skill, tool, tool_names)
+
+
+def _requirements(
+    catalog: Catalog, skills: Sequence[Skill], tools: Iterable[str] | None
+) -> Iterator[Diagnostic]:
+    checker = RequirementChecker(catalog, tools or ())
+    for skill in skills:
+        lack = checker.lack(skill)
+        if lack:
+            view = view_of(skill)
+            fields = [key for key in ("requires", "dependencies", "metadata") if view.node(key)]
+            code = "requirement_cycle" if checker.cycle(skill) else "requirement_unmet"
+            yield _finding(code, skill, lack, fields[0] if fields else "name")
 
 
 def _exists(tool: str, tool_names: frozenset[str]) -> bool:

@@ -1,8 +1,8 @@
 """The three profiles, as one table: the severity of each code under each profile.
 
 ``lenient``
-    A skill that loads has no errors: the errors are exactly those of reading. Everything else is a
-    warning or a note.
+    A skill that loads has no errors, except for a cycle of requirements: the other errors are
+    exactly those of reading. Everything else is a warning or a note.
 ``spec``
     The text of the agentskills.io specification, with YAML 1.2 types. Extensions of the other
     documents are warnings.
@@ -123,6 +123,9 @@ plugin_remote             I I I
 reference_deep            - I -
 reference_missing         W W -
 reference_outside         W W -
+requirement_cycle         E E -
+requirement_unmet         W W -
+requires_unread           W W -
 resource_refused          E E E
 skill_md_missing          W E E
 skill_md_twice            W W W

@@ -20,6 +20,7 @@ from skillyard.cli.options import (
     add_references,
     add_scorer,
     add_tag,
+    add_tools,
     add_wrong_cost,
     number,
     whole_number,
@@ -120,6 +121,7 @@ def add_select_command(commands: Commands) -> None:
     add_tag(parser)
     add_not_tag(parser)
     add_references(parser)
+    add_tools(parser)
     add_explain(parser)
 
 
@@ -210,6 +212,7 @@ def add_why_command(commands: Commands) -> None:
     add_tag(parser)
     add_not_tag(parser)
     add_references(parser)
+    add_tools(parser)
     parser.add_argument(
         "--explain",
         action="store_true",

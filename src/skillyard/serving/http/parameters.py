@@ -18,6 +18,7 @@ from skillyard.serving.runtime.request_fields import (
     SHOW_DETAILS,
     TEXT,
     THRESHOLD,
+    TOOLS,
     TOP_K,
     WRONG_COST,
 )
@@ -135,6 +136,7 @@ FEEDBACK = (
 WHY = (
     NAME._replace(about="The skill's exact name, id or slug.", shortest=1),
     *_QUERY,
+    TOOLS,
     _SCORER,
     Field(
         "limit",
@@ -154,6 +156,7 @@ SELECT = (
     EXCLUDE_TAGS,
     REFERENCES,
     PACKAGE_SCOPE,
+    TOOLS,
     _SCORER,
     TOP_K,
     MIN_SCORE,

@@ -24,6 +24,7 @@ from skillyard.serving.runtime.request_fields import (
     SHOW_DETAILS,
     TEXT,
     THRESHOLD,
+    TOOLS,
     TOP_K,
     WRONG_COST,
 )
@@ -84,6 +85,7 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
             about="A budget for the instructions of the best skill, in tokens; the rest is"
             " cut and said. 0 brings none: load_skill does."
         ),
+        TOOLS._replace(longest=300),
         _SCORER,
     ),
     "skill_evaluate": (

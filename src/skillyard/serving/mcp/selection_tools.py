@@ -54,6 +54,7 @@ async def select_skill(call: Call) -> Answer:
         include_tags=tuple(values["include_tags"] or ()),
         exclude_tags=tuple(values["exclude_tags"] or ()),
         package_scope=values["package_scope"],
+        tools=tuple(values["tools"] or ()),
     )
     try:
         policy = SelectionPolicy(

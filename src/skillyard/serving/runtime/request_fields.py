@@ -24,6 +24,7 @@ __all__ = [
     "SHOW_DETAILS",
     "TEXT",
     "THRESHOLD",
+    "TOOLS",
     "TOP_K",
     "WRONG_COST",
 ]
@@ -47,6 +48,13 @@ RECENT_ACTIVITY = Field(
 )
 INCLUDE_TAGS = Field("include_tags", "texts", "Keep only skills with one of these tags.")
 EXCLUDE_TAGS = Field("exclude_tags", "texts", "Leave out skills with one of these tags.")
+TOOLS = Field(
+    "tools",
+    "texts",
+    "Names of the tools that the caller has: skills that require others are not chosen. May repeat."
+    " Without any, tools are not checked.",
+    items=1_000,
+)
 REFERENCES = Field(
     "include_references",
     "flag",

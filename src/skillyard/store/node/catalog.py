@@ -97,22 +97,27 @@ class NodeCatalog(Catalog):
         """
         if not isinstance(name_or_id, str):
             raise InvalidInput(f"name must be a string, not {type(name_or_id).__name__}")
+        found = self.named(name_or_id)
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise SkillNotFound(name_or_id, self.library.near(name_or_id))
+        raise AmbiguousName(
+            name_or_id, [skill.path for skill in found], [skill.id for skill in found]
+        )
+
+    def named(self, name_or_id: str) -> tuple[Skill, ...]:
+        """Return what :meth:`get` returns: one skill, none, or the several that it refuses."""
         library = self.library
         named = library.named(name_or_id)
         skills = [skill for skill in named if skill.origin != Origin.CONVENTION] or named
         if have_one_content(skills):  # published from several places
-            return skills[0]
+            return (skills[0],)
         same_id = library.with_id(name_or_id)
         if same_id:
-            return same_id[0]
+            return (same_id[0],)
         skills = skills or library.with_slug(name_or_id)
-        if not skills:
-            raise SkillNotFound(name_or_id, library.near(name_or_id))
-        if have_one_content(skills):
-            return skills[0]
-        raise AmbiguousName(
-            name_or_id, [skill.path for skill in skills], [skill.id for skill in skills]
-        )
+        return (skills[0],) if have_one_content(skills) else tuple(skills)
 
     @property
     def on_demand(self) -> bool:

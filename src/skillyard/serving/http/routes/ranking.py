@@ -162,6 +162,7 @@ def _query(values: Mapping[str, Any], text: str) -> Query:
         values["exclude_tags"],
         values["include_references"],
         values["package_scope"],
+        tools=values.get("tools"),
     )
 
 
