@@ -46,6 +46,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, value in {"CACHE": "cache", "STATE": "state"}.items():
         monkeypatch.setenv(f"SKILLYARD_{name}", str(tmp_path / value))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
     monkeypatch.setattr(places, "system_policy_path", lambda: str(tmp_path / "system.toml"))
     monkeypatch.chdir(tmp_path / "app")
@@ -167,6 +168,15 @@ def test_the_lock_says_from_where_a_skill_is(project: Path) -> None:
 def test_the_policy_of_the_machine_holds_beside_the_projects(project: Path) -> None:
     Path(places.system_policy_path()).write_text('[skills]\ndenied = ["good-*"]\n')
     assert len(sy.load_catalog("lib")) == 0
+
+
+def test_the_users_own_policy_hides_skills_and_allows_none(project: Path) -> None:
+    own = Path(places.user_policy_path())
+    own.parent.mkdir(parents=True)
+    own.write_text('[skills]\ndenied = ["good-*"]\n')
+    assert len(sy.load_catalog("lib")) == 0
+    own.write_text("[skills]\ndenied = []\n")
+    assert [skill.name for skill in sy.load_catalog("lib")] == ["good-deploy"]
 
 
 def test_no_policy_from_above_the_repository_holds(project: Path) -> None:

@@ -8,13 +8,14 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from skillyard.errors import SkillIoError
+from skillyard.io.user_folders import config_folder
 
 if TYPE_CHECKING:
     from skillyard.limits import Limits
     from skillyard.policy.decision import LockedSource, Policy
     from skillyard.policy.rules import Rules
 
-__all__ = ["POLICY_FILE", "bound", "find_policy", "system_policy_path"]
+__all__ = ["POLICY_FILE", "bound", "find_policy", "system_policy_path", "user_policy_path"]
 
 POLICY_FILE = "skillyard-policy.toml"
 MAX_BYTES = 256 * 1024
@@ -33,6 +34,11 @@ def system_policy_path() -> str:
     return "/etc/skillyard/policy.toml"
 
 
+def user_policy_path() -> str:
+    """Return the path of the user's own policy: it can only add to what the others forbid."""
+    return os.path.join(config_folder(), "policy.toml")
+
+
 def bound(limits: Limits, folder: str | None = None) -> Limits:
     """Return the limits with the policy of a folder (default: the working folder).
 
@@ -48,11 +54,12 @@ def bound(limits: Limits, folder: str | None = None) -> Limits:
 def find_policy(folder: str | None = None) -> Policy | None:
     """Return the policy that holds in a folder (default: the working folder), or None.
 
-    Its files are the machine's and the nearest ``skillyard-policy.toml`` at or above the folder, up
-    to the root of the repository. Raises SkillIoError.
+    Its files are the machine's, the user's, and the nearest ``skillyard-policy.toml`` at or above
+    the folder, up to the root of the repository. Raises SkillIoError.
     """
     project, top = _project_file(os.path.realpath(folder or os.curdir))
-    files = [path for path in (system_policy_path(), project) if path and os.path.lexists(path)]
+    places = (system_policy_path(), user_policy_path(), project)
+    files = [path for path in places if path and os.path.lexists(path)]
     if not files:
         return None
     from skillyard.policy.decision import Policy

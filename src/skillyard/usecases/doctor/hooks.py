@@ -212,9 +212,11 @@ def _indexes(request: Request, installed: list[InstalledHook]) -> Iterator[Findi
     places: dict[LibrarySpec, InstalledHook] = {}
     for hook in installed:
         roots = tuple(map(os.path.abspath, _hook_roots(hook, request)[0]))
-        places.setdefault(
-            library_place(roots, project.path if project else None, request.folder), hook
-        )
+        try:
+            place = library_place(roots, project.path if project else None, request.folder)
+        except SkillyardError:
+            continue  # a broken policy: every command that it binds says so
+        places.setdefault(place, hook)
     for place, hook in places.items():
         try:
             status = status_of(place)
