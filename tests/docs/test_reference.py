@@ -97,7 +97,7 @@ def test_every_json_schema_of_the_code_has_a_section_with_an_example() -> None:
 
 def test_every_field_of_the_json_examples_is_named_in_the_text_around_them() -> None:
     page = _text("reference/json.md")
-    named = set(re.findall(r"`([a-zA-Z_0-9]+)`", prose(page)))
+    named = set(re.findall(r"`([a-zA-Z_0-9.]+)`", prose(page)))
     keys = {key for example in _json_examples(page) for key in _keys(example)}
     assert keys - named == set()
 

@@ -136,7 +136,7 @@ def query_of(args: Namespace) -> Query:
         tuple(args.not_tag),
         args.references,
         args.package_scope,
-        tuple(getattr(args, "tool", ())),
+        tools=tuple(getattr(args, "tool", ())),
     )
     return with_feedback(query)
 
