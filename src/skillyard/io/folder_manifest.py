@@ -18,7 +18,7 @@ from skillyard.io.folders import Folder, entry_is_link, open_real_folder
 from skillyard.io.sha256 import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Set
 
 __all__ = ["Entry", "Manifest", "ManifestLimits", "file_digest", "manifest_of"]
 
@@ -67,9 +67,16 @@ class Manifest(NamedTuple):
         """Return the entries of one kind, by path."""
         return [entry for entry in self.entries if entry.kind == kind]
 
-    def files_digest(self) -> str:
-        """Return ``sha256:…`` over path, size and digest of each file, as in a lock file."""
-        lines = [f"{each.path}\0{each.size}\0{each.digest}\n" for each in self.of_kind("file")]
+    def files_digest(self, left_out: Set[str] = frozenset()) -> str:
+        """Return ``sha256:…`` over path, size and digest of each file, as in a lock file.
+
+        Files below folders of the names ``left_out`` do not count.
+        """
+        lines = [
+            f"{each.path}\0{each.size}\0{each.digest}\n"
+            for each in self.of_kind("file")
+            if left_out.isdisjoint(each.path.split("/")[:-1])
+        ]
         return f"sha256:{sha256(''.join(lines).encode('utf-8', 'surrogateescape')).hex()}"
 
     def beside_files(self) -> list[str]:

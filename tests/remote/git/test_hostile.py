@@ -276,3 +276,32 @@ def test_refs_of_a_server_with_odd_names_are_harmless(upstream: Upstream) -> Non
     packed.write_text("".join(f"{commit} {name}\n" for name in names))
     assert git("for-each-ref", folder=upstream.folder).count("refs/heads/") >= 3
     assert fetch(f"file://{upstream.folder}").files
+
+
+@for_each(("anonymous", "sent"), [(False, True), (True, False)])
+def test_a_host_that_a_stranger_chose_gets_no_credentials(
+    anonymous: bool, sent: bool, tmp_path: Path, git_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = tmp_path / "ask.sh"
+    ask.write_text("#!/bin/sh\necho secret\n")
+    ask.chmod(0o755)
+    monkeypatch.setenv("GIT_ASKPASS", str(ask))
+    helper = f"!echo username=me; echo password=$({ask}); :"
+    git("config", "--global", "credential.helper", helper, folder=tmp_path)
+    git("config", "--global", "http.extraHeader", "X-Token: secret", folder=tmp_path)
+    seen: list[str] = []
+
+    def answer(handler: BaseHTTPRequestHandler, body: bytes) -> bool:
+        seen.append(f"{handler.headers.get('Authorization')} {handler.headers.get('X-Token')}")
+        handler.send_response(401)
+        handler.send_header("WWW-Authenticate", 'Basic realm="any"')
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+        return True
+
+    with http_server(tmp_path, answer=answer) as base:
+        runner = Git(str(tmp_path), threading.Event(), anonymous=anonymous)
+        with pytest.raises(SourceFailed):
+            runner.ask("http", "ls-remote", "--", f"{base}/x.git")
+    assert seen
+    assert any("Basic" in each or "secret" in each for each in seen) is sent

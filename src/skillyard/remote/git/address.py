@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from skillyard.errors import InvalidInput
 from skillyard.remote.install.file_paths import shown_path
@@ -191,8 +191,12 @@ def check_locked(address: GitAddress, hosts: Iterable[str]) -> None:
 
 def is_trusted(address: GitAddress, hosts: Iterable[str]) -> bool:
     """True where an entry of the user's setting covers the address."""
+    segments = unquote(address.path).split("/")
+    has_dots = "." in segments or ".." in segments  # would lead out of what the entry names
     for entry in hosts:
         if "://" in entry:
+            if has_dots:
+                continue
             if address.url == entry or address.url.startswith(f"{entry.rstrip('/')}/"):
                 return True
         elif address.scheme in ("https", "ssh") and address.host == entry.lower():

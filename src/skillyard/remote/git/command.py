@@ -45,6 +45,14 @@ _OVERRIDES = (
     "gc.auto=0",
     "maintenance.auto=false",
 )
+_ANONYMOUS = (
+    "credential.helper=",
+    "core.askPass=",
+    "http.extraHeader=",
+    "http.cookieFile=",
+    "http.sslCert=",
+)
+"""Settings of the user that may answer any host; an empty value removes what was set before."""
 _UNSET = (
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -87,6 +95,8 @@ class Git(NamedTuple):
     limits: GitLimits = DEFAULT_LIMITS
     options: tuple[str, ...] = ()
     """Further ``name=value`` of the configuration."""
+    anonymous: bool = False
+    """Git sends no credentials of the user: a stranger chose the host."""
     report: Callable[[int], None] | None = None
     """Takes how many bytes the repository in the cache has, again and again while git runs."""
 
@@ -121,7 +131,7 @@ class Git(NamedTuple):
                 process = subprocess.Popen(
                     self._command(arguments),
                     cwd=self.folder,
-                    env=_environment(schemes, prompts=prompts),
+                    env=_environment(schemes, prompts=prompts, anonymous=self.anonymous),
                     stdin=given,
                     stdout=out,
                     stderr=err,
@@ -148,7 +158,9 @@ class Git(NamedTuple):
                 "git is not installed",
                 hint="install it (https://git-scm.com/downloads), and run this again",
             )
-        options = [part for each in (*_OVERRIDES, *self.options) for part in ("-c", each)]
+        anonymous = _ANONYMOUS if self.anonymous else ()
+        settings = (*_OVERRIDES, *anonymous, *self.options)
+        options = [part for each in settings for part in ("-c", each)]
         bare = [] if arguments[0] in ("init", "version") else ["--git-dir=."]
         return [program, *options, *bare, *arguments]
 
@@ -206,8 +218,9 @@ class Git(NamedTuple):
             return 0
 
 
-def _environment(schemes: str, *, prompts: bool) -> dict[str, str]:
-    variables = {name: value for name, value in os.environ.items() if name not in _UNSET}
+def _environment(schemes: str, *, prompts: bool, anonymous: bool) -> dict[str, str]:
+    unset = (*_UNSET, "GIT_ASKPASS", "SSH_ASKPASS") if anonymous else _UNSET
+    variables = {name: value for name, value in os.environ.items() if name not in unset}
     variables |= {
         "LC_ALL": "C",  # messages are sorted into kinds
         "GIT_ALLOW_PROTOCOL": schemes,  # goes before every setting; empty allows none

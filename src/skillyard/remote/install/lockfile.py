@@ -248,9 +248,10 @@ def portable_source(source: str, folder: str) -> str:
 def source_folder(skill: LockedSkill, folder: str) -> str | None:
     """Return the folder of a local source, for a lock in ``folder``; None for other sources.
 
-    The lock may name any folder of this machine. Reading it is the user's decision.
+    None too for what no path can be. The lock may name any folder of this machine. Reading it is
+    the user's decision.
     """
-    if skill.source_type != LOCAL:
+    if skill.source_type != LOCAL or "\0" in skill.source:
         return None
     return os.path.normpath(os.path.join(os.path.abspath(folder), skill.source))
 

@@ -25,7 +25,7 @@ from skillyard.io.sha256 import sha256
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.remote.install.exclusive import alone
 from skillyard.remote.install.file_paths import FilePaths, checked_path
-from skillyard.remote.install.folder_hash import folder_hash, folder_hash_of
+from skillyard.remote.install.folder_hash import FOLDERS_LEFT_OUT, folder_hash
 from skillyard.remote.install.installed import NOTHING, Installed, check_installed, manifest_at
 from skillyard.remote.install.journal import Journal, remove_journal, write_journal
 from skillyard.remote.install.lock_entries import LockedSkill
@@ -129,6 +129,7 @@ def place_copies(
     :func:`check_files`. Raises InstallRefused, SkillIoError.
     """
     listed, digest, new_hash = tuple(sorted(files)), content_digest(files), folder_hash(files)
+    compared = _compared_digest(files)
     placed: list[Placed] = []
     copies: list[_Copy] = []
     try:
@@ -139,7 +140,7 @@ def place_copies(
             if check is not None:
                 check()
             for into, held in zip(folders, completed, strict=True):
-                copy = _copy(into, name, new_hash, held or installed)
+                copy = _copy(into, name, compared, held or installed)
                 placed.append(Placed(f"{into}/{name}", copy.state, listed, new_hash, digest))
                 if not copy.is_new:
                     copies.append(copy)
@@ -165,9 +166,10 @@ def preview_copies(
 ) -> list[Placed]:
     """Return what :func:`place_copies` would do, without writing. Raises what that raises."""
     listed, digest, new_hash = tuple(sorted(files)), content_digest(files), folder_hash(files)
+    compared = _compared_digest(files)
     return [
         Placed(f"{each.into}/{name}", each.state, listed, new_hash, digest)
-        for each in (_copy(into, name, new_hash, installed) for into in folders)
+        for each in (_copy(into, name, compared, installed) for into in folders)
     ]
 
 
@@ -186,11 +188,22 @@ class _Copy(NamedTuple):
         return "unchanged" if self.is_new else "replaced" if self.there else "added"
 
 
-def _copy(into: str, name: str, new_hash: str, installed: Installed) -> _Copy:
+def _compared_digest(files: Mapping[str, bytes]) -> str:
+    """Return the digest of the files that a folder is compared by."""
+    return content_digest(
+        {
+            path: data
+            for path, data in files.items()
+            if FOLDERS_LEFT_OUT.isdisjoint(path.split("/")[:-1])
+        }
+    )
+
+
+def _copy(into: str, name: str, new_digest: str, installed: Installed) -> _Copy:
     """Return a folder that may be replaced. Raises InstallRefused for another one."""
     target = os.path.join(into, name)
     there = manifest_at(target)
-    is_new = there is not None and folder_hash_of(target) == new_hash
+    is_new = there is not None and there.files_digest(FOLDERS_LEFT_OUT) == new_digest
     if there is not None and not is_new:
         check_installed(there, target, installed)
         note_written(target, there.files_digest())  # a stopped run may replace another copy only

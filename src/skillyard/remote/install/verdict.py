@@ -8,7 +8,7 @@ from typing import NamedTuple
 from skillyard.errors import InvalidInput, UnknownName
 from skillyard.remote.install.accepted import Accepted, without_accepted
 from skillyard.remote.install.refusal import InstallRefused
-from skillyard.scanning import HIGH, RULES, Finding, files_of_package, scan_files
+from skillyard.scanning import HIGH, RULES, Finding, files_of_folder, files_of_package, scan_files
 from skillyard.text import plural
 
 __all__ = ["Verdict", "check_accept", "scan_package"]
@@ -61,9 +61,15 @@ def scan_package(
     files: Mapping[str, bytes],
     accepted: Iterable[Accepted] = (),
     accept: Mapping[str, str] | None = None,
+    *,
+    folder: str | None = None,
 ) -> Verdict:
-    """Scan fetched files. ``accepted`` is the lock's, ``accept`` gives reasons for rules now."""
-    found = scan_files(files_of_package(files))
+    """Scan fetched files. ``accepted`` is the lock's, ``accept`` gives reasons for rules now.
+
+    Of a skill that is linked, all files of its ``folder`` are scanned.
+    """
+    listed = files_of_package(files) if folder is None else files_of_folder(folder)
+    found = scan_files(listed)
     left, taken = without_accepted(found, accepted)
     reasons = accept or {}
     new = [

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from skillyard.remote.git.address import (
+    FORGES,
     GitAddress,
     check_locked,
     is_commit,
@@ -82,11 +83,13 @@ async def locked_git_package(settings: Settings, query: GitQuery) -> Package:
     """
     address = query.address
     options: tuple[str, ...] = ()
+    anonymous = False
     if not is_named(address):
         check_locked(address, settings.git_hosts)
         if not settings.offline and not is_trusted(address, settings.git_hosts):
             options = await _pinned(address)
-    git = Git("", Event(), options=options)
+            anonymous = address.host not in FORGES
+    git = Git("", Event(), options=options, anonymous=anonymous)
     return await _in_thread(
         lambda: _package(GitRepository(address, git, offline=settings.offline), query), git
     )

@@ -16,7 +16,7 @@ from skillyard.remote.origins.choice import ONLY_ONE, SkillChoice, choose_folder
 from skillyard.remote.sources.github import FILE_BYTES
 from skillyard.remote.sources.paths import is_inside
 from skillyard.remote.sources.protocol import Package, SourceFailed
-from skillyard.remote.sources.repository import SKIPPED, WHOLE, files_beside, skill_folders
+from skillyard.remote.sources.repository import LEFT_OUT, WHOLE, files_beside, skill_folders
 
 __all__ = ["local_package"]
 
@@ -44,8 +44,11 @@ def local_package(folder: str, choice: SkillChoice = ONLY_ONE) -> Package:
     try:
         with open_folder(real) as root:
             listed = _listed(root)
+            folders = skill_folders(listed.files)
+            if choice == ONLY_ONE and "" in folders:  # skills inside it are not what was named
+                return _package(root, listed, "")
             below = choose_folder(
-                skill_folders(listed.files),
+                folders,
                 choice,
                 shown=folder,
                 name=os.path.basename(real),
@@ -89,7 +92,7 @@ def _is_folder(entry: os.DirEntry[str], path: str, listed: _Entries) -> bool:
     if entry_is_link(entry):
         listed.others[path] = "a link, which is not followed"
     elif entry.is_dir(follow_symlinks=False):
-        return entry.name not in SKIPPED and path.count("/") < DEFAULT_LIMITS.tree_depth
+        return entry.name not in LEFT_OUT and path.count("/") < DEFAULT_LIMITS.tree_depth
     elif entry.is_file(follow_symlinks=False):
         listed.files[path] = entry.stat(follow_symlinks=False).st_size
     else:

@@ -27,7 +27,7 @@ from skillyard.remote.origins.github import through_git
 from skillyard.remote.origins.local import local_package
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.github import GitHub, is_repository
-from skillyard.remote.sources.host_tokens import host_of
+from skillyard.remote.sources.host_tokens import host_of, token_variable
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.well_known import WellKnown
 
@@ -132,7 +132,11 @@ async def _of_site(request: _Request) -> Package:
     search, locked = request.search, request.locked
     # The installer notes the host as the source, and its address beside it.
     named = locked.source_url or locked.source
-    parts = urlsplit(named if "://" in named else f"https://{named}")
+    try:
+        parts = urlsplit(named if "://" in named else f"https://{named}")
+        token_variable(named)
+    except ValueError:  # InvalidInput too: this entry is wrong, and not the others
+        raise _refused(locked, "its source is not a valid address") from None
     site = f"{parts.scheme}://{parts.netloc}"
     if site not in search.settings.sites:
         host = host_of(site, search.settings.host_tokens, named_by_user=False)
@@ -159,6 +163,8 @@ def repinned(locked: LockedSkill, package: Package) -> LockedSkill:
 
 async def _on_this_machine(request: _Request) -> Package:
     locked, folder = request.locked, request.folder
+    if "\0" in locked.source:
+        raise _refused(locked, "its source holds a NUL character")
     if locked.source_type == LOCAL:
         place = source_folder(locked, folder) or ""
         if locked.source.startswith(("\\\\", "//")):  # would ask a server for the file

@@ -118,6 +118,13 @@ def _shorthand(target: str, base: str, fragment: str) -> Target:
 
 
 def _address(text: str) -> Target:
+    try:
+        urlsplit(text).port  # noqa: B018  # raises for no port
+    except ValueError:  # whose text may repeat a part of a password
+        raise InvalidInput(
+            "the address has no valid host and port: write https://host/path, without a user name"
+            " or password"
+        ) from None
     refuse_login(text)
     base, _, fragment = text.partition("#")
     parts = urlsplit(base)

@@ -23,9 +23,15 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def token_variable(url: str) -> str:
-    """Return the name of the variable that has the token of an address's host."""
-    parts = urlsplit(url)
-    port = f"_{parts.port}" if parts.port not in (None, 443) else ""
+    """Return the name of the variable that has the token of an address's host.
+
+    Raises InvalidInput for an address without a valid host and port.
+    """
+    try:
+        parts = urlsplit(url)
+        port = f"_{parts.port}" if parts.port not in (None, 443) else ""
+    except ValueError:  # whose text may repeat a part of a password
+        raise InvalidInput("the address has no valid host and port; correct it") from None
     host = (parts.hostname or "").replace("-", "__").replace(".", "_").replace(":", "_")
     return f"{PREFIX}{host.upper()}{port}"
 

@@ -34,7 +34,10 @@ PLACES = (
 """Folders in which skills usually lie, likeliest first (spec/skyll.md §3.2)."""
 VENDORS = ("vercel-", "anthropic-", "openai-", "claude-")
 """What a marketplace puts before the name of a folder."""
-SKIPPED = frozenset({".git", "node_modules", "dist", "build", "__pycache__"})
+LEFT_OUT = frozenset({".git", "node_modules", "__pycache__"})
+"""Folders that belong to no skill."""
+SKIPPED = frozenset({*LEFT_OUT, "dist", "build"})
+"""Folders in which no skill is looked for; a skill may have such folders itself."""
 REFERENCE_FOLDERS = ("references", "resources", "docs", "examples", "rules")
 """Folders of a skill whose Markdown files are its references (spec/skyll.md §1)."""
 NO_REFERENCES = frozenset({"readme.md", "changelog.md", "license.md", "contributing.md"})
@@ -116,7 +119,7 @@ def files_beside(blobs: Mapping[str, int], folder: str) -> list[Blob]:
     for path in sorted(blobs):
         if path.startswith(inside) and not any(path.startswith(other) for other in nested):
             below = path.removeprefix(inside)
-            if not SKIPPED.intersection(below.split("/")):
+            if not LEFT_OUT.intersection(below.split("/")):
                 blobs_beside.append(Blob(path, blobs[path]))
     return blobs_beside
 

@@ -46,6 +46,7 @@ from skillyard.usecases.installation.destinations import (
     link_skill,
     places_of,
 )
+from skillyard.usecases.installation.project import check_inside
 
 __all__ = ["Added", "InstalledForUser", "add_skill"]
 
@@ -229,6 +230,8 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
             " already; say --yes if it is the one you mean"
         )
     lock = ProjectLock(project_lock_path(into))
+    for folder in (*places.copies, *places.links):
+        check_inside(folder, lock.path)
     known = lock.read().in_folder(name)
     new = locked_skill(
         name if known is None else known.name, result.hit, package, pin.ref if pin else query.ref
@@ -237,11 +240,20 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
         folder = os.path.dirname(os.path.abspath(lock.path))
         new = replace(new, source=portable_source(new.source, folder))
     _check_pin(known, new, pinned=pin is not None, lock=lock.path)
-    admission = admit(new, package, known=known, lock=lock, accept=options.accept)
+    admission = admit(
+        new,
+        package,
+        known=known,
+        lock=lock,
+        accept=options.accept,
+        linked=package.url if options.link else None,
+    )
     theirs = _is_users(os.path.join(into, name))
     installed = _installed_for_user(name, say_problems=theirs)
     try:
         if options.link:
+            for folder in places.links:  # before anything is written
+                link_skill(package.url, folder, name, dry_run=True)
             placed, *copies = [_linked(admission, package, lock, places, options)]
         else:
             for folder in places.links:  # before anything is written

@@ -70,17 +70,19 @@ def admit(
     known: LockedSkill | None,
     lock: ProjectLock,
     accept: Mapping[str, str],
+    linked: str | None = None,
 ) -> Admission:
     """Return a skill that may be written: everything that is installed passes here first.
 
-    ``known`` is its entry in the lock as it is now.
+    ``known`` is its entry in the lock as it is now, ``linked`` the folder that is only linked:
+    all of its files are scanned.
 
     ``accept`` gives reasons for rules of the scan. Raises SourceFailed for files that are no skill,
     InstallRefused for a high finding that nobody accepted, PolicyRefused for a skill that the
     project's policy does not allow, and SkillIoError for a policy that cannot be read.
     """
     skill = check_package(package, entry.name)
-    verdict = scan_package(package.files, accepted_of(known, lock.path), accept)
+    verdict = scan_package(package.files, accepted_of(known, lock.path), accept, folder=linked)
     verdict.check(shown_path(folder_name(entry.name)))
     source = LockedSource(entry.name, f"{entry.source_type}:{entry.source}", bool(entry.digest))
     policy = find_policy(os.path.dirname(os.path.abspath(lock.path)))

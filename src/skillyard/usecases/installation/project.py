@@ -39,6 +39,7 @@ __all__ = [
     "InstalledSkill",
     "Project",
     "changed_meanwhile",
+    "check_inside",
     "open_project",
 ]
 
@@ -205,11 +206,10 @@ class Project(NamedTuple):
     def extra(self, skills: Iterable[InstalledSkill]) -> list[str]:
         """Return skill folders that the lock does not name, sorted.
 
-        Looked at are the folders that hold a skill of the lock, and the one for missing ones.
+        Looked at are all folders in which skills of the lock may lie.
         """
-        skills = list(skills)
         named = {folder_name(skill.entry.name) for skill in skills}
-        looked_at = {copy.into for skill in skills for copy in skill.copies} | {self.default}
+        looked_at = {*self.folders, self.default}
         real = {os.path.realpath(into): into for into in sorted(looked_at, reverse=True)}
         return sorted(path for into in real.values() for path in _unnamed(into, named))
 
@@ -272,14 +272,26 @@ def open_project(into: str | None = None) -> Project:
         if _is_below(host.path, root) and _is_below(real := os.path.realpath(host.path), root):
             hosts.setdefault(real, _relative(host.path, path))
     project = Project(ProjectLock(path), into, tuple(hosts.values()))
-    if into is None and not _is_below(os.path.realpath(project.default), root):
+    check_inside(project.default, path)
+    return project
+
+
+def check_inside(into: str, lock_path: str) -> None:
+    """Raise InstallRefused for a folder of a project that is a link out of it.
+
+    A clone may hold such a link. A folder that was named and lies elsewhere is what the user means.
+    """
+    project = os.path.dirname(os.path.abspath(lock_path))
+    if not _is_below(os.path.abspath(into), project):
+        return
+    real = os.path.realpath(into)
+    if not _is_below(real, os.path.realpath(project)):
         raise InstallRefused(
             "a link leads out of the project",
-            path=project.default,
+            path=into,
             code="install_link",
-            hint="remove the link, or name a folder with --into",
+            hint=f"remove the link, or name the folder that it leads to: --into {real}",
         )
-    return project
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -330,6 +342,13 @@ def _edits(added: list[str]) -> str:
     return f"it holds more than files: {named}" if named else ""
 
 
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
 def _unnamed(into: str, named: set[str]) -> Iterator[str]:
     """Yield the skill folders that have none of the names."""
     try:
@@ -337,7 +356,10 @@ def _unnamed(into: str, named: set[str]) -> Iterator[str]:
     except OSError:
         return
     for entry in entries:
-        if entry.name.startswith(".") or folder_name(entry.name) in named:
+        if entry.name.startswith(".") or entry.name in named:
             continue
+        folded = os.path.join(into, folder_name(entry.name))
+        if folder_name(entry.name) in named and _is_same(entry.path, folded):
+            continue  # where upper and lower case are the same
         if any(os.path.isfile(f"{entry.path}/{name}") for name in ("SKILL.md", "skill.md")):
             yield entry.path
