@@ -15,6 +15,8 @@ from skillyard.catalog.requirements import RequirementChecker
 from skillyard.cli import main
 from skillyard.index import indexed_catalog
 from tests.parity.trees import write_tree
+from tests.serving.http.local_server import running as http_running
+from tests.serving.mcp.local_servers import serving as mcp_serving
 from tests.tables import for_each
 from tests.worked_examples.making import document
 
@@ -189,7 +191,8 @@ def test_the_command_line_says_what_is_needed_and_what_lacks(
     status, found = run("why", "top", TEXT, "--tool", "Read")
     assert not found["chosen"]
     assert any("Bash" in hint for hint in found["hints"])
-    assert run("show", "top")[0] == 0
+    status, found = run("show", "top")
+    assert (status, found["skill"].get("requires")) == (0, ["skill:base", "tool:Bash"])
 
 
 def test_an_index_gives_the_same_requirements(
@@ -220,3 +223,41 @@ def test_check_reports_missing_ones_as_warnings_and_cycles_as_errors(tmp_path: P
         ("requirement_unmet", "warning", 4),
         ("requirement_unmet", "warning", 4),
     ]
+
+
+@pytest.mark.usefixtures("programs")
+def test_every_surface_leaves_out_the_same_skill_and_names_what_is_needed(tmp_path: Path) -> None:
+    extra = "requires:\n  skills: base\n  tools: Bash\n"
+    files = {
+        "top/SKILL.md": document("top", TEXT, extra=extra),
+        "base/SKILL.md": document("base", "Cleans the kitchen."),
+        "lost/SKILL.md": document("lost", TEXT, extra="requires:\n  programs: awk\n"),
+    }
+    root = tmp_path / "lib"
+    asked = {"text": TEXT, "top_k": 3, "min_score": 0.3}
+    with http_running(root, files) as http, mcp_serving(root) as mcp:
+        for tools, names in (([], ["top"]), (["Bash"], ["top"]), (["Read"], [])):
+            query = sy.Query(TEXT, tools=tools)
+            here = sy.select(sy.load_catalog(root), query, min_score=0.3, top_k=3).selected
+            over_http = http.post("/select", {**asked, "tools": tools}).json()["selected"]
+            answer = mcp.call("select_skill", {**asked, "tools": tools}).structured_content
+            assert answer is not None
+            assert [match.skill.name for match in here] == names
+            for matches in (over_http, answer["selected"]):
+                assert [match["name"] for match in matches] == names
+                assert all(match["requires"] == ["base"] for match in matches)
+
+
+def test_a_skill_that_lacks_something_is_listed_and_shown_with_what_it_lacks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    extra = "requires:\n  skills: none\n"
+    write_tree(
+        tmp_path, {"one/SKILL.md": document("one", extra=extra), "two/SKILL.md": document("two")}
+    )
+    assert main(["list", "--root", str(tmp_path), "--json"]) == 0
+    one, two = json.loads(capsys.readouterr().out)["skills"]
+    assert "none is not in the catalog" in one["lack"]
+    assert {"lack", "requires"}.isdisjoint(two)
+    assert main(["show", "one", "--root", str(tmp_path)]) == 0
+    assert "none is not in the catalog" in capsys.readouterr().out

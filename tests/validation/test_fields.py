@@ -13,6 +13,7 @@ def test_the_fields_of_each_document_are_known() -> None:
         *("id", "priority", "inputs", "outputs", "safety_notes"),  # Oasis
         *("title", "argument-hint", "user-invocable", "disable-model-invocation"),  # hosts
         *("paths", "when_to_use"),  # Claude Code
+        *("requires", "dependencies"),  # agentskills#110 and #485
     } == EXTENSION_FIELDS
 
 

@@ -65,6 +65,7 @@ def _remarks(card: Card) -> str:
     marks = ["hidden"] if card.skill.hidden else []
     marks += ["shadowed"] if card.shadowed_by is not None else []
     marks += [f"{len(card.places)} places"] if len(card.places) > 1 else []
+    marks += ["lacks a requirement"] if card.lack else []
     others = card.remarks - (card.shadowed_by is not None)
     marks += [plural(others, "remark")] if others > 0 else []
     return ", ".join(marks)
@@ -129,6 +130,7 @@ def _facts(card: Card) -> list[list[Span | str]]:
         "priority": str(skill.priority) if skill.priority else "",
         **{each.page.lower(): _fact(skill, each) for each in SKILL_FIELDS.values() if each.page},
         "hidden": f"yes: call it by @{skill.name}" if skill.hidden else "",
+        "not chosen": card.lack,
         "shadowed by": card.shadowed_by,
         "remarks": f"{card.remarks:,}: skillyard check says which" if card.remarks else "",
     }

@@ -44,6 +44,7 @@ class Card:
     last_modified: Annotated[int | None, "When its file was changed, in Unix seconds."]
     shadowed_by: Annotated[str | None, "Path of the skill of the same name that goes first."]
     remarks: Annotated[int, "How many diagnostics concern its file."]
+    lack: Annotated[str, "Which of its requirements is not met; left out where all are."] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from skillyard.catalog import Catalog, has_tag
 from skillyard.catalog.copies import is_copy
 from skillyard.catalog.counts import SkillCounts
+from skillyard.catalog.requirements import RequirementChecker
 from skillyard.context.budget import estimate_tokens
 from skillyard.errors import Diagnostic
 from skillyard.shapes import library as shapes
@@ -30,6 +31,8 @@ class Card(NamedTuple):
     """Path of the skill of the same name that goes first, or None."""
     places: tuple[str, ...]
     """Paths of the skill: its own first, then those of its copies."""
+    lack: str = ""
+    """Why it is not chosen here, whatever the request; empty where its requirements are met."""
 
     def document(self) -> dict[str, Any]:
         """Return the shape of a card, and what else the skill has of the table of fields."""
@@ -43,6 +46,7 @@ class Card(NamedTuple):
             tokens=self.tokens,
             shadowed_by=self.shadowed_by,
             remarks=self.remarks,
+            lack=self.lack,
         )
         further = {
             each.name: each.encode(value)
@@ -83,7 +87,7 @@ class Listing(NamedTuple):
 def card(catalog: Catalog, skill: Skill) -> Card:
     """Return the card of one skill of the catalog."""
     remarks = sum(each.path == skill.path for each in catalog.diagnostics)
-    return _card(catalog, skill, remarks, catalog.shadowed.get(skill))
+    return _card(catalog, skill, remarks, catalog.shadowed.get(skill), RequirementChecker(catalog))
 
 
 def list_skills(
@@ -95,8 +99,9 @@ def list_skills(
     """
     remarks = Counter(each.path for each in catalog.diagnostics)
     shadowed = catalog.shadowed
+    checker = RequirementChecker(catalog)
     cards = tuple(
-        _card(catalog, skill, remarks[skill.path], winner)
+        _card(catalog, skill, remarks[skill.path], winner, checker)
         for skill in catalog
         if ((winner := shadowed.get(skill)) is None or not is_copy(skill, winner))
         and (not tags or has_tag(skill, tags))
@@ -105,7 +110,14 @@ def list_skills(
     return Listing(catalog.roots, cards, catalog.diagnostics, catalog.counts)
 
 
-def _card(catalog: Catalog, skill: Skill, remarks: int, winner: Skill | None) -> Card:
+def _card(
+    catalog: Catalog,
+    skill: Skill,
+    remarks: int,
+    winner: Skill | None,
+    checker: RequirementChecker,
+) -> Card:
     tokens = estimate_tokens(skill.body or "")
     shadowed_by = winner.path if winner is not None else None
-    return Card(skill, tokens, remarks, shadowed_by, catalog.places(skill))
+    places = catalog.places(skill)
+    return Card(skill, tokens, remarks, shadowed_by, places, checker.lack(skill))

@@ -95,6 +95,11 @@ def _choice_text(selected: Selected, block: str | None) -> str:
     lines = [
         f"{match.skill.name} ({match.score:.2f}): {match.reason}" for match in selection.selected
     ]
+    lines += [
+        f"{match.skill.name} needs these skills first: {', '.join(s.name for s in match.required)}"
+        for match in selection.selected
+        if match.required
+    ]
     if not lines:
         lines = ["No skill of this library fits; go on without one."]
         if selection.maybe:
