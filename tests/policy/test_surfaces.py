@@ -208,7 +208,7 @@ def test_a_policy_that_cannot_be_read_stops_every_command(
     path.parent.mkdir()
     monkeypatch.chdir(path.parent)
     HOSTILE[kind](path)
-    for command in ("list", "summary", "policy"):
+    for command in ("list", "summary", "policy", "serve"):
         answer = run(command, "--root", "../lib")
         assert (answer.code, answer.out) == (2, "")
         assert str(path) in answer.err

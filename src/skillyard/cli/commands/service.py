@@ -151,6 +151,10 @@ def serve(args: Namespace, console: Console) -> int:
         feedback=args.feedback,
         log_format=log_format(args, console),
     )
+    if not args.store:
+        from skillyard.policy.places import find_policy
+
+        find_policy()  # a broken one ends the command; a service would start and offer nothing
     if args.mcp == "stdio":
         from skillyard.serving.mcp import serve_stdio as run
     elif args.mcp == "http":
