@@ -82,7 +82,8 @@ def test_the_command_names_files_rules_and_refused_skills(run: Run, project: Pat
     assert answer.code == 1
     shape = answer.json
     file = os.path.realpath("skillyard-policy.toml")
-    assert (shape["files"], shape["rules"]) == ([file], {"skills.denied": file})
+    rule = {"rule": "skills.denied", "value": "evil-*", "file": file}
+    assert (shape["files"], shape["rules"]) == ([file], [rule])
     assert [each["path"] for each in shape["refused"]] == ["lib/evil-deploy/SKILL.md"]
     Path("skillyard-policy.toml").write_text("", encoding="utf-8")
     assert run("policy", "--root", "lib").code == 0

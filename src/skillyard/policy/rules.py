@@ -35,6 +35,19 @@ class Rules:
     where: Mapping[str, str] = field(default_factory=dict, compare=False, hash=False, repr=False)
     """The file that sets each rule, by the rule's key; the strictest where several do."""
 
+    def value(self, rule: str) -> str:
+        """Return what a rule is set to, as one line; sets of several files are joined by ``and``.
+
+        Raises KeyError for an unknown rule.
+        """
+        if rule in _WORDS:
+            return str(getattr(self, _WORDS[rule][0]))
+        if rule == "pins.required":
+            return str(self.pins_required).lower()
+        found = getattr(self, _LISTS[rule])
+        sets = found if rule.endswith(".allowed") else (found,)
+        return clean_line(" and ".join(", ".join(each) or "nothing" for each in sets))
+
 
 NO_RULES = Rules()
 

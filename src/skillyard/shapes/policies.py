@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from skillyard.shapes import Schema
 
-__all__ = ["PolicyReport", "RefusedSkill"]
+__all__ = ["PolicyReport", "PolicyRule", "RefusedSkill"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyRule:
+    """A rule in force."""
+
+    rule: Annotated[str, "Its key."]
+    value: Annotated[str, "What all files together set it to."]
+    file: Annotated[str, "The file that sets it; the strictest where several do."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,5 +34,5 @@ class PolicyReport:
 
     schema: Schema[Literal["skillyard.policy/1"]] = "skillyard.policy/1"
     files: Annotated[tuple[str, ...], "The policy files that hold, the machine's first."]
-    rules: Annotated[Mapping[str, str], "The file that sets each rule, by the rule's key."]
+    rules: Annotated[tuple[PolicyRule, ...], "Sorted by rule."]
     refused: Annotated[tuple[RefusedSkill, ...], "Sorted by path."]

@@ -38,13 +38,18 @@ def policy(args: Namespace, console: Console) -> int:
     from skillyard.cli.source import load
     from skillyard.policy.decision import REFUSED
     from skillyard.policy.places import find_policy
-    from skillyard.shapes.policies import PolicyReport, RefusedSkill
+    from skillyard.shapes.policies import PolicyReport, PolicyRule, RefusedSkill
 
     found = find_policy()
     diagnostics = load(args, console).diagnostics if found is not None else ()
     report = PolicyReport(
         files=found.files if found is not None else (),
-        rules=dict(sorted(found.rules.where.items())) if found is not None else {},
+        rules=tuple(
+            PolicyRule(rule=rule, value=found.rules.value(rule), file=file)
+            for rule, file in sorted(found.rules.where.items())
+        )
+        if found is not None
+        else (),
         refused=tuple(
             RefusedSkill(path=each.path, why=each.message, fix=each.hint)
             for each in diagnostics
@@ -63,12 +68,12 @@ def _report(report: PolicyReport) -> Iterator[Block]:
 
     for path in report.files:
         yield line(Span(clean_line(path), "name"))
-        for rule, file in report.rules.items():
-            if file == path:
-                yield line(rule, indent=2)
-    for each in report.refused:
-        yield line(Span("refused", "low"), f"  {clean_line(each.path)}: {clean_line(each.why)}")
-        yield line(Span("fix: ", "dim"), clean_line(each.fix), indent=4)
+        for each in report.rules:
+            if each.file == path:
+                yield line(Span(each.rule, "dim"), f"  {each.value}", indent=2)
+    for skill in report.refused:
+        yield line(Span("refused", "low"), f"  {clean_line(skill.path)}: {clean_line(skill.why)}")
+        yield line(Span("fix: ", "dim"), clean_line(skill.fix), indent=4)
     if report.files:
         yield line(f"{plural(len(report.refused), 'skill')} refused")
 
