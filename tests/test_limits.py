@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,7 +76,7 @@ AT_A_SMALL_CAP = [
 @for_each(("field", "cap", "extra", "code"), AT_A_SMALL_CAP)
 @for_each("strict", [True, False])
 def test_a_document_over_a_cap_is_refused_by_the_name_of_the_cap(
-    field: str, cap: int, extra: str, code: str, strict: bool
+    field: str, cap: Any, extra: str, code: str, strict: bool
 ) -> None:
     text = document("name", "Does a thing.", extra=extra)
     parse_document(Document("SKILL.md"), text, strict=strict)

@@ -4,11 +4,25 @@ The figures were measured on 14,812 distinct real SKILL.md files. Each limit is 
 largest real value and far below what causes problems.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from skillyard.arguments import check_arguments
 
+if TYPE_CHECKING:
+    from skillyard.errors import Diagnostic
+    from skillyard.skill import Skill
+
 __all__ = ["DEFAULT_LIMITS", "Limits"]
+
+
+@runtime_checkable
+class SkillPolicy(Protocol):
+    """What ``policy.decision.Policy`` is for the rooms that read skills."""
+
+    def diagnostic(self, skill: Skill) -> Diagnostic | None:
+        """Return why a skill is not offered, or None."""
 
 
 @check_arguments
@@ -58,8 +72,8 @@ class Limits(NamedTuple):
     """Wall time of one explicitly run script."""
     script_output_bytes: int = 1_048_576
     """Output of one explicitly run script; the rest is dropped, which the result says."""
-    policy: object = None
-    """The ``Policy`` that decides which skills load, or None. Indexes are named by its ``repr``."""
+    policy: SkillPolicy | None = None
+    """Decides which skills load; None accepts all. Indexes are named by its ``repr``."""
 
 
 DEFAULT_LIMITS = Limits()

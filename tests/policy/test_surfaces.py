@@ -20,6 +20,7 @@ from skillyard.index.indexed_catalog import open_catalog
 from skillyard.index.library_spec import LibrarySpec, index_folder
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.policy import places
+from skillyard.policy.decision import Policy
 from skillyard.policy.places import MAX_BYTES, bound, find_policy
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run, run
@@ -148,7 +149,7 @@ def test_a_skill_that_comes_to_be_refused_is_gone_after_a_glance(project: Path) 
 def test_without_a_policy_limits_and_the_names_of_indexes_stay_as_they_are(project: Path) -> None:
     (project / "skillyard-policy.toml").unlink()
     assert bound(DEFAULT_LIMITS) is DEFAULT_LIMITS
-    with_policy = DEFAULT_LIMITS._replace(policy="x")
+    with_policy = DEFAULT_LIMITS._replace(policy=Policy())
     spec = LibrarySpec(("lib",), (), DEFAULT_LIMITS)
     assert index_folder(spec) != index_folder(spec._replace(limits=with_policy))
 

@@ -82,11 +82,7 @@ def read_one(candidate: Candidate, limits: Limits, now: int) -> Entry:
             error.path = candidate.path
         return Entry(candidate, None, (error.diagnostic(),), is_stable)
     if limits.policy is not None:
-        from skillyard.policy.decision import Policy  # deferred: most libraries have no policy
-
-        refused = (
-            limits.policy.diagnostic(parsed.skill) if isinstance(limits.policy, Policy) else None
-        )
+        refused = limits.policy.diagnostic(parsed.skill)
         if refused is not None:
             return Entry(candidate, None, (refused,), is_stable)
     diagnostics = list(parsed.diagnostics)
