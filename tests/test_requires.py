@@ -54,7 +54,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "requires:\n  tools: A B\n  programs: jq\n",
             ("tool:A", "tool:B", "program:jq"),
         ),
-        ("dependencies: [a, a]\n", ("skill:a",)),
+        ("dependencies: [a, a]\n", ("known:a",)),
         ("dependencies:\n  all: [Bash]\n  any: [Read, View]\n", ("tool:Bash", "tool:Read|View")),
         ("dependencies: python>=3.8, pandas\n", ()),
         ("requires: python\n", ()),
@@ -261,3 +261,12 @@ def test_a_skill_that_lacks_something_is_listed_and_shown_with_what_it_lacks(
     assert {"lack", "requires"}.isdisjoint(two)
     assert main(["show", "one", "--root", str(tmp_path)]) == 0
     assert "none is not in the catalog" in capsys.readouterr().out
+
+
+def test_a_list_of_packages_hinders_no_skill() -> None:
+    packages = sy.Skill("top", TEXT, "", requires=("known:pandas", "known:base"))
+    base = sy.Skill("base", "Cleans the kitchen.", "")
+    for skills, required in (([packages], ()), ([packages, base], ("base",))):
+        checker = RequirementChecker(sy.Catalog.from_skills(skills))
+        assert checker.lack(packages) == ""
+        assert tuple(skill.name for skill in checker.required(packages)) == required

@@ -44,9 +44,10 @@ def _entries(fields: Fields) -> Iterator[str]:
 
 
 def _dependencies(fields: Fields, node: Node | None) -> Iterator[str]:
-    # A text lists packages, as in `dependencies: python>=3.8, pandas`: it is not about skills.
+    # A text lists packages, as in `dependencies: python>=3.8, pandas`: it is not about skills. A
+    # list may name either, so it counts as far as the library has skills of its names.
     if isinstance(node, list):
-        yield from (f"skill:{_joined(entry)}" for entry in fields.texts("dependencies"))
+        yield from (f"known:{_joined(entry)}" for entry in fields.texts("dependencies"))
     elif isinstance(node, dict):
         tools = fields.within("dependencies", node)
         yield from (f"tool:{entry}" for entry in _names(tools, "all"))
