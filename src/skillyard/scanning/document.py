@@ -14,7 +14,7 @@ from skillyard.formats.frontmatter import split, unify_lines
 from skillyard.invisible import hidden_runs
 from skillyard.lookalikes import latin_shape
 
-__all__ = ["DATA", "EVERY", "PROSE", "SCRIPT", "Document", "Fence", "Terms"]
+__all__ = ["DATA", "EVERY", "PROSE", "SCRIPT", "Document", "Fence", "Terms", "kind_of"]
 
 PROSE, SCRIPT, DATA = "prose", "script", "data"
 EVERY = frozenset([PROSE, SCRIPT, DATA])
@@ -100,7 +100,7 @@ class Document:
         self.path = path
         """Relative to the skill's folder, with ``/``."""
         self.data = data
-        self.kind = _kind(path, data)
+        self.kind = kind_of(path, data)
         self._plain = data
         self.foreign = b"" if data.isascii() else data.translate(None, _ASCII)
         """The bytes of the text that are not ASCII."""
@@ -208,7 +208,8 @@ class Document:
         return fenced.block, fenced.body
 
 
-def _kind(path: str, data: bytes) -> str:
+def kind_of(path: str, data: bytes) -> str:
+    """Return ``PROSE``, ``SCRIPT`` or ``DATA`` for a file, by its name and first bytes."""
     name = path.rpartition("/")[2].lower()
     extension = name.rpartition(".")[2] if "." in name else ""
     if extension in _PROSE or (not extension and name in ("readme", "license", "notice")):

@@ -53,7 +53,7 @@ def test_what_has_no_diff_says_why(skill: Path) -> None:
     notes = {path: each.note for path, each in changes(skill, old, new).items()}
     assert notes == {
         "bin": "binary",
-        "latin": "binary",
+        "latin": "",
         "end": "only the newline at its end",
         "big": "too large for a diff",
         "long": "too large for a diff",
@@ -65,6 +65,30 @@ def test_many_files_are_all_named_and_some_have_a_diff(skill: Path) -> None:
     assert len(found) == 301
     assert sum(bool(each.diff) for each in found.values()) == 20
     assert found["299"].note == "too many files for a diff"
+
+
+def test_bytes_that_are_no_utf8_do_not_hide_a_script(skill: Path) -> None:
+    """A shell runs both of these, and the scan reads them."""
+    old = {"run.sh": b"date\n", "nul.sh": b"date\n", "page": "é".encode("utf-16")}
+    new = {"run.sh": b"# \xff\nid\n", "nul.sh": b"# \0\nid\n", "page": "è".encode("utf-16")}
+    found = changes(skill, old, new)
+    assert found["run.sh"].diff.splitlines()[3:] == ["-date", "+# \\xff", "+id"]
+    assert found["nul.sh"].diff.splitlines()[3:] == ["-date", "+# ", "+id"]
+    assert found["page"].diff.splitlines()[3:] == ["-é", "+è"]
+    (skill / "nul.sh").write_bytes(b"id\n")
+    note = changes(skill, {}, {**new, "nul.sh": b"i\0d\n"})["nul.sh"].note
+    assert note == "only NUL bytes or the encoding"
+
+
+def test_added_files_do_not_push_a_changed_script_out_of_the_diffs(skill: Path) -> None:
+    prose = {f"a/{number:03}.md": b"x" for number in range(30)}
+    old = {"SKILL.md": SKILL, "run.sh": b"date\n", "old": b"x", **prose}
+    added = {f"0{number:03}": b"x" for number in range(30)}
+    new = {"SKILL.md": SKILL + b"More.\n", "run.sh": b"id\n", **added, **dict.fromkeys(prose, b"y")}
+    found = difference_of(installed(skill, old), new).files
+    assert [each.path for each in found[:3]] == ["SKILL.md", "run.sh", "a/000.md"]
+    assert found[1].diff
+    assert [each.change for each in found] == ["changed"] * 32 + ["added"] * 30 + ["removed"]
 
 
 def test_lines_that_repeat_without_end_take_no_time(skill: Path) -> None:

@@ -14,6 +14,8 @@ from skillyard.remote.install.placement import check_files
 from skillyard.remote.install.swap import LIMITS
 from skillyard.resources import read_file
 from skillyard.scanning import Finding, files_of_folder, files_of_package, scan_files
+from skillyard.scanning.document import SCRIPT, kind_of
+from skillyard.scanning.files import text_of
 from skillyard.shapes import installation as shapes
 from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.scans import ScanFinding
@@ -25,6 +27,8 @@ _MAX_LINES = 1_000
 """Lines of a file. difflib takes time by their square."""
 _MAX_DIFFS = 20
 """Files whose text is compared, of one skill."""
+_KINDS = ("changed", "added", "removed")
+"""Kinds of changes, in the order in which they are shown."""
 
 
 class FileChange(NamedTuple):
@@ -100,16 +104,22 @@ def _digests(folder: str) -> dict[str, str]:
 
 
 def _changes(old: Mapping[str, str], files: Mapping[str, bytes]) -> list[tuple[str, str]]:
-    """Return path and kind of each change, SKILL.md first."""
-    changes = []
-    for path in sorted({*old, *files}, key=lambda path: (path != "SKILL.md", path)):
-        if path not in old:
-            changes.append((path, "added"))
-        elif path not in files:
-            changes.append((path, "removed"))
-        elif sha256(files[path]).hex() != old[path]:
-            changes.append((path, "changed"))
-    return changes
+    """Return path and kind of each change: changed files first, then added and removed ones.
+
+    Of each kind SKILL.md comes first, then what can be run: many files that are added cannot push a
+    changed script beyond the limits.
+    """
+    changed = [path for path in old if path in files and sha256(files[path]).hex() != old[path]]
+    changes = [(path, "changed") for path in changed]
+    changes += [(path, "added") for path in files if path not in old]
+    changes += [(path, "removed") for path in old if path not in files]
+
+    def rank(change: tuple[str, str]) -> tuple[int, bool, bool, str]:
+        path, kind = change
+        is_script = kind_of(path, files.get(path, b"")) == SCRIPT
+        return _KINDS.index(kind), path != "SKILL.md", not is_script, path
+
+    return sorted(changes, key=rank)
 
 
 def _diff(folder: str, path: str, new: bytes | None, change: str) -> tuple[str, str]:
@@ -124,7 +134,7 @@ def _diff(folder: str, path: str, new: bytes | None, change: str) -> tuple[str, 
     new = new or b""
     if len(new) > _MAX_BYTES:
         return "", "too large for a diff"
-    before, after = _lines(old), _lines(new)
+    before, after = _lines(path, old), _lines(path, new)
     if before is None or after is None:
         return "", "binary"
     if max(len(before), len(after)) > _MAX_LINES:
@@ -133,16 +143,23 @@ def _diff(folder: str, path: str, new: bytes | None, change: str) -> tuple[str, 
     after_name = "/dev/null" if change == "removed" else path
     lines = unified_diff(before, after, before_name, after_name, lineterm="")
     diff = "".join(f"{line}\n" for line in lines)
-    return diff, "" if diff or change != "changed" else "only the newline at its end"
+    if diff or change != "changed":
+        return diff, ""
+    is_newline = old.removesuffix(b"\n") == new.removesuffix(b"\n")
+    return "", "only the newline at its end" if is_newline else "only NUL bytes or the encoding"
 
 
-def _lines(data: bytes) -> list[str] | None:
-    """Return the lines of a text without the end of the last; None for other data."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
+def _lines(path: str, data: bytes) -> list[str] | None:
+    r"""Return the lines of a text without the end of the last; None for what is no text.
+
+    Whatever the scan reads as text is text here too: shells run scripts with bytes that are no
+    UTF-8. Such bytes are written as ``\xff``.
+    """
+    found = text_of(path, data)
+    if found is None:
         return None
-    return None if "\0" in text else text.removesuffix("\n").split("\n") if text else []
+    text = found.decode("utf-8", "backslashreplace")
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 def _old_text(folder: str) -> bytes | None:
