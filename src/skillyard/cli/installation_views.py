@@ -48,6 +48,12 @@ def synced(result: Synced) -> Iterator[Block]:
         yield from _skill(skill.name, skill.state, skill.folders, skill.problem)
         if skill.state in ("current", "installed") and not skill.pinned:
             yield line(Span("not pinned; `skillyard update` pins it", "dim"), indent=4)
+        for entry in skill.accepted:
+            yield line(
+                Span("accepted by the lock: ", "warning"),
+                f"{clean_line(entry.rule)} ({clean_line(entry.reason)})",
+                indent=4,
+            )
     yield from _extra(result.extra)
 
 

@@ -11,6 +11,7 @@ from skillyard.shapes.scans import ScanFinding
 __all__ = [
     "Difference",
     "FileChange",
+    "LockAccepted",
     "Outdated",
     "Removed",
     "RemovedFolder",
@@ -38,6 +39,15 @@ class SkillProblem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LockAccepted:
+    """A finding of the scan that an entry of the lock accepts."""
+
+    rule: Annotated[str, "The rule."]
+    digest: Annotated[str, "The digest of the file."]
+    reason: Annotated[str, "Why it was accepted."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SyncedSkill:
     """One skill of the lock after ``sync``."""
 
@@ -50,6 +60,10 @@ class SyncedSkill:
     folders: Annotated[tuple[str, ...], "Its folders, or the one that is missing."]
     pinned: Annotated[bool, "Whether the lock has a digest of it."]
     problem: Annotated[SkillProblem | None, "Why it is not current."]
+    accepted: Annotated[
+        tuple[LockAccepted, ...],
+        "Findings of the scan in what was installed that the lock accepts.",
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from skillyard.io.folder_manifest import manifest_of
+from skillyard.remote.install.swap import LIMITS
 from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
@@ -188,6 +190,11 @@ class TestSync:
         assert (done.code, states) == (1, {"docx": "installed", "pdf": "refused"})
         assert project.run("sync", "--accept", "download_and_run=ours").code == 0
         assert project.lock()["skills"]["pdf"]["scanAccepted"] == accepted
+        shutil.rmtree(project.skills / "pdf")
+        assert "accepted by the lock: download_and_run (ours)" in project.run("sync").out
+        shutil.rmtree(project.skills / "pdf")
+        document = project.run("sync", "--json").json
+        assert [each["accepted"] for each in document["skills"]] == [[], accepted]
 
     def test_it_works_offline_from_the_cache(
         self, project: Project, remotes: FakeServers, monkeypatch: pytest.MonkeyPatch
@@ -292,6 +299,18 @@ class TestFolders:
     def test_a_pipe_in_the_place_of_a_journal_stops_nothing(self, project: Project) -> None:
         os.mkfifo(project.skills / ".skillyard-journal-pdf")
         assert project.run("sync").code == 0
+
+    def test_a_journal_of_a_clone_changes_no_entry(self, project: Project, tmp_path: Path) -> None:
+        entry = {**project.lock()["skills"]["pdf"], "source": "evil/repo"}
+        digest = manifest_of(str(project.skills / "pdf"), LIMITS).digest
+        journal = {"old": "", "new": digest, "name": "pdf", "entry": entry, "backup": False}
+        (project.skills / ".skillyard-journal-pdf").write_text(json.dumps(journal))
+        (project.skills / ".skillyard-new-mine-1").mkdir()
+        before = project.lock()
+        assert project.run("sync").code == 0
+        assert project.lock() == before
+        assert not (project.skills / ".skillyard-journal-pdf").exists()
+        assert (project.skills / ".skillyard-new-mine-1").exists()
 
     def test_names_of_a_hostile_lock_reach_no_terminal_and_no_other_folder(
         self, project: Project, tmp_path: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import signal
@@ -11,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from skillyard.io.folder_manifest import manifest_of
 from skillyard.remote.install import removal, swap
 from skillyard.remote.install.folder_hash import folder_hash
 from skillyard.remote.install.installed import Installed
+from skillyard.remote.install.journal import Journal, read_journal, write_journal
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.install.placement import content_digest, place_copies
 from skillyard.remote.install.project_lock import ProjectLock
@@ -219,13 +222,32 @@ def test_a_journal_that_came_with_a_clone_changes_nothing(project: Path, text: b
     assert leftovers(project) == []
 
 
-def test_a_journal_cannot_delete_a_folder_that_it_did_not_move(project: Path) -> None:
-    """A clone brings a removal's journal and a folder that looks as if it was moved aside."""
-    (project / "one" / "a").rename(project / "one" / f"{swap.ASIDE}a")
-    (project / "one" / f"{swap.ASIDE}a" / "mine").write_bytes(b"mine")
-    journal = b'{"old": "0", "new": "", "name": "a", "backup": false, "entry": '
-    journal += b'{"source": "acme/a", "sourceType": "github"}}'
-    (project / "one" / ".skillyard-journal-a").write_bytes(journal)
+def test_a_journal_of_another_machine_counts_as_none(project: Path) -> None:
+    """A clone brings a journal that would give the folder another source, or delete it."""
+    folder = project / "one"
+    stolen = dataclasses.replace(entry(OLD), source="evil/repo")
+    there = manifest_of(str(folder / "a"), swap.LIMITS).digest
+    for journal in (Journal("", there, stolen), Journal(there, "", entry(OLD))):
+        write_journal(str(folder), "a", journal)
+        shutil.rmtree(project.parent / "state")
+        assert read_journal(str(folder), "a") is None
+        complete(str(folder), "a", lock_of(project))
+        assert state(project) == BEFORE
+        assert leftovers(project) == []
+    write_journal(str(folder), "a", Journal(there, "", entry(OLD)))
+    shutil.rmtree(project.parent / "state")
+    (folder / "a").rename(folder / f"{swap.ASIDE}a")
     lock_of(project).drop("a")
-    complete(str(project / "one"), "a", lock_of(project))
+    with pytest.raises(InstallRefused, match="look at it"):
+        complete(str(folder), "a", lock_of(project))
+    assert (folder / f"{swap.ASIDE}a" / "SKILL.md").exists()
+
+
+def test_a_stopped_removal_keeps_a_folder_that_it_did_not_move(project: Path) -> None:
+    folder = project / "one"
+    write_journal(str(folder), "a", Journal("0", "", entry(OLD)))
+    (folder / "a").rename(folder / f"{swap.ASIDE}a")
+    (folder / f"{swap.ASIDE}a" / "mine").write_bytes(b"mine")
+    lock_of(project).drop("a")
+    complete(str(folder), "a", lock_of(project))
     assert (project / "one-kept" / "a" / "mine").read_bytes() == b"mine"

@@ -1,7 +1,9 @@
 """The journal of a change to a folder, stored beside the folder until the change is done.
 
-It comes with clones like everything in a project, so it is untrusted: it can only name the entry of
-its own folder, and folders are compared with its digests before anything happens to them.
+A clone or an archive could bring one, and it decides what the lock file says. So the user's own
+records note the digest of each journal that is written, and another one counts as none. It can only
+name the entry of its own folder, and folders are compared with its digests before anything happens
+to them.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from typing import NamedTuple
 
 from skillyard.errors import SkillIoError
 from skillyard.io.atomic_write import atomic_write
+from skillyard.io.sha256 import sha256
 from skillyard.remote.install.lock_entries import FIELDS, LockedSkill, folder_name
+from skillyard.remote.install.record import forget_written, note_written, written_digest
 from skillyard.resources import read_file
 
 __all__ = [
@@ -57,13 +61,19 @@ def write_journal(into: str, name: str, journal: Journal) -> None:
         "entry": None if entry is None else entry.to_json(),
         "backup": journal.backup,
     }
-    atomic_write(_path(into, name), json.dumps(shape).encode("ascii"))
+    path, data = _path(into, name), json.dumps(shape).encode("ascii")
+    note_written(path, _digest(data), durable=True)
+    atomic_write(path, data)
 
 
 def read_journal(into: str, name: str) -> Journal | None:
-    """Return the journal of an interrupted run, or None when there is no readable one."""
+    """Return the journal of an interrupted run of this user; None without a readable one."""
+    path = _path(into, name)
     try:
-        shape = json.loads(read_file(_path(into, name), MAX_BYTES).data)
+        data = read_file(path, MAX_BYTES).data
+        if _digest(data) != written_digest(path):
+            return None
+        shape = json.loads(data)
         entry = shape["entry"] and _entry(shape["name"], shape["entry"])
         if entry is not None and folder_name(entry.name) != name:
             return None
@@ -80,11 +90,13 @@ def _entry(name: str, shape: dict[str, object]) -> LockedSkill:
 
 def remove_journal(into: str, name: str) -> None:
     """Remove the journal if there is one. Raises OSError."""
+    path = _path(into, name)
     try:
-        os.unlink(_path(into, name))
+        os.unlink(path)
     except OSError as error:
         if error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):  # such a name never has one
             raise
+    forget_written(path)
 
 
 def journal_name(file: str) -> str:
@@ -102,6 +114,10 @@ def journal_name(file: str) -> str:
 def is_unfinished_journal(file: str, name: str) -> bool:
     """Return True for the name of a temporary file of an interrupted journal write."""
     return file.startswith(f".{PREFIX}{name}.") and file.endswith(".tmp")
+
+
+def _digest(data: bytes) -> str:
+    return f"sha256:{sha256(data).hex()}"
 
 
 def _path(into: str, name: str) -> str:

@@ -21,12 +21,15 @@ __all__ = ["forget_written", "note_written", "written_digest"]
 _MAX_BYTES = 128
 
 
-def note_written(folder: str, digest: str) -> None:
-    """Note the digest of the files that were written to a folder."""
+def note_written(folder: str, digest: str, *, durable: bool = False) -> None:
+    """Note the digest of the files that were written to a folder, or of a journal.
+
+    ``durable`` waits until the note would survive a power failure.
+    """
     path = _path(folder)
     with suppress(OSError):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        atomic_write(path, digest.encode("ascii"), mode=0o600, durable=False)
+        atomic_write(path, digest.encode("ascii"), mode=0o600, durable=durable)
 
 
 def written_digest(folder: str) -> str | None:

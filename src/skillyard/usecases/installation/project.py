@@ -216,9 +216,10 @@ class Project(NamedTuple):
     def complete(self) -> None:
         """Complete what stopped runs left. What cannot be completed shows in the states.
 
-        Raises SkillIoError for the lock file.
+        Left alone is what has neither an entry nor a journal of this user. Raises SkillIoError for
+        the lock file.
         """
-        self.lock.read()
+        named = {folder_name(entry.name) for entry in self.lock.read().skills}
         with suppress(OSError):
             remove_leftovers(self.lock.path)
         for into in self.folders:
@@ -228,6 +229,8 @@ class Project(NamedTuple):
                 continue
             for name in names:
                 journal = read_journal(into, name)
+                if journal is None and name not in named:
+                    continue
                 try:
                     with alone(into):
                         complete(into, name, self.lock)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from skillyard.errors import SkillyardError
-from skillyard.remote.install.accepted import accepted_of
+from skillyard.remote.install.accepted import Accepted, accepted_of
 from skillyard.remote.install.record import note_written
 from skillyard.remote.install.verdict import check_accept
 from skillyard.remote.sources.protocol import Package
@@ -55,6 +55,8 @@ class SyncedSkill(NamedTuple):
     folders: tuple[str, ...]
     pinned: bool
     problem: Problem | None = None
+    accepted: tuple[Accepted, ...] = ()
+    """Findings of the scan in an installed skill that the lock accepts."""
 
 
 class Synced(NamedTuple):
@@ -90,7 +92,12 @@ class Synced(NamedTuple):
             dry_run=self.dry_run,
             skills=tuple(
                 from_attributes(
-                    shapes.SyncedSkill, skill, problem=skill.problem and skill.problem.document()
+                    shapes.SyncedSkill,
+                    skill,
+                    problem=skill.problem and skill.problem.document(),
+                    accepted=tuple(
+                        from_attributes(shapes.LockAccepted, each) for each in skill.accepted
+                    ),
                 )
                 for skill in self.skills
             ),
@@ -120,7 +127,7 @@ def sync_skills(
     project = open_project(into)
     if frozen or dry_run:
         return _compared(project, frozen=frozen, dry_run=dry_run, allow_extra=allow_extra)
-    installed: set[str] = set()
+    installed: dict[str, SyncedSkill] = {}
     for _ in range(_TRIES):
         project.complete()
         skills = project.skills(project.lock.read())
@@ -135,9 +142,9 @@ def sync_skills(
             results[skill.entry.name] = _install(skill, package, project, reasons)
         for name, result in results.items():
             if result.state == INSTALLED:
-                installed.add(name)
+                installed[name] = result
             elif result.state == CURRENT and name in installed:  # by an earlier try
-                results[name] = result._replace(state=INSTALLED)
+                results[name] = installed[name]
         if not any(each.problem and each.problem.code == RACED for each in results.values()):
             break
     extra = tuple(project.extra(skills))
@@ -183,7 +190,9 @@ def _install(
             raise package
         admission = admit(entry, package, known=entry, lock=lock, accept=accept)
         # The entry stays as it is, byte for byte, unless a finding was accepted now.
-        accepted = set(accepted_of(admission.entry, lock.path)) - set(accepted_of(entry, lock.path))
+        by_lock = accepted_of(entry, lock.path)
+        applied = accepted_of(admission.entry, lock.path)
+        accepted = set(applied) - set(by_lock)
 
         def check() -> None:
             if lock.read().get(entry.name) not in (entry, admission.entry):
@@ -193,4 +202,4 @@ def _install(
     except SkillyardError as error:
         state = UNREACHABLE if is_unreachable(error) else REFUSED
         return result._replace(state=state, problem=problem_of(error))
-    return result
+    return result._replace(accepted=tuple(each for each in applied if each in by_lock))
