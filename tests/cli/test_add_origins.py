@@ -423,7 +423,8 @@ def test_a_linked_folder_stays_the_users_own(run: Run, project: Path, library: P
     assert (library / "skills" / "pdf" / "SKILL.md").read_text() == PDF + "edited"
     done = run("add", "../library/skills/pdf", "--into", "skills")
     assert (done.code, "lies there already" in done.err) == (2, True)
-    for command in (("update", "pdf", "--yes"), ("sync",), ("sync", "--frozen"), ("verify",)):
+    commands = (("update", "pdf", "--yes"), ("sync",), ("sync", "--frozen"), ("verify",))
+    for command in (*commands, ("outdated",)):
         answer = run(*command, "--into", "skills", "--json")
         assert (answer.code, answer.json["skills"][0]["state"]) == (0, "linked")
     assert place.is_symlink()
@@ -442,6 +443,30 @@ def test_a_link_to_a_folder_of_the_project_is_not_removed_with_it(
     assert not os.path.lexists(place)
     assert "pdf" not in entries(project)
     assert (project / "pdf" / "SKILL.md").read_text() == PDF
+
+
+def test_a_copy_beside_a_link_is_updated_and_removed_with_it(
+    run: Run, project: Path, library: Path
+) -> None:
+    add = ("add", "../library/skills/pdf", "--into")
+    assert run(*add, ".agents/skills").code == 0
+    assert run(*add, ".claude/skills", "--link").code == 0
+    copy, link = project / ".agents" / "skills" / "pdf", project / ".claude" / "skills" / "pdf"
+    (library / "skills" / "pdf" / "SKILL.md").write_text(PDF + "edited")
+    assert run("outdated").code == 1
+    assert run("update", "--yes").code == 0
+    assert (copy / "SKILL.md").read_text() == PDF + "edited"
+    assert link.is_symlink()
+    (planned,) = run("remove", "pdf", "--dry-run", "--json").json["skills"]
+    assert link.is_symlink()
+    (removed,) = run("remove", "pdf", "--json").json["skills"]
+    assert (planned["state"], removed["state"]) == ("planned", "removed")
+    for each in (planned, removed):
+        assert [folder["folder"] for folder in each["folders"]] == [".agents/skills/pdf"]
+        assert each["links"] == [".claude/skills/pdf"]
+    assert not copy.exists()
+    assert not os.path.lexists(link)
+    assert (library / "skills" / "pdf" / "SKILL.md").read_text() == PDF + "edited"
 
 
 def test_a_lock_file_names_no_folder_of_another_machine(project: Path) -> None:

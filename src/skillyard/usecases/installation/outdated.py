@@ -13,7 +13,7 @@ from skillyard.shapes import installation as shapes
 from skillyard.shapes.encoder import from_attributes
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
 from skillyard.usecases.installation.problems import Problem, problem_of
-from skillyard.usecases.installation.project import InstalledSkill, open_project
+from skillyard.usecases.installation.project import LINKED, InstalledSkill, open_project
 from skillyard.usecases.installation.update import version_of
 
 __all__ = ["Outdated", "SkillVersion", "outdated_skills"]
@@ -81,26 +81,27 @@ def outdated_skills(
 ) -> Outdated:
     """Ask for the newest version of each skill of the lock. Writes nothing.
 
-    A newer commit that does not change the skill's files is none. Raises SkillIoError for the lock
-    file, InvalidInput.
+    A newer commit that does not change the skill's files is none, and a linked skill has no newer
+    version than its folder. Raises SkillIoError for the lock file, InvalidInput.
     """
     project = open_project(into)
-    lock = project.lock.read()
-    packages = fetch_packages(
-        lock.skills, pinned=False, folder=project.folder, settings=settings, report=report
+    skills = project.skills(project.lock.read())
+    fetched = [skill.entry for skill in skills if skill.state != LINKED]
+    packages = iter(
+        fetch_packages(
+            fetched, pinned=False, folder=project.folder, settings=settings, report=report
+        )
     )
-    return Outdated(
-        project.lock.path,
-        tuple(
-            _version(skill, package)
-            for skill, package in zip(project.skills(lock), packages, strict=True)
-        ),
-    )
+    versions = [_version(each, None if each.state == LINKED else next(packages)) for each in skills]
+    return Outdated(project.lock.path, tuple(versions))
 
 
-def _version(skill: InstalledSkill, package: Package | SkillyardError) -> SkillVersion:
+def _version(skill: InstalledSkill, package: Package | SkillyardError | None) -> SkillVersion:
+    """Return the version of a skill; ``package`` is None for a linked one."""
     entry = skill.entry
     version = SkillVersion(entry.name, skill.state, skill.state, entry.ref or "", version_of(entry))
+    if package is None:
+        return version
     if isinstance(package, SkillyardError):
         state = UNSUPPORTED if isinstance(package, InvalidInput) else UNREACHABLE
         return version._replace(state=state, problem=problem_of(package))

@@ -105,8 +105,9 @@ class InstalledSkill(NamedTuple):
 
     @property
     def into(self) -> tuple[str, ...]:
-        """The folders of skills in which it lies or would lie."""
-        return tuple(copy.into for copy in self.copies) or (self.default,)
+        """The folders of skills in which it lies or would lie, without links to the user's own."""
+        copies = tuple(copy.into for copy in self.copies if copy.state != LINKED)
+        return copies or (self.default,)
 
     @property
     def is_pinned(self) -> bool:

@@ -117,17 +117,16 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
     if skill.state not in removable:
         return RemovedSkill(entry.name, REFUSED, (), (), _problem(skill))
     if dry_run:
-        folders = tuple(RemovedFolder(copy.folder) for copy in skill.copies)
-        return RemovedSkill(entry.name, PLANNED, folders, skill.links)
+        folders = tuple(RemovedFolder(copy.folder) for copy in skill.copies if copy.state != LINKED)
+        return RemovedSkill(entry.name, PLANNED, folders, (*_linked(skill), *skill.links))
 
     def check() -> None:
         if lock.read().get(entry.name) != entry:
             raise changed_meanwhile(entry.name, lock)
 
-    into = [copy.into for copy in skill.copies] or [project.default]
-    links: list[str] = []
+    links = _unlinked(skill)  # first: while the entry is there, a stopped run can be repeated
     removed = remove_copies(
-        into,
+        skill.into,
         entry,
         lock,
         backup=backup,
@@ -143,11 +142,22 @@ def _remove_links(skill: InstalledSkill, project: Project, dry_run: bool) -> Rem
     The links go first: an entry without a folder is one that is missing, and can be removed again.
     """
     if not dry_run:
-        for link in skill.folders:
-            if os.path.islink(link):
-                os.unlink(link)
+        _unlinked(skill)
         project.lock.drop(skill.entry.name)
     return RemovedSkill(skill.entry.name, PLANNED if dry_run else REMOVED, (), skill.folders)
+
+
+def _linked(skill: InstalledSkill) -> list[str]:
+    """Return the links to the folder of the user that the entry names."""
+    return [copy.folder for copy in skill.copies if copy.state == LINKED]
+
+
+def _unlinked(skill: InstalledSkill) -> list[str]:
+    """Remove these links, and return those that were there."""
+    links = list(filter(os.path.islink, _linked(skill)))
+    for link in links:
+        os.unlink(link)
+    return links
 
 
 def _problem(skill: InstalledSkill) -> Problem:
