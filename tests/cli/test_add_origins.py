@@ -159,6 +159,23 @@ def test_a_pinned_commit_of_a_rewritten_branch_is_fetched(
     assert fetch(locked(project), pinned=True, folder=project).commit == first
 
 
+def test_a_pinned_commit_that_is_gone_is_told_with_what_helps(
+    run: Run, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upstream = Upstream(tmp_path / "skills.git")
+    upstream.publish(FILES)
+    assert run("add", f"file://{upstream.folder}#@pdf", "--into", "skills").code == 0
+    shutil.rmtree(upstream.folder)
+    Upstream(tmp_path / "skills.git").publish({"skills/pdf/SKILL.md": PDF + "new"})
+    shutil.rmtree(project / "skills" / "pdf")
+    monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "other-cache"))
+    monkeypatch.setenv("SKILLYARD_GIT_HOSTS", f"file://{tmp_path}")
+    done = run("sync", "--into", "skills")
+    assert (done.code, "`skillyard update pdf` takes the newest" in done.out) == (1, True)
+    assert run("update", "pdf", "--yes", "--into", "skills").code == 0
+    assert (project / "skills" / "pdf" / "SKILL.md").read_text() == PDF + "new"
+
+
 def test_a_branch_of_its_own_name_is_kept_apart_from_the_default(
     run: Run, project: Path, tmp_path: Path
 ) -> None:

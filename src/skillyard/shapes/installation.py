@@ -133,8 +133,8 @@ class SkillVersion:
     name: Annotated[str, "Its name in the lock file."]
     state: Annotated[
         str,
-        "outdated, unreachable, unsupported, else the state of its folders: current, linked,"
-        " edited, missing, behind, interrupted or unreadable.",
+        "outdated, unreachable, refused, unsupported, else the state of its folders: current,"
+        " linked, edited, missing, behind, interrupted or unreadable.",
     ]
     folder_state: Annotated[str, "The state of its folders in any case."]
     ref: Annotated[str | None, "The branch or tag that it follows; null for the default branch."]

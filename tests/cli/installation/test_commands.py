@@ -288,6 +288,20 @@ class TestFolders:
         project.relock(lambda shape: shape["skills"].update(PDF=shape["skills"]["pdf"]))
         assert project.state("verify", name="PDF") == "unreadable"
         assert project.state("verify") == "current"
+        assert "fix: delete the entry 'PDF' from skills-lock.json" in project.run("verify").out
+
+    def test_a_hint_names_the_skill_as_a_shell_takes_it(self, project: Project) -> None:
+        project.relock(lambda shape: shape["skills"].update({"Pd f!": shape["skills"].pop("pdf")}))
+        (project.skills / "pd-f").symlink_to(project.root)
+        assert "say `skillyard update 'Pd f!'`" in project.run("verify").out
+
+    def test_a_name_that_only_resembles_that_of_a_folder_is_unknown(self, project: Project) -> None:
+        before = project.tree()
+        for name in ("..pdf", "./pdf", "PDF"):
+            for command in ("remove", "update"):
+                done = project.run(command, name)
+                assert (done.code, "unknown skill of the lock file" in done.err) == (2, True)
+        assert project.tree() == before
 
     @pytest.mark.parametrize("command", ["sync", "update", "outdated", "verify"])
     def test_without_a_lock_it_says_how_to_make_one(self, project: Project, command: str) -> None:
@@ -484,6 +498,22 @@ class TestOutdated:
         assert project.state("outdated") == "current"
         assert project.run("update", "--yes").code == 0
         assert (project.root / LOCK).read_bytes() == locked
+
+    def test_a_skill_that_is_gone_is_refused_as_update_refuses_it(
+        self, project: Project, remotes: FakeServers
+    ) -> None:
+        remotes.add_repository("acme/skills", {"skills/docx/SKILL.md": OLD["skills/docx/SKILL.md"]})
+        project.run("cache", "clear")
+        for command in ("outdated", "update"):
+            assert project.state(command) == "refused"
+            assert project.state(command, name="docx") == "current"
+            assert project.run(command).code == 1
+
+    def test_an_address_that_is_not_asked_is_not_unreachable(self, project: Project) -> None:
+        entry = {"source": "file:///etc", "sourceType": "git", "computedHash": "0" * 64}
+        project.relock(lambda shape: shape["skills"].update(other=entry))
+        assert project.state("outdated", name="other") == "refused"
+        assert project.run("outdated").code == 1
 
     def test_a_source_of_another_kind_fails_nobody(self, project: Project) -> None:
         entry = {"source": "x", "sourceType": "carrier-pigeon", "computedHash": "0" * 64}

@@ -137,7 +137,8 @@ def add_outdated_command(commands: Commands) -> None:
         about=(
             "Asks the source of each skill in the lock file and writes nothing. A newer commit "
             "that does not change the skill does not count. Exits with 1 when a skill is "
-            "outdated, else with 4 when a source could not be reached."
+            "outdated or its source no longer has it, else with 4 when a source could not be "
+            "reached."
         ),
         examples=("skillyard outdated", "skillyard outdated --json"),
     )
@@ -145,14 +146,14 @@ def add_outdated_command(commands: Commands) -> None:
 
 
 def outdated(args: Namespace, console: Console) -> int:
-    """List the versions; 1 when a skill is outdated."""
+    """List the versions; 1 when a skill is outdated or gone."""
     from skillyard.cli.installation_views import versions
     from skillyard.usecases.installation.outdated import outdated_skills
 
     with progress("asking", console) as step:
         result = outdated_skills(args.into, report=step)
     console.show(result, versions)
-    if result.any_outdated:
+    if result.any_outdated or result.refused:
         return NEGATIVE
     return UNREACHED if result.unreached else 0
 

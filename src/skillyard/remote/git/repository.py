@@ -159,7 +159,7 @@ class GitRepository:
         raise SourceFailed(
             "not_found",
             f"{self.address.shown} does not give commit {commit[:12]} ({first.what})",
-            hint="it may have been removed upstream; take what is there now with `skillyard add`",
+            hint="it may have been removed upstream; name a branch, or say `skillyard update`",
         )
 
     def _fetch_refs(self, *arguments: str, stdin: bytes = b"", git: Git | None = None) -> None:

@@ -12,13 +12,14 @@ from skillyard.remote.sources.settings import Settings
 from skillyard.shapes import installation as shapes
 from skillyard.shapes.encoder import from_attributes
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
-from skillyard.usecases.installation.problems import Problem, problem_of
+from skillyard.usecases.installation.problems import Problem, is_unreachable, problem_of
 from skillyard.usecases.installation.project import LINKED, InstalledSkill, open_project
 from skillyard.usecases.installation.update import version_of
 
 __all__ = ["Outdated", "SkillVersion", "outdated_skills"]
 
 OUTDATED = "outdated"
+REFUSED = "refused"
 UNREACHABLE = "unreachable"
 UNSUPPORTED = "unsupported"
 
@@ -28,8 +29,8 @@ class SkillVersion(NamedTuple):
 
     name: str
     state: str
-    """``outdated``, ``unreachable``, ``unsupported`` (a kind of source that has no versions here),
-    else the state of its folders."""
+    """``outdated``, ``unreachable``, ``refused`` (its source does not have it, or is not asked),
+    ``unsupported`` (a kind of source that has no versions here), else the state of its folders."""
     folder_state: str
     """What its folders are (a state of ``project``)."""
     ref: str
@@ -49,6 +50,11 @@ class Outdated(NamedTuple):
     def any_outdated(self) -> bool:
         """True where a skill has a newer version."""
         return any(skill.state == OUTDATED for skill in self.skills)
+
+    @property
+    def refused(self) -> bool:
+        """True where asking again does not help: a skill is gone, or its source is not asked."""
+        return any(skill.state == REFUSED for skill in self.skills)
 
     @property
     def unreached(self) -> bool:
@@ -103,7 +109,8 @@ def _version(skill: InstalledSkill, package: Package | SkillyardError | None) ->
     if package is None:
         return version
     if isinstance(package, SkillyardError):
-        state = UNSUPPORTED if isinstance(package, InvalidInput) else UNREACHABLE
+        state = UNREACHABLE if is_unreachable(package) else REFUSED
+        state = UNSUPPORTED if isinstance(package, InvalidInput) else state
         return version._replace(state=state, problem=problem_of(package))
     new = repinned(entry, package)
     if is_newer(entry, new):

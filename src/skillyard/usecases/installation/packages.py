@@ -16,6 +16,7 @@ from skillyard.remote.search import SearchService
 from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings, load_settings
 from skillyard.text import clean_line, shorten
+from skillyard.usecases.installation.problems import name_in_shell
 
 __all__ = ["ReportFetched", "check_pin", "fetch_packages"]
 
@@ -78,7 +79,7 @@ def check_pin(entry: LockedSkill, package: Package) -> None:
     if expected is not None and expected == (digest if is_digest else folder_hash(package.files)):
         return
     name = shorten(clean_line(entry.name), 80)
-    hint = f"`skillyard update {name}` shows what changed, and pins it"
+    hint = f"`skillyard update {name_in_shell(entry.name)}` shows what changed, and pins it"
     if expected is None:
         raise InstallRefused(
             f"the lock pins no content of {name}", path="", code="install_pin", hint=hint

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import NamedTuple
 
 from skillyard.errors import SkillError, SkillyardError
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.shapes import installation as shapes
 from skillyard.shapes.encoder import from_attributes
+from skillyard.text import clean_line, shorten
 from skillyard.usecases.installation.project import (
     BEHIND,
     EDITED,
@@ -16,7 +18,7 @@ from skillyard.usecases.installation.project import (
     InstalledSkill,
 )
 
-__all__ = ["Problem", "is_unreachable", "problem_of", "problem_of_state"]
+__all__ = ["Problem", "is_unreachable", "name_in_shell", "problem_of", "problem_of_state"]
 
 _ANSWERED = ("not_found", "bad_answer", "too_large", "refused")
 """Codes of sources that answered: asking again does not help."""
@@ -50,7 +52,12 @@ def is_unreachable(error: SkillyardError) -> bool:
     return isinstance(error, SourceFailed) and error.code not in _ANSWERED
 
 
-_AWAY = "move what is there away, then say `skillyard update NAME`, which installs the newest"
+def name_in_shell(name: str) -> str:
+    """Return the name of an entry as a hint prints it in a command."""
+    return quote(shorten(clean_line(name), 80))
+
+
+_AWAY = "move what is there away, then say `skillyard update {}`, which installs the newest"
 _STATES = {
     MISSING: ("the folder is missing", "`skillyard sync` installs it"),
     BEHIND: ("the lock names another version", "`skillyard sync` installs that one"),
@@ -64,8 +71,11 @@ _STATES = {
 
 def problem_of_state(skill: InstalledSkill) -> Problem:
     """Return the problem of a skill whose folders are not what the lock says."""
-    message, hint = _STATES.get(skill.state, (skill.problem, _AWAY))
+    away = _AWAY.format(name_in_shell(skill.entry.name))
+    message, hint = _STATES.get(skill.state, (skill.problem, away))
     if skill.problem and skill.problem != message:
         message = f"{message}: {skill.problem}"
-    bad = [copy.folder for copy in skill.copies if copy.state == skill.state]
-    return Problem(f"skill_{skill.state}", message, hint, (bad or skill.folders)[0])
+    bad = [copy for copy in skill.copies if copy.state == skill.state]
+    place = bad[0].folder if bad else skill.folders[0]
+    hint = next((copy.hint for copy in bad if copy.hint), hint)
+    return Problem(f"skill_{skill.state}", message, hint, place)

@@ -69,6 +69,8 @@ class Copy(NamedTuple):
     name: str
     state: str
     problem: str = ""
+    hint: str = ""
+    """What to do about it, where that is not what the state asks for."""
 
     @property
     def folder(self) -> str:
@@ -159,7 +161,8 @@ class Project(NamedTuple):
         name = folder_name(entry.name)
         if owner != entry.name:
             problem = f"its folder is that of the entry {owner[:80]!a}"
-            conflict = Copy(self.default, name, UNREADABLE, problem)
+            hint = f"delete the entry {entry.name[:80]!a} from {self.lock.path}, or rename it there"
+            conflict = Copy(self.default, name, UNREADABLE, problem, hint)
             return InstalledSkill(entry, (conflict,), (), self.default)
         copies, links = self._found(entry, name)
         return InstalledSkill(entry, tuple(copies), tuple(links), self.default)

@@ -9,7 +9,7 @@ from skillyard.errors import SkillyardError
 from skillyard.remote.install.accepted import Accepted, accepted_of
 from skillyard.remote.install.record import note_written
 from skillyard.remote.install.verdict import check_accept
-from skillyard.remote.sources.protocol import Package
+from skillyard.remote.sources.protocol import Package, SourceFailed
 from skillyard.remote.sources.settings import Settings
 from skillyard.shapes import installation as shapes
 from skillyard.shapes.encoder import from_attributes
@@ -18,6 +18,7 @@ from skillyard.usecases.installation.packages import ReportFetched, fetch_packag
 from skillyard.usecases.installation.problems import (
     Problem,
     is_unreachable,
+    name_in_shell,
     problem_of,
     problem_of_state,
 )
@@ -201,5 +202,9 @@ def _install(
         admission.write(skill.into, entry, lock, note=bool(accepted), check=check)
     except SkillyardError as error:
         state = UNREACHABLE if is_unreachable(error) else REFUSED
-        return result._replace(state=state, problem=problem_of(error))
+        problem = problem_of(error)
+        if isinstance(error, SourceFailed) and error.code == "not_found" and entry.commit:
+            newest = f"`skillyard update {name_in_shell(entry.name)}` takes the newest version"
+            problem = problem._replace(hint=f"the commit may have been removed upstream; {newest}")
+        return result._replace(state=state, problem=problem)
     return result._replace(accepted=tuple(each for each in applied if each in by_lock))

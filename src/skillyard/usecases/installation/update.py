@@ -148,10 +148,13 @@ def update_skills(
 
 
 def entries_named(names: Iterable[str], lock: Lock) -> list[LockedSkill]:
-    """Return the entries of the names, each once, or all without names. Raises UnknownName."""
+    """Return the entries of the names, each once, or all without names. Raises UnknownName.
+
+    A name is that of an entry, or exactly that of its folder.
+    """
     entries: dict[str, LockedSkill] = {}
     for name in names:
-        entry = lock.get(name) or lock.in_folder(folder_name(name))
+        entry = lock.get(name) or (lock.in_folder(name) if folder_name(name) == name else None)
         if entry is None:
             raise UnknownName("skill of the lock file", name, [each.name for each in lock.skills])
         entries[entry.name] = entry
