@@ -419,6 +419,16 @@ def test_a_folder_of_several_skills_names_their_folders(
     assert (done.code, "cannot read ../nowhere" in done.err) == (2, True)
 
 
+def test_an_invalid_skill_of_the_users_own_is_named_by_its_path(
+    run: Run, project: Path, library: Path
+) -> None:
+    for broken in ("no frontmatter", "---\nname: pdf\n---\n"):
+        (library / "skills" / "pdf" / "SKILL.md").write_text(broken)
+        done = run("add", "../library/skills/pdf", "--into", "skills")
+        assert (done.code, "library/skills/pdf/SKILL.md" in done.err) == (2, True)
+        assert "author" not in done.err
+
+
 def test_a_skill_is_not_added_to_where_it_lies(run: Run, project: Path, library: Path) -> None:
     assert run("add", "../library/skills/pdf", "--into", "skills").code == 0
     done = run("add", "./skills/pdf", "--into", "skills")

@@ -266,4 +266,8 @@ def test_a_process_meets_a_hostile_answer_as_well(here: World, answer: str) -> N
 def test_a_process_refuses_a_private_address_without_a_trace(here: World) -> None:
     done = here.process("add", "https://169.254.169.254#pdf", SKILLYARD_DEBUG="")
     assert (done.code, done.out) == (4, "")
-    assert done.err == "skillyard: 169.254.169.254 does not lie on the public internet\n"
+    assert done.err == (
+        "skillyard: 169.254.169.254 does not lie on the public internet; if you know it, set"
+        " SKILLYARD_WELL_KNOWN_URL=https://169.254.169.254, or add it to sources.well_known.sites"
+        " in the settings\n"
+    )

@@ -14,7 +14,7 @@ import pytest
 
 from skillyard.errors import InvalidInput
 from skillyard.remote.git.address import check_ref, parse_git_address
-from skillyard.remote.git.command import Git
+from skillyard.remote.git.command import Git, failure_of
 from skillyard.remote.git.repository import GitRepository, clear_repositories
 from skillyard.remote.sources.protocol import SourceFailed
 from tests.remote.git.home import git_home as git_home
@@ -234,6 +234,18 @@ def test_a_password_of_the_users_configuration_is_in_no_message(
         with pytest.raises(SourceFailed) as caught:
             text_at(reader(f"{base}/one.git"))
     assert "s3cret" not in str(caught.value)
+
+
+def test_a_token_with_a_slash_or_an_at_sign_is_in_no_message() -> None:
+    address = "https://user:s3cret/k@y@git.example/one.git/"
+    for said in (
+        f"fatal: unable to access '{address}': Could not resolve host",
+        f"fatal: Authentication failed for '{address}'",
+        f"fatal: repository '{address.replace('user:', '')}' not found",
+    ):
+        text = str(failure_of(said))
+        assert "//git.example/one.git" in text
+        assert not any(part in text for part in ("s3cret", "k@y"))
 
 
 FAILURES = {

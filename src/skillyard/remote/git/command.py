@@ -274,7 +274,8 @@ def failure_of(message: str) -> SourceFailed:
     said = [line for line in lines if re.match("(?:fatal|error): ", line)]
     # The first fault is the cause; what follows says that the rest could not go on either.
     cause = (said or lines or ["it gave no reason"])[0]
-    text = re.sub(r"//[^/@\s]*@", "//", without_secrets(clean_line(cause)))
+    # Up to the last `@`: a token in the user's configuration may have `/` and `@` itself.
+    text = re.sub(r"//\S*@", "//", without_secrets(clean_line(cause)))
     text = shorten(re.sub("^(?:fatal|error): ", "", text), _SHOWN)
     for pattern, code, hint in _KINDS:
         if pattern.search(message.lower()):

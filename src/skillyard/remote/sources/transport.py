@@ -81,6 +81,12 @@ Check = Callable[[Mapping[str, str], bytes], None]
 """Raises SourceFailed for a body that is not what was asked for: such a body is never kept."""
 
 
+def _not_web(url: str) -> InvalidInput:
+    return InvalidInput(
+        f"{url!r} is not an http or https address; write it like https://skills.example/path"
+    )
+
+
 def origin_of(url: str) -> str:
     """Return scheme, host and port of an address. Raises InvalidInput for anything else."""
     try:
@@ -88,10 +94,10 @@ def origin_of(url: str) -> str:
         port = parts.port
         host = parts.hostname or ""
     except ValueError:
-        raise InvalidInput(f"{url!r} is not an http or https address") from None
+        raise _not_web(url) from None
     odd = not host.isprintable() or any(char in host for char in ' %/\\"<>^`{|}')
     if parts.scheme not in ("http", "https") or not host or odd:
-        raise InvalidInput(f"{url!r} is not an http or https address")
+        raise _not_web(url)
     if parts.username is not None or parts.password is not None:
         raise InvalidInput(
             f"an address with a name or password in it is not asked: {parts.hostname}"
@@ -339,7 +345,13 @@ class Transport:
         host = parts.hostname or ""
         addresses = await public_addresses(host, parts.port or 443)
         if not addresses:
-            raise SourceFailed("refused", f"{host} does not lie on the public internet")
+            raise SourceFailed(
+                "refused",
+                f"{host} does not lie on the public internet",
+                hint="if you know it, set SKILLYARD_WELL_KNOWN_URL="
+                f"{parts.scheme}://{parts.netloc.removesuffix(':443')}, or add it to"
+                " sources.well_known.sites in the settings",
+            )
         address = f"[{addresses[0]}]" if ":" in addresses[0] else addresses[0]
         netloc = f"{address}:{parts.port}" if parts.port else address
         return parts._replace(netloc=netloc).geturl(), {"sni_hostname": host}

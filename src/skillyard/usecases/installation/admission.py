@@ -13,6 +13,7 @@ from skillyard.remote.install.accepted import accepted_of, with_accepted
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.installed import Installed
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
+from skillyard.remote.install.lockfile import LOCAL
 from skillyard.remote.install.placement import Placed, check_files, place_copies, preview_copies
 from skillyard.remote.install.project_lock import ProjectLock
 from skillyard.remote.install.verdict import scan_package
@@ -93,8 +94,11 @@ def admit(
 def check_package(package: Package, shown: str) -> Skill:
     """Return the skill that fetched files make. Raises SourceFailed: a remote sent something else.
 
-    What is wrong is the remote's fault, not that of a file on this machine.
+    What is wrong is the remote's fault, not that of a file on this machine. Raises SkillError for a
+    folder of the user's own.
     """
+    if package.source_type == LOCAL:
+        return check_files(package.files, shown_path(os.path.join(package.url, "SKILL.md")))
     try:
         return check_files(package.files, f"{shown}/SKILL.md")
     except SkillError as error:
