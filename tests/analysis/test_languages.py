@@ -62,18 +62,3 @@ def test_function_words_of_a_language_are_silent_in_it() -> None:
     reading = read_request("Wie kann ich mit dem Bericht die Zahlen prüfen?")
     assert {"mit", "dem", "ich"} <= reading.silent
     assert all(words and "" not in words for words in FUNCTION_WORDS.values())
-
-
-def test_every_line_of_the_word_list_is_well_formed() -> None:
-    from skillyard.analysis.lexicon import _lines
-
-    known = {
-        *("de", "fr", "es", "pt", "it", "nl", "pl", "cs", "sv", "tr", "ru", "uk"),
-        *("ja", "zh", "ko", "ar", "hi", "vi", "id"),
-    }
-    concepts = [english for english, _ in _lines()]
-    assert len(concepts) == len(set(concepts)) >= 100
-    for english, forms in _lines():
-        assert english
-        assert set(forms) <= known, english
-        assert all(form.rstrip("*") for listed in forms.values() for form in listed), english

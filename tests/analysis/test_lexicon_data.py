@@ -4,28 +4,27 @@ from pathlib import Path
 
 import skillyard.analysis
 from skillyard.analysis.language import FUNCTION_WORDS
+from training.lexicon import by_language
 
-ROOT = Path(__file__).parents[2]
 SHIPPED = Path(skillyard.analysis.__file__).parent / "data" / "lexicon.tsv"
-PARTS = ("general", "technical", "everyday")
 LANGUAGES = {"de", "fr", "es", "pt", "it", "nl", "pl", "cs", "sv", "tr"}
 LANGUAGES |= {"ru", "uk", "ja", "zh", "ko", "ar", "hi", "vi", "id"}
 
 
 def lines() -> list[tuple[str, dict[str, list[str]]]]:
-    parsed = []
-    for line in SHIPPED.read_text(encoding="utf-8").splitlines():
-        english, *fields = line.split("\t")
-        forms = dict(field.split("=", 1) for field in fields)
-        assert len(forms) == len(fields), f"{english}: a language stands twice"
-        parsed.append((english, {code: listed.split(",") for code, listed in forms.items()}))
-    return parsed
+    """Return each concept with its forms by language."""
+    rows = [line.split("\t") for line in SHIPPED.read_text(encoding="utf-8").splitlines()]
+    (english, *concepts), *languages = rows
+    assert english == "en"
+    assert {len(row) for row in rows} == {len(concepts) + 1}
+    return [
+        (concept, {code: forms[n].split(",") for code, *forms in languages if forms[n]})
+        for n, concept in enumerate(concepts)
+    ]
 
 
 def test_the_package_holds_the_lists_of_the_project() -> None:
-    folder = ROOT / "training" / "data" / "lexicon"
-    parts = [(folder / f"{name}.tsv").read_text(encoding="utf-8") for name in PARTS]
-    assert SHIPPED.read_text(encoding="utf-8") == "".join(parts)
+    assert SHIPPED.read_text(encoding="utf-8") == by_language()
 
 
 def test_each_line_has_an_english_concept_and_forms_of_known_languages() -> None:

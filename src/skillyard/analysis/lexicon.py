@@ -1,8 +1,9 @@
 """The word list: translates requests in other languages to English search terms.
 
-Each line is a concept: English words, then the forms of each language. A form that ends in ``*`` is
-a prefix. The forms of languages without blanks match anywhere. The list belongs to the project
-(``training/data/lexicon``), and is loaded for the first request that is not English.
+Each line is a language: its code, then its forms of each concept, in the order of the first line,
+which has the English words. So only one line is read closely, and the file packs well. A form that
+ends in ``*`` is a prefix. The forms of languages without blanks match anywhere. The list belongs to
+the project (``training/data/lexicon``), and is loaded for the first request that is not English.
 """
 
 import os
@@ -48,22 +49,16 @@ class _Forms(NamedTuple):
     """The first characters of ``starts``, as many as the shortest has."""
     spaced: dict[str, list[tuple[int, str, int]]]
     """Forms of several words, or of a script without blanks, by their first character: (position
-    in the longest-first order, form, line number)."""
+    in the longest-first order, form, number of the concept)."""
 
 
 @cache
-def _lines() -> tuple[tuple[str, dict[str, tuple[str, ...]]], ...]:
+def _concepts_by_language() -> dict[str, list[str]]:
+    """Return the forms of each concept by language, separated by commas; empty without any."""
     path = os.path.join(os.path.dirname(__file__), "data", "lexicon.tsv")
-    lines = []
     with open(path, encoding="utf-8") as file:
-        for line in file:
-            english, *fields = line.rstrip("\n").split("\t")
-            forms = {}
-            for field in fields:
-                code, _, listed = field.partition("=")
-                forms[code] = tuple(form.strip() for form in listed.split(",") if form.strip())
-            lines.append((english, forms))
-    return tuple(lines)
+        lines = (line.rstrip("\n").split("\t") for line in file)
+        return {code: concepts for code, *concepts in lines}
 
 
 @cache
@@ -71,8 +66,8 @@ def _forms(code: str) -> _Forms:
     whole: dict[str, list[int]] = {}
     starts: dict[str, list[int]] = {}
     spaced: dict[str, int] = {}
-    for number, (_, forms) in enumerate(_lines()):
-        for form in forms.get(code, ()):
+    for number, listed in enumerate(_concepts_by_language().get(code, ())):
+        for form in filter(None, map(str.strip, listed.split(","))):
             folded = _fold(form.rstrip("*"))
             if code in INSIDE_WORDS or not folded.isalpha():
                 spaced.setdefault(folded, number)
@@ -98,7 +93,7 @@ def _fold(text: str) -> str:
 
 @cache
 def _terms(number: int) -> tuple[str, ...]:
-    english = _lines()[number][0].replace("/", " ")
+    english = _concepts_by_language()["en"][number].replace("/", " ")
     return tuple(dict.fromkeys(STANDARD.terms(english)))
 
 
@@ -106,7 +101,7 @@ _WORD = r"[^\W\d_]+"
 
 
 def _concepts(text: str, code: str) -> list[int]:
-    """Return the line numbers of the concepts in ``text``, for one language, ascending."""
+    """Return the numbers of the concepts in ``text``, for one language, ascending."""
     forms = _forms(code)
     folded = _fold(text)
     numbers: set[int] = set()
