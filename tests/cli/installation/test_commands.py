@@ -326,6 +326,14 @@ class TestFolders:
         assert not (project.skills / ".skillyard-journal-pdf").exists()
         assert (project.skills / ".skillyard-new-mine-1").exists()
 
+    def test_what_no_run_on_this_machine_left_is_told_and_kept(self, project: Project) -> None:
+        aside = project.skills / ".skillyard-swap-pdf"
+        (project.skills / "pdf").rename(aside)
+        for command in ("sync", "verify"):
+            done = project.run(command)
+            assert (done.code, "fix: look at it, keep what you need" in done.out) == (1, True)
+        assert (aside / "SKILL.md").exists()
+
     def test_names_of_a_hostile_lock_reach_no_terminal_and_no_other_folder(
         self, project: Project, tmp_path: Path
     ) -> None:

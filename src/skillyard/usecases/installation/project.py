@@ -326,6 +326,11 @@ def _copy(into: str, name: str, entry: LockedSkill) -> Copy:
     left = "a run was stopped here; `skillyard sync` completes it"
     try:
         there = manifest_at(target)
+        if there is None and read_journal(into, name) is None:
+            aside = aside_of(into, name)
+            problem = f"there is only {aside}, which no run on this machine left"
+            hint = "look at it, keep what you need of it, and remove it; then say `skillyard sync`"
+            return Copy(into, name, UNREADABLE, problem, hint)
         if there is None:
             return Copy(into, name, INTERRUPTED, left)
         if entry.digest is None and entry.computed_hash is None:
