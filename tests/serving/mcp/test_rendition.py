@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skillyard.formats.frontmatter import decode, split, unify_lines
@@ -48,6 +48,7 @@ def document(block: str) -> bytes:
 @requirement("client:fastmcp")
 @many
 @given(typed_blocks | typed_blocks | blocks)
+@example("license: null\nname: 1.0e-09\n")
 def test_whatever_the_frontmatter_is_what_is_served_conforms(block: str) -> None:
     data = document(block)
     try:

@@ -119,7 +119,10 @@ def _flow(value: Any) -> str:
     if isinstance(value, dict):
         pairs = (f"{_quoted(key)}: {_flow(each)}" for key, each in value.items())
         return f"{{{', '.join(pairs)}}}"
-    return json.dumps(value)
+    text = json.dumps(value)
+    if isinstance(value, float) and "." not in text:
+        return text.replace("e", ".0e")  # without the point YAML 1.1 reads a text
+    return text
 
 
 def _quoted(text: str) -> str:
