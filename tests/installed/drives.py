@@ -57,7 +57,9 @@ DRIVES = (
     Drive("search clean csv files --limit 3", "csv-cleaning", extra="remote"),
     Drive("search fill in pdf forms --source registry --json", "anthropics/skills", extra="remote"),
     Drive("add demo/skills/csv-cleaning --into mine", "mine/csv-cleaning", extra="remote"),
-    Drive("add ./mine/csv-cleaning --into theirs --dry-run", "would be added", extra="remote"),
+    Drive(
+        "add ./examples/skills/git-bisect --into theirs --dry-run", "would be added", extra="remote"
+    ),
     Drive(f"sync {PINNED}", "current  csv-cleaning"),
     Drive(f"outdated {PINNED}", "current", extra="remote"),
     Drive(f"update {PINNED} --dry-run", "current  csv-cleaning", extra="remote"),

@@ -36,6 +36,7 @@ POST = {
     "/search": {"query": "clean csv files"},
     "/evaluate": {"text": "terraform", "files": ["main.tf"]},
     "/select": {"text": "clean this csv file"},
+    "/feedback": {"name": NAME, "right": True, "request": "clean this csv file"},
 }
 FORMS = {
     "/": b"q=" + b"clean+csv+" * 800,  # too long for an address, to which it would lead
@@ -73,7 +74,7 @@ def get(url: str, path: str) -> Answer:
 
 @requirement("packages:every-route")
 def test_every_route_answers(complete: Installed) -> None:
-    with complete.served("examples/skills", "--local-only") as url:
+    with complete.served("examples/skills", "--local-only", "--feedback") as url:
         described = json.loads(ask(f"{url}/openapi.json").body)["paths"]
         routes = {(method, path) for path, each in described.items() for method in each}
         posts = {*POST, *FORMS}
