@@ -17,7 +17,6 @@ from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
-from tests.tables import for_each
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -589,74 +588,3 @@ class TestRemove:
         shutil.rmtree(project.skills / "pdf")
         assert project.run("remove", "pdf").code == 0
         assert list(project.lock()["skills"]) == ["docx"]
-
-
-@for_each(
-    "source",
-    [
-        {"source": "https://[::1/", "sourceType": "well-known"},
-        {"source": "https://host:99999/x", "sourceType": "well-known"},
-        {"source": "\0/x", "sourceType": "local"},
-    ],
-)
-def test_an_entry_with_an_impossible_source_stops_no_other(
-    source: dict[str, str], project: Project
-) -> None:
-    project.relock(lambda shape: shape["skills"].__setitem__("bad", {**source, "digest": "x"}))
-    shutil.rmtree(project.skills / "pdf")
-    done = project.run("sync", "--json")
-    states = {each["name"]: each["state"] for each in done.json["skills"]}
-    assert (states["pdf"], states["docx"], states["bad"]) == ("installed", "current", "refused")
-    assert "internal error" not in done.err
-    assert "internal error" not in project.run("outdated").err
-    link = project.skills / "bad"
-    link.symlink_to("nowhere")
-    assert "internal error" not in project.run("verify").err
-    link.unlink()
-
-
-def test_other_files_with_the_same_hash_of_the_installer_are_another_version(
-    project: Project,
-) -> None:
-    project.publish(**{"SKILL.md": OLD["skills/pdf/SKILL.md"], "a": "bc"})
-    assert project.run("update", "pdf", "--yes").code == 0
-    project.publish(**{"SKILL.md": OLD["skills/pdf/SKILL.md"], "ab": "c"})
-    assert project.run("update", "pdf", "--yes").code == 0
-    assert (project.skills / "pdf" / "ab").read_text() == "c"
-    assert not (project.skills / "pdf" / "a").exists()
-    assert project.run("verify").code == 0
-
-
-def test_a_skill_keeps_its_folders_dist_and_build(project: Project) -> None:
-    files = {"SKILL.md": OLD["skills/pdf/SKILL.md"], "build/run.sh": "echo", "dist/a.js": "1"}
-    project.publish(**files)
-    assert project.run("update", "pdf", "--yes").code == 0
-    assert (project.skills / "pdf" / "build" / "run.sh").read_text() == "echo"
-    assert (project.skills / "pdf" / "dist" / "a.js").read_text() == "1"
-    assert project.run("sync", "--frozen").code == 0
-
-
-def test_extra_skills_are_found_in_every_folder_of_a_host(project: Project) -> None:
-    for place in (".agents/skills/PDF!", ".agents/skills/Pdf", ".claude/skills/other"):
-        folder = project.root / place
-        folder.mkdir(parents=True)
-        (folder / "SKILL.md").write_text(text("pdf", "Another one."))
-    done = project.run("sync", "--frozen", "--json")
-    assert (done.code, len(done.json["extra"])) == (1, 3)
-    assert project.run("verify").code == 1
-
-
-def test_a_folder_of_the_project_that_leads_out_of_it_is_refused(
-    project: Project, tmp_path: Path
-) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (project.root / "skills").symlink_to(outside)
-    for command in (
-        ("add", "pdf", "--into", "skills"),
-        ("sync", "--into", "skills"),
-        ("remove", "pdf", "--into", "skills"),
-    ):
-        done = project.run(*command)
-        assert (done.code != 0, "leads out of the project" in done.err) == (True, True)
-    assert list(outside.iterdir()) == []
