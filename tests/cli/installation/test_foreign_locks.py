@@ -85,3 +85,11 @@ def test_a_folder_of_the_project_that_leads_out_of_it_is_refused(
         done = project.run(*command)
         assert (done.code != 0, "leads out of the project" in done.err) == (True, True)
     assert list(outside.iterdir()) == []
+
+
+def test_a_skill_without_a_folder_is_not_said_to_be_gone(project: Project) -> None:
+    shutil.move(project.skills / "pdf", project.root / "elsewhere")
+    done = project.run("remove", "pdf")
+    assert done.code == 0
+    assert "only its entry is removed" in done.out + done.err
+    assert (project.root / "elsewhere" / "SKILL.md").exists()

@@ -133,7 +133,18 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
         check=check,
         unlink=lambda: links.extend(project.unlink(name)),
     )
-    return RemovedSkill(entry.name, REMOVED, tuple(removed), tuple(links))
+    problem = _no_folder(skill, project) if skill.state == MISSING else None
+    return RemovedSkill(entry.name, REMOVED, tuple(removed), tuple(links), problem)
+
+
+def _no_folder(skill: InstalledSkill, project: Project) -> Problem:
+    """Return what to say of a skill of which only the entry was there."""
+    places = ", ".join(project.folders) or project.default
+    return Problem(
+        "skill_missing",
+        f"only its entry is removed: there is no folder of it in {places}",
+        f"if --into installed it elsewhere, delete {folder_name(skill.entry.name)} there",
+    )
 
 
 def _remove_links(skill: InstalledSkill, project: Project, dry_run: bool) -> RemovedSkill:
