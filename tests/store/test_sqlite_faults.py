@@ -116,6 +116,18 @@ def test_a_writer_who_is_busy_for_too_long_is_named(
             assert waiting.publish([skill("a")], tenant="acme", publisher="ci").generation == 1
 
 
+def test_a_new_file_that_two_open_at_once_opens_for_both(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite refuses the switch to write-ahead logging at once, whatever its timeout."""
+    path = sqlite_url.removeprefix("sqlite:///")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        monkeypatch.setattr("time.sleep", lambda _: other.rollback())
+        with open_store(sqlite_url, migrate=True) as store:
+            assert store.generation() == 0
+
+
 def test_a_slow_statement_is_ended(store: CatalogStore, tmp_path: Path) -> None:
     backend = SqliteBackend(str(tmp_path / "store.db"), Options(statement_timeout_s=0.1))
     endless = (

@@ -203,7 +203,7 @@ class SqliteBackend:
             connection.timeout_s = timeout_s
             connection.create_function("skillyard_caller", 0, lambda: connection_caller(connection))
             connection.set_progress_handler(connection.late, CHECKED_EVERY)
-            connection.execute("PRAGMA journal_mode = WAL")
+            _write_ahead(connection, until=time.monotonic() + timeout_s)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.executescript(SET_UP)
@@ -294,6 +294,22 @@ def _only_views(
 def _uri(path: str) -> str:
     """Return a path in the form of SQLite's URI file names."""
     return quote(path, safe="/")
+
+
+def _write_ahead(connection: _Connection, until: float) -> None:
+    """Switch a new file to write-ahead logging. Two that switch at once: one tries again.
+
+    SQLite answers the loser at once and does not wait, since both hold a lock the other needs.
+    """
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(POLL_S)
+        else:
+            return
 
 
 def _schema(connection: _Connection) -> int | None:
