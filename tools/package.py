@@ -30,7 +30,10 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+
+import zopfli
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = sys.executable
@@ -38,6 +41,8 @@ TABLE = "skillyard/index/data/table.bin"
 LIMITS_MB = {"with the table of directions": 9.0, "without it": 5.0}
 """What a wheel may take, compressed."""
 ENCODER_LIMIT_MB = 20.0
+ITERATIONS = 5
+"""Of Zopfli for each member, as its documentation advises for files of some megabytes."""
 OURS = ("skillyard-*", "skillyard_testkit-*")
 """Files in ``dist/`` that are made together."""
 ENCODER = ("skillyard_encoder-*",)
@@ -131,6 +136,16 @@ def repaired(wheel: Path, into: Path) -> Path:
     return result
 
 
+def squeeze(wheel: Path, target: Path) -> None:
+    """Write a wheel again with the same members, each deflated as far as it goes (by Zopfli)."""
+    with (
+        zipfile.ZipFile(wheel) as old,
+        zopfli.ZipFile(target, "w", zipfile.ZIP_DEFLATED, iterations=ITERATIONS) as new,
+    ):
+        for member in old.infolist():
+            new.writestr(member, old.read(member))
+
+
 def sizes_mb(wheel: Path) -> dict[str, float]:
     """Return the size of a wheel with and without the table of directions."""
     whole = wheel.stat().st_size
@@ -213,8 +228,8 @@ def main() -> int:
             repaired(native, work / "repaired"),
             build_wheel(source, work / "pure", "off"),
         ]
-        for wheel in wheels:
-            shutil.copyfile(wheel, into / wheel.name)
+        with ProcessPoolExecutor() as pool:
+            list(pool.map(squeeze, wheels, [into / wheel.name for wheel in wheels]))
     files = packages(into, OURS)
     too_large = check(files)
     for file in files:
