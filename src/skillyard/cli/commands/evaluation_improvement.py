@@ -5,16 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from skillyard.cli.commands.evaluation_options import (
-    LAYER_OPTIONS,
-    add_budget,
-    add_cases,
-    add_evals_dir,
-    add_output_dir,
-    add_runs,
-    add_seed,
-    add_server,
-)
+from skillyard.cli.commands.evaluation_options import BUDGET_OPTIONS, LAYER_OPTIONS, add_options
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE
 from skillyard.cli.options import whole_number
@@ -54,15 +45,13 @@ def add_eval_improve_command(commands: Commands) -> None:
         ),
     )
     parser.add_argument("name", metavar="NAME", help="name, id or slug of the skill")
-    add_cases(parser)
-    LAYER_OPTIONS["in_skills"](parser)
-    add_evals_dir(parser)
+    add_options(parser, "path", "--in-skills", "--evals-dir")
     parser.add_argument(
         "--dry-run",
         action="store_true",
         help="print the halves, the proposals and the price; send no request",
     )
-    LAYER_OPTIONS["router"](parser)
+    add_options(parser, *LAYER_OPTIONS["router"])
     parser.add_argument(
         "--model",
         metavar="ID",
@@ -75,12 +64,8 @@ def add_eval_improve_command(commands: Commands) -> None:
         default=_MODEL_PROPOSALS,
         help=f"the most descriptions that --model writes (default: {_MODEL_PROPOSALS})",
     )
-    add_server(parser)
-    add_runs(parser)
-    add_seed(parser)
-    add_output_dir(parser)
-    add_budget(parser)
-    parser.add_argument("--regenerate", action="store_true", help="request every answer again")
+    add_options(parser, "--provider", "--base-url", "--runs", "--seed", "--output-dir")
+    add_options(parser, *BUDGET_OPTIONS, "--regenerate")
     parser.add_argument(
         "--write",
         action="store_true",

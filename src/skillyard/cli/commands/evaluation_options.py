@@ -1,296 +1,143 @@
-"""Arguments of ``eval`` commands."""
+"""Options of ``eval`` commands: a table of them, and those that a layer adds to its command."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from skillyard.cli.options import file_path, folder, number, whole_number
 from skillyard.cli.parser import CommandParser
 from skillyard.evals.layers.registry import LAYERS
+from skillyard.ranking.registry import BUILT_IN
 
-__all__ = [
-    "LAYER_OPTIONS",
-    "add_baselines_dir",
-    "add_budget",
-    "add_cases",
-    "add_eval_type",
-    "add_evals_dir",
-    "add_gate",
-    "add_output_dir",
-    "add_results_dir",
-    "add_run_options",
-    "add_runs",
-    "add_seed",
-    "add_server",
-]
+__all__ = ["BUDGET_OPTIONS", "LAYER_OPTIONS", "OPTIONS", "RUN_OPTIONS", "add_options", "value"]
 
 REPORT_FORMATS = ("html", "md", "junit", "github")
 
 
-def add_cases(parser: CommandParser) -> None:
-    """Add the case files."""
-    parser.add_argument(
-        "path",
-        metavar="PATH",
-        nargs="*",
-        default=[],
-        type=file_path,
-        help="case files or folders, instead of those in config.yaml",
-    )
+def _flag(help: str, **more: Any) -> dict[str, Any]:
+    return {"action": "store_true", "help": help, **more}
 
 
-def _add_skill(parser: CommandParser) -> None:
-    parser.add_argument("--skill", metavar="NAME", help="only the cases of this skill")
+def value(metavar: str, help: str, **more: Any) -> dict[str, Any]:
+    """Return an option that takes a value, as argparse takes it."""
+    return {"metavar": metavar, "help": help, **more}
 
 
-def _add_group(parser: CommandParser) -> None:
-    parser.add_argument("--group", metavar="NAME", help="only this group")
+def _folder(help: str, **more: Any) -> dict[str, Any]:
+    return value("DIR", help, type=folder, **more)
 
 
-def _add_index(parser: CommandParser) -> None:
-    parser.add_argument(
-        "--index",
-        metavar="NAME",
-        choices=("group", "library"),
-        help="show the router the group, or the whole library (default: group)",
-    )
+def _choice(help: str, *choices: str, **more: Any) -> dict[str, Any]:
+    return value("NAME", help, choices=choices, **more)
 
 
-def _add_in_skills(parser: CommandParser) -> None:
-    parser.add_argument(
-        "--in-skills",
-        action="store_true",
-        help="read the cases in the skills' own evals/ folders instead",
-    )
+def _list(metavar: str, help: str, **more: Any) -> dict[str, Any]:
+    return value(metavar, help, nargs="*", default=[], **more)
 
 
-def add_evals_dir(parser: CommandParser) -> None:
-    """Add ``--evals-dir``."""
-    parser.add_argument(
-        "--evals-dir",
-        metavar="DIR",
-        type=folder,
-        default="evals",
-        help="the folder with config.yaml and the cases (default: evals)",
-    )
-
-
-def add_output_dir(parser: CommandParser) -> None:
-    """Add ``--output-dir``."""
-    parser.add_argument(
-        "--output-dir",
-        metavar="DIR",
-        type=folder,
-        help="folder of results and cached answers (default: results below the evals folder)",
-    )
-
-
-def add_results_dir(parser: CommandParser) -> None:
-    """Add ``--results-dir``."""
-    parser.add_argument(
-        "--results-dir",
-        metavar="DIR",
-        type=folder,
-        help="folder of results (default: results below the evals folder)",
-    )
-
-
-def add_baselines_dir(parser: CommandParser) -> None:
-    """Add ``--baselines-dir``."""
-    parser.add_argument(
-        "--baselines-dir",
-        metavar="DIR",
-        type=folder,
-        help="folder of baselines (default: baselines below the evals folder)",
-    )
-
-
-def add_eval_type(parser: CommandParser) -> None:
-    """Add ``--eval-type``."""
-    parser.add_argument(
-        "--eval-type",
-        metavar="NAME",
-        choices=tuple(LAYERS),
-        help="only this type",
-    )
-
-
-def add_gate(parser: CommandParser) -> None:
-    """Add ``--gate``."""
-    parser.add_argument(
-        "--gate",
-        action="store_true",
-        help="exit with 1 when a result is worse than its baseline",
-    )
-
-
-def _add_router_options(parser: CommandParser) -> None:
-    from skillyard.ranking.registry import BUILT_IN
-
-    parser.add_argument(
-        "--router",
-        metavar="NAME",
-        choices=(*sorted(BUILT_IN), "model"),
-        help="what picks the skill: a scorer, or `model` (default: hybrid, which needs no model)",
-    )
-    parser.add_argument(
-        "--top-k",
-        metavar="K",
-        type=whole_number,
-        help="a scorer picks at most K skills (default: 1)",
-    )
-    parser.add_argument(
-        "--min-score",
-        metavar="X",
-        type=number,
-        help="lowest score that a scorer selects (default: its own)",
-    )
-
-
-def _add_judge_options(parser: CommandParser) -> None:
-    parser.add_argument("--rejudge", action="store_true", help="judge every pair again")
-    parser.add_argument(
-        "--allow-scripts",
-        action="store_true",
-        help="run the scripts that checks of answers name; they run as you",
-    )
-    parser.add_argument(
-        "--orders",
-        metavar="NAME",
-        choices=("both", "single"),
-        help="judge each pair in both orders, or in one chosen at random (default: both)",
-    )
-    parser.add_argument(
-        "--labels",
+OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "path": _list("PATH", "case files or folders, instead of those in config.yaml", type=file_path),
+    "results": _list("RESULTS", "results files (default: the latest of each type)", type=file_path),
+    "--evals-dir": _folder(
+        "the folder with config.yaml and the cases (default: evals)", default="evals"
+    ),
+    "--output-dir": _folder(
+        "folder of results and cached answers (default: results below the evals folder)"
+    ),
+    "--results-dir": _folder("folder of results (default: results below the evals folder)"),
+    "--baselines-dir": _folder("folder of baselines (default: baselines below the evals folder)"),
+    "--eval-type": _choice("only this type", *LAYERS),
+    "--gate": _flag("exit with 1 when a result is worse than its baseline"),
+    "--skill": value("NAME", "only the cases of this skill"),
+    "--group": value("NAME", "only this group"),
+    "--index": _choice(
+        "show the router the group, or the whole library (default: group)", "group", "library"
+    ),
+    "--in-skills": _flag("read the cases in the skills' own evals/ folders instead"),
+    "--router": _choice(
+        "what picks the skill: a scorer, or `model` (default: hybrid, which needs no model)",
+        *sorted(BUILT_IN),
+        "model",
+    ),
+    "--top-k": value("K", "a scorer picks at most K skills (default: 1)", type=whole_number),
+    "--min-score": value("X", "lowest score that a scorer selects (default: its own)", type=number),
+    "--rejudge": _flag("judge every pair again"),
+    "--allow-scripts": _flag("run the scripts that checks of answers name; they run as you"),
+    "--orders": _choice(
+        "judge each pair in both orders, or in one chosen at random (default: both)",
+        "both",
+        "single",
+    ),
+    "--labels": value(
+        "FILE",
+        "pairs judged by people ({id, winner} a line), to compare the judge with; may repeat",
         action="append",
         default=[],
-        metavar="FILE",
         type=file_path,
-        help=(
-            "pairs judged by people ({id, winner} a line), to compare the judge with; may repeat"
-        ),
-    )
-
-
-def _add_verdict_options(parser: CommandParser) -> None:
-    parser.add_argument(
-        "--anyway",
-        action="store_true",
-        help="pay for a run although its prompts are too few for any verdict",
-    )
-    parser.add_argument(
-        "--until-decided",
-        action="store_true",
+    ),
+    "--anyway": _flag("pay for a run although its prompts are too few for any verdict"),
+    "--until-decided": _flag(
+        "look at the results in between, and stop for a skill once its verdict is decided",
         default=None,
-        help="look at the results in between, and stop for a skill once its verdict is decided",
-    )
-    parser.add_argument(
-        "--margin",
-        metavar="POINTS",
+    ),
+    "--margin": value(
+        "POINTS",
+        "arms that differ by less are equivalent (default: 0.3 of the 1-5 scale)",
         type=number,
-        help="arms that differ by less are equivalent (default: 0.3 of the 1-5 scale)",
-    )
+    ),
+    "--dry-run": _flag("print the plan, what is cached, and the price; send no request"),
+    "--model": value("ID", "the model that answers"),
+    "--judge-model": value("ID", "the model that judges (default: --model)"),
+    "--provider": _choice(
+        "anthropic, or openai for every server of that protocol", "anthropic", "openai"
+    ),
+    "--base-url": value("URL", "use this server instead of the provider's own"),
+    "--runs": value("N", "repeat every case N times (default: 1)", type=whole_number),
+    "--seed": value("N", "seed of samples, slots and intervals (default: 42)", type=whole_number),
+    "--limit": value("N", "run only N cases, sampled by seed", type=whole_number),
+    "--max-cost": value(
+        "USD", "stop before spending more (US dollars), over all resumes of the run", type=number
+    ),
+    "--max-calls": value(
+        "N", "stop before sending more requests, over all resumes of the run", type=whole_number
+    ),
+    "--concurrency": value("N", "requests in flight at a time", type=whole_number),
+    "--regenerate": _flag("request every answer again"),
+    "--replay": _flag("use only cached answers, no network; with the settings of the last run"),
+    "--resume": value(
+        "RUN", "continue this run, with its settings; only limits and --concurrency may differ"
+    ),
+    "--format": _choice(
+        "also write a report: html, md, junit or github; may repeat",
+        *REPORT_FORMATS,
+        action="append",
+        default=[],
+    ),
+}
+"""Arguments that are the same in every command that has them, as argparse takes them."""
 
-
-LAYER_OPTIONS: Mapping[str, Callable[[CommandParser], None]] = {
-    "skill": _add_skill,
-    "group": _add_group,
-    "index": _add_index,
-    "in_skills": _add_in_skills,
-    "router": _add_router_options,
-    "judge": _add_judge_options,
-    "verdict": _add_verdict_options,
+LAYER_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "skill": ("--skill",),
+    "group": ("--group",),
+    "index": ("--index",),
+    "in_skills": ("--in-skills",),
+    "router": ("--router", "--top-k", "--min-score"),
+    "judge": ("--rejudge", "--allow-scripts", "--orders", "--labels"),
+    "verdict": ("--anyway", "--until-decided", "--margin"),
 }
 """By the name in ``options`` of a layer (:mod:`skillyard.evals.layers.registry`)."""
 
-
-def add_server(parser: CommandParser) -> None:
-    """Add the provider of models and its address."""
-    parser.add_argument(
-        "--provider",
-        metavar="NAME",
-        choices=("anthropic", "openai"),
-        help="anthropic, or openai for every server of that protocol",
-    )
-    parser.add_argument(
-        "--base-url", metavar="URL", help="use this server instead of the provider's own"
-    )
+BUDGET_OPTIONS = ("--max-cost", "--max-calls", "--concurrency")
+RUN_OPTIONS = (
+    *("--evals-dir", "--dry-run", "--model", "--judge-model", "--provider", "--base-url"),
+    *("--runs", "--seed", "--output-dir", "--limit", *BUDGET_OPTIONS, "--regenerate"),
+    *("--replay", "--resume", "--format", "--gate", "--baselines-dir"),
+)
+"""What every run of a layer takes."""
 
 
-def add_runs(parser: CommandParser) -> None:
-    """Add ``--runs``."""
-    parser.add_argument(
-        "--runs", metavar="N", type=whole_number, help="repeat every case N times (default: 1)"
-    )
-
-
-def add_seed(parser: CommandParser) -> None:
-    """Add ``--seed``."""
-    parser.add_argument(
-        "--seed",
-        metavar="N",
-        type=whole_number,
-        help="seed of samples, slots and intervals (default: 42)",
-    )
-
-
-def add_budget(parser: CommandParser) -> None:
-    """Add the limits of a run."""
-    parser.add_argument(
-        "--max-cost",
-        metavar="USD",
-        type=number,
-        help="stop before spending more (US dollars), over all resumes of the run",
-    )
-    parser.add_argument(
-        "--max-calls",
-        metavar="N",
-        type=whole_number,
-        help="stop before sending more requests, over all resumes of the run",
-    )
-    parser.add_argument(
-        "--concurrency", metavar="N", type=whole_number, help="requests in flight at a time"
-    )
-
-
-def add_run_options(parser: CommandParser) -> None:
-    """Add what every run takes."""
-    add_evals_dir(parser)
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="print the plan, what is cached, and the price; send no request",
-    )
-    parser.add_argument("--model", metavar="ID", help="the model that answers")
-    parser.add_argument(
-        "--judge-model", metavar="ID", help="the model that judges (default: --model)"
-    )
-    add_server(parser)
-    add_runs(parser)
-    add_seed(parser)
-    add_output_dir(parser)
-    parser.add_argument(
-        "--limit", metavar="N", type=whole_number, help="run only N cases, sampled by seed"
-    )
-    add_budget(parser)
-    parser.add_argument("--regenerate", action="store_true", help="request every answer again")
-    parser.add_argument(
-        "--replay",
-        action="store_true",
-        help="use only cached answers, no network; with the settings of the last run",
-    )
-    parser.add_argument(
-        "--resume",
-        metavar="RUN",
-        help="continue this run, with its settings; only limits and --concurrency may differ",
-    )
-    parser.add_argument(
-        "--format",
-        action="append",
-        default=[],
-        metavar="NAME",
-        choices=REPORT_FORMATS,
-        help="also write a report: html, md, junit or github; may repeat",
-    )
-    add_gate(parser)
-    add_baselines_dir(parser)
+def add_options(parser: CommandParser, *names: str) -> None:
+    """Add arguments of :data:`OPTIONS`, in this order."""
+    for name in names:
+        parser.add_argument(name, **OPTIONS[name])

@@ -5,15 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from skillyard.cli.commands.evaluation_options import (
-    REPORT_FORMATS,
-    add_baselines_dir,
-    add_cases,
-    add_eval_type,
-    add_evals_dir,
-    add_gate,
-    add_results_dir,
-)
+from skillyard.cli.commands.evaluation_options import REPORT_FORMATS, add_options
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import file_path, folder
@@ -39,11 +31,7 @@ def add_eval_compare_command(commands: Commands) -> None:
         ),
         examples=("skillyard eval compare", "skillyard eval compare --gate --format github"),
     )
-    add_evals_dir(parser)
-    add_results_dir(parser)
-    add_baselines_dir(parser)
-    add_eval_type(parser)
-    add_gate(parser)
+    add_options(parser, "--evals-dir", "--results-dir", "--baselines-dir", "--eval-type", "--gate")
     parser.add_argument(
         "--format",
         metavar="NAME",
@@ -121,17 +109,7 @@ def add_eval_report_command(commands: Commands) -> None:
             "skillyard eval report A.json B.json --compare",
         ),
     )
-    parser.add_argument(
-        "results",
-        metavar="RESULTS",
-        nargs="*",
-        default=[],
-        type=file_path,
-        help="results files (default: the latest of each type)",
-    )
-    add_evals_dir(parser)
-    add_results_dir(parser)
-    add_baselines_dir(parser)
+    add_options(parser, "results", "--evals-dir", "--results-dir", "--baselines-dir")
     parser.add_argument(
         "--compare",
         action="store_true",
@@ -193,7 +171,7 @@ def add_eval_validate_rubrics_command(commands: Commands) -> None:
         about="Prints every error with file, line and fix. The exit code is 1 when there is one.",
         examples=("skillyard eval validate-rubrics --root skills",),
     )
-    add_evals_dir(parser)
+    add_options(parser, "--evals-dir")
     parser.add_argument(
         "--rubrics-dir",
         metavar="DIR",
@@ -233,10 +211,7 @@ def add_eval_baseline_command(commands: Commands) -> None:
         choices=("save", "show"),
         help="save or show (default: show)",
     )
-    add_evals_dir(parser)
-    add_results_dir(parser)
-    add_baselines_dir(parser)
-    add_eval_type(parser)
+    add_options(parser, "--evals-dir", "--results-dir", "--baselines-dir", "--eval-type")
 
 
 def baseline(args: Namespace, console: Console) -> int:
@@ -282,7 +257,7 @@ def add_eval_init_command(commands: Commands) -> None:
         default=[],
         help="names, ids or slugs of skills (default: all skills)",
     )
-    add_evals_dir(parser)
+    add_options(parser, "--evals-dir")
 
 
 def init(args: Namespace, console: Console) -> int:
@@ -336,16 +311,7 @@ def add_eval_export_command(commands: Commands) -> None:
         ),
         examples=("skillyard eval export --format inspect",),
     )
-    parser.add_argument(
-        "results",
-        metavar="RESULTS",
-        nargs="*",
-        default=[],
-        type=file_path,
-        help="results files (default: the latest of each type)",
-    )
-    add_evals_dir(parser)
-    add_results_dir(parser)
+    add_options(parser, "results", "--evals-dir", "--results-dir")
     parser.add_argument(
         "--format",
         metavar="NAME",
@@ -387,8 +353,7 @@ def add_eval_suggest_command(commands: Commands) -> None:
         examples=("skillyard eval suggest git-bisect --root skills",),
     )
     parser.add_argument("name", metavar="NAME", help="name, id or slug of the skill")
-    add_cases(parser)
-    add_evals_dir(parser)
+    add_options(parser, "path", "--evals-dir")
 
 
 def suggest(args: Namespace, console: Console) -> int:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from skillyard.cli.commands.evaluation_improvement import add_eval_improve_command
 from skillyard.cli.commands.evaluation_options import (
     LAYER_OPTIONS,
-    add_cases,
-    add_run_options,
-    add_runs,
+    OPTIONS,
+    RUN_OPTIONS,
+    add_options,
+    value,
 )
 from skillyard.cli.commands.evaluation_results import (
     add_eval_baseline_command,
@@ -66,10 +67,8 @@ def add_layer_command(commands: Commands, layer: LayerEntry) -> None:
         about=_ABOUT_RUNS,
         examples=layer.examples,
     )
-    add_cases(parser)
-    for option in layer.options:
-        LAYER_OPTIONS[option](parser)
-    add_run_options(parser)
+    own = [name for option in layer.options for name in LAYER_OPTIONS[option]]
+    add_options(parser, "path", *own, *RUN_OPTIONS)
 
 
 def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
@@ -214,57 +213,41 @@ def add_eval_plan_command(commands: Commands) -> None:
         choices=tuple(name for name, layer in LAYERS.items() if layer.routes),
         help="plan a rate of activation or confusion (default: the verdict of a judge)",
     )
-    parser.add_argument(
-        "--rate",
-        metavar="SHARE",
-        type=number,
-        help="with --layer: the share of requests that are decided rightly (default: 0.95)",
-    )
-    parser.add_argument(
-        "--above",
-        metavar="SHARE",
-        type=number,
-        help="with --layer: show that the rate is above this share (default: 0.8)",
-    )
-    parser.add_argument(
-        "--listed",
-        metavar="N",
-        type=whole_number,
-        help="with --layer: skills in the index of the router, for the tokens of a model",
-    )
-    parser.add_argument(
-        "--groups",
-        metavar="N",
-        type=whole_number,
-        help="with --layer confusion: groups of similar skills (default: 1)",
-    )
-    add_runs(parser)
-    parser.add_argument(
-        "--effect",
-        metavar="POINTS",
-        type=number,
-        help="the difference to find, on the judge's scale of 1 to 5 (default: 0.5)",
-    )
-    parser.add_argument(
-        "--skills",
-        metavar="N",
-        type=whole_number,
-        help="skills that are evaluated together (default: 1)",
-    )
-    parser.add_argument(
-        "--spread",
-        metavar="POINTS",
-        type=number,
-        help="standard deviation of the difference between prompts (default: 1)",
-    )
-    parser.add_argument(
-        "--margin",
-        metavar="POINTS",
-        type=number,
-        help="conditions that differ by less are equivalent (default: 0.3)",
-    )
+    for name, option in _PLAN_OPTIONS.items():
+        parser.add_argument(name, **option)
 
 
+_PLAN_OPTIONS = {
+    "--rate": value(
+        "SHARE",
+        "with --layer: the share of requests that are decided rightly (default: 0.95)",
+        type=number,
+    ),
+    "--above": value(
+        "SHARE", "with --layer: show that the rate is above this share (default: 0.8)", type=number
+    ),
+    "--listed": value(
+        "N",
+        "with --layer: skills in the index of the router, for the tokens of a model",
+        type=whole_number,
+    ),
+    "--groups": value(
+        "N", "with --layer confusion: groups of similar skills (default: 1)", type=whole_number
+    ),
+    "--runs": OPTIONS["--runs"],
+    "--effect": value(
+        "POINTS",
+        "the difference to find, on the judge's scale of 1 to 5 (default: 0.5)",
+        type=number,
+    ),
+    "--skills": value("N", "skills that are evaluated together (default: 1)", type=whole_number),
+    "--spread": value(
+        "POINTS", "standard deviation of the difference between prompts (default: 1)", type=number
+    ),
+    "--margin": value(
+        "POINTS", "conditions that differ by less are equivalent (default: 0.3)", type=number
+    ),
+}
 _RATE, _ABOVE, _EFFECT = 0.95, 0.8, 0.5
 """Defaults of ``eval plan``."""
 _VERDICT_OPTIONS = ("skills", "effect", "spread", "margin")
