@@ -91,15 +91,13 @@ def eval_plan(
     ``warn`` gets what is left out of the cases. Needs no key, and no name of a model: the cost is
     then unknown. Otherwise raises the errors that :func:`eval_run` raises before its first call.
     """
-    return _plan(prepare_run(catalog, eval_type, options, warn, plans=True), catalog)
+    return _plan(prepare_run(catalog, eval_type, options, warn, plans=True))
 
 
-def _plan(ready: ReadyRun, catalog: Catalog) -> Plan:
+def _plan(ready: ReadyRun) -> Plan:
     options = ready.options
     return plan(
         ready.work,
-        ready.settings,
-        catalog,
         ready.offline_model(),
         Entries(ready.results),
         ready.known_prices().get,
@@ -127,7 +125,7 @@ def eval_run(
     ready = prepare_run(catalog, eval_type, options, warn)
     settings = ready.settings
     if LAYERS[eval_type].decides and not options.replay:
-        _check_decidable(_plan(ready, catalog), options, warn)
+        _check_decidable(_plan(ready), options, warn)
     halt = stop or threading.Event()
     run_id = new_run_id(options)
     with ExitStack() as at_end:
@@ -136,8 +134,6 @@ def eval_run(
         try:
             return execute(
                 ready.work,
-                settings,
-                catalog,
                 results=ready.results,
                 run_id=run_id,
                 session=asked.session if asked is not None else None,
@@ -203,9 +199,13 @@ class ReadyRun:
 
     options: EvalOptions
     config: Config
-    settings: RunSettings
     work: Work
     results: str
+
+    @property
+    def settings(self) -> RunSettings:
+        """The settings of the run."""
+        return self.work.settings
 
     def offline_model(self) -> ChatModel:
         """Return the models of the run, which are not asked."""
@@ -262,7 +262,7 @@ def prepare_run(
         warn(diagnostic_line(diagnostic))
     if work.tested:
         _check_checks(work, options, warn)
-    return ReadyRun(options, config, settings, work, results)
+    return ReadyRun(options, config, work, results)
 
 
 def _check_checks(work: Work, options: EvalOptions, warn: Callable[[str], None]) -> None:

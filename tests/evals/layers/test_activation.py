@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.catalog import Catalog
 from skillyard.evals.cases.activation import ActivationCase
 from skillyard.evals.layers.activation import (
     ActivationLayer,
@@ -18,9 +19,14 @@ from skillyard.evals.layers.activation import (
 from skillyard.evals.layers.case_run import CaseRun
 from skillyard.evals.layers.protocol import Work
 from skillyard.evals.layers.router import Routed
+from skillyard.evals.settings import RunSettings
 from tests.tables import for_each
 
 NAMES = ("a", "b", "c", "d")
+
+
+def work_of(cases: Sequence[ActivationCase]) -> Work:
+    return Work(RunSettings("activation"), Catalog.from_skills([]), cases, "", {})
 
 
 def case(
@@ -54,7 +60,7 @@ class Says:
 
 
 def outcomes(cases: Sequence[ActivationCase], *text: Routed, runs: int = 1) -> list[dict[str, Any]]:
-    run = CaseRun(ActivationLayer().tasks(Work(cases, "", {}), {"": Says(*text)}), runs=runs)
+    run = CaseRun(ActivationLayer().tasks(work_of(cases), {"": Says(*text)}), runs=runs)
     for job in run.jobs():
         job.work()
     return run.cases("")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from skillyard.catalog import Catalog
 from skillyard.evals.cases.confusion import ConfusionCase
 from skillyard.evals.layers.case_run import CaseRun
 from skillyard.evals.layers.confusion import (
@@ -14,6 +15,7 @@ from skillyard.evals.layers.confusion import (
 )
 from skillyard.evals.layers.protocol import Work
 from skillyard.evals.layers.router import Routed
+from skillyard.evals.settings import RunSettings
 from tests.tables import for_each
 
 GROUPS = {"g": ("a", "b", "c")}
@@ -35,7 +37,9 @@ def run_of(
     routers: Mapping[str, Says],
     runs: int = 1,
 ) -> CaseRun:
-    tasks = ConfusionLayer().tasks(Work(cases, "", {}, groups=groups), routers)
+    settings, catalog = RunSettings("confusion"), Catalog.from_skills([])
+    work = Work(settings, catalog, cases, "", {}, groups=groups)
+    tasks = ConfusionLayer().tasks(work, routers)
     return CaseRun(tasks, runs=runs)
 
 

@@ -57,22 +57,16 @@ class ActivationLayer(RoutingLayer):
             key=lambda case: case.id,
             is_positive=lambda case: case.should_activate,
         )
-        return Work(sampled, data.sha256, skill_digests(catalog, None), data.diagnostics)
+        digests = skill_digests(catalog, None)
+        return Work(settings, catalog, sampled, data.sha256, digests, data.diagnostics)
 
     def tasks(self, work: Work, routers: Mapping[str, Router]) -> list[CaseTask]:
         """Return one request for each case."""
         return [_task(case, routers[""]) for case in work.cases]
 
-    def summarise(
-        self,
-        cases: list[CaseResult],
-        work: Work,
-        settings: RunSettings,
-        catalog: Catalog,
-        labels: Sequence[Label],
-    ) -> Summary:
+    def summarise(self, cases: list[CaseResult], work: Work, labels: Sequence[Label]) -> Summary:
         """Return the rates by skill; the artifacts are the index and the categories."""
-        index = _index_size(settings, catalog, cases)
+        index = _index_size(work, cases)
         return activation_summary(cases), activation_artifacts(cases, index)
 
     def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterator[Measure]:
@@ -150,13 +144,11 @@ def _outcome(case: ActivationCase, routed: Routed) -> dict[str, Any]:
     return fields if routed.error else {**fields, **_score(case, routed)}
 
 
-def _index_size(
-    settings: RunSettings, catalog: Catalog, cases: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+def _index_size(work: Work, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the size of the index that a model saw; for a scorer the number of skills."""
-    if not settings.asks_models:
-        return {"skills": catalog.counts.skills, "characters": None, "input_tokens": None}
-    index = index_text(routed_skills(catalog))
+    if not work.settings.asks_models:
+        return {"skills": work.catalog.counts.skills, "characters": None, "input_tokens": None}
+    index = index_text(routed_skills(work.catalog))
     counted = [tokens for case in cases if (tokens := case.get("input_tokens")) is not None]
     return {
         "skills": len(index.names),

@@ -59,7 +59,7 @@ class ConfusionLayer(RoutingLayer):
             cases, settings.limit, seed=settings.seed, layer="confusion", key=lambda case: case.id
         )
         digests = skill_digests(catalog, groups if settings.index == "group" else None)
-        return Work(sampled, data.sha256, digests, data.diagnostics, groups)
+        return Work(settings, catalog, sampled, data.sha256, digests, data.diagnostics, groups)
 
     def tasks(self, work: Work, routers: Mapping[str, Router]) -> list[CaseTask]:
         """Return the requests. A negative without a group is a request in every group."""
@@ -69,14 +69,7 @@ class ConfusionLayer(RoutingLayer):
             for group in ([case.group] if case.group else work.groups)
         ]
 
-    def summarise(
-        self,
-        cases: list[CaseResult],
-        work: Work,
-        settings: RunSettings,
-        catalog: Catalog,
-        labels: Sequence[Label],
-    ) -> Summary:
+    def summarise(self, cases: list[CaseResult], work: Work, labels: Sequence[Label]) -> Summary:
         """Return the accuracy by group; the artifacts are matrices, findings and negatives."""
         return confusion_summary(cases, work.groups), confusion_artifacts(cases, work.groups)
 

@@ -17,11 +17,9 @@ from skillyard.evals.statistics.power import least_units
 from skillyard.evals.statistics.verdicts import NOT_ENOUGH
 
 if TYPE_CHECKING:
-    from skillyard.catalog import Catalog
     from skillyard.evals.layers.scheduler import Job
     from skillyard.evals.layers.session import Session
     from skillyard.evals.models.protocol import RunStopped
-    from skillyard.evals.settings import RunSettings
 
 __all__ = ["DECIDED", "LOOKS", "Looks", "look_sizes", "run_in_looks"]
 
@@ -63,8 +61,6 @@ def look_sizes(prompts: int, skills: int) -> tuple[int, ...]:
 def run_in_looks(
     layer: Layer,
     work: Work,
-    settings: RunSettings,
-    catalog: Catalog,
     session: Session | None,
     on_case: OnCase,
     run_jobs: Callable[[Sequence[Job]], RunStopped | None],
@@ -74,7 +70,7 @@ def run_in_looks(
     ``run_jobs`` runs the jobs of one look and returns what stopped it, or None.
     """
     looks = Looks()
-    queues = _queues(work, settings.seed)
+    queues = _queues(work)
     sizes = {skill: look_sizes(len(queue), len(queues)) for skill, queue in queues.items()}
     start = dict.fromkeys(queues, 0)
     for look in range(LOOKS):
@@ -84,25 +80,26 @@ def run_in_looks(
             units += queues[skill][start[skill] : end]
             start[skill] = end
         if units:
-            run = layer.run(replace(work, cases=units), settings, catalog, session, on_case)
+            run = layer.run(replace(work, cases=units), session, on_case)
             looks.stopped = run_jobs(run.jobs())
             looks.cases += run.cases(looks.stopped.reason if looks.stopped else "")
         if looks.stopped is not None:
             break
-        summary, _ = layer.summarise(looks.cases, work, settings, catalog, ())
+        summary, _ = layer.summarise(looks.cases, work, ())
         for skill in queues:
             word = summary[skill]["word"] if skill in summary else NOT_ENOUGH
             if skill not in looks.decided_after and word != NOT_ENOUGH:
                 looks.decided_after[skill] = start[skill]
     rest = [unit for skill, queue in queues.items() for unit in queue[start[skill] :]]
     if rest:
-        run = layer.run(replace(work, cases=rest), settings, catalog, session, on_case)
+        run = layer.run(replace(work, cases=rest), session, on_case)
         looks.cases += run.cases(looks.stopped.reason if looks.stopped else DECIDED)
     return looks
 
 
-def _queues(work: Work, seed: int) -> dict[str, list[Any]]:
+def _queues(work: Work) -> dict[str, list[Any]]:
     """Return the units of each skill in an order that is not the author's."""
+    seed = work.settings.seed
     queues: dict[str, list[Any]] = {}
     for unit in work.cases:
         queues.setdefault(unit.skill, []).append(unit)

@@ -99,38 +99,24 @@ class PairLayer:
             key=lambda unit: f"{unit.skill}/{unit.prompt_index}",
         )
         digests = {each.skill: each.sha256 for each in tested}
-        return Work(units, data.sha256, digests, data.diagnostics, tested=tested)
+        return Work(settings, catalog, units, data.sha256, digests, data.diagnostics, tested=tested)
 
-    def run(
-        self,
-        work: Work,
-        settings: RunSettings,
-        catalog: Catalog,
-        session: Session | None,
-        on_case: OnCase,
-    ) -> PairRun:
+    def run(self, work: Work, session: Session | None, on_case: OnCase) -> PairRun:
         """Return the run of the pairs, which needs a model."""
         assert session is not None
-        return PairRun(work.cases, settings, session, on_case)
+        return PairRun(work.cases, work.settings, session, on_case)
 
-    def summarise(
-        self,
-        cases: list[CaseResult],
-        work: Work,
-        settings: RunSettings,
-        catalog: Catalog,
-        labels: Sequence[Label],
-    ) -> Summary:
+    def summarise(self, cases: list[CaseResult], work: Work, labels: Sequence[Label]) -> Summary:
         """Return the comparisons by skill; the artifacts are findings about the judge."""
         from skillyard.evals.statistics.agreement import agreement_of
         from skillyard.evals.statistics.analysis import analyse_pairs
 
         summary, artifacts = analyse_pairs(
             cases,
-            seed=settings.seed,
-            tie_band=settings.tie_band,
-            margin=settings.margin,
-            looks=LOOKS if settings.until_decided else 1,
+            seed=work.settings.seed,
+            tie_band=work.settings.tie_band,
+            margin=work.settings.margin,
+            looks=LOOKS if work.settings.until_decided else 1,
         )
         artifacts["agreement"] |= agreement_of(cases, labels)
         add_pass_rates(summary, cases)

@@ -30,14 +30,13 @@ from skillyard.evals.layers.session import (
 )
 from skillyard.evals.models.prices import PriceOf, attachment_tokens, estimate
 from skillyard.evals.models.protocol import ChatModel, Request
-from skillyard.evals.settings import RunSettings
 from skillyard.evals.statistics.power import PlannedVerdict, planned_verdicts
 from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS, Entries
 from skillyard.evals.storage.keys import generation_key, judgement_key
 from skillyard.text import plural
 
 if TYPE_CHECKING:
-    from skillyard.catalog import Catalog
+    pass
 
 __all__ = ["Plan", "plan"]
 
@@ -137,8 +136,6 @@ class Plan:
 
 def plan(
     work: Work,
-    settings: RunSettings,
-    catalog: Catalog,
     model: ChatModel,
     entries: Entries,
     price_of: PriceOf,
@@ -153,6 +150,7 @@ def plan(
     nothing. Judgements of answers that do not exist yet count as calls. A run makes fewer calls
     where two answers turn out to be equal.
     """
+    settings = work.settings
     session = PlanSession(
         model,
         entries,
@@ -164,7 +162,7 @@ def plan(
         keep_failures=keep_failures,
     )
     layer = LAYERS[settings.eval_type]
-    run = layer.load().run(work, settings, catalog, session, lambda case: None)
+    run = layer.load().run(work, session, lambda case: None)
     if settings.asks_models:
         for job in run.jobs():
             job.work()

@@ -40,8 +40,10 @@ Summary = tuple[dict[str, dict[str, Any]], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The cases of a run, after its filters and its limit."""
+    """The settings of a run, and its cases after its filters and its limit."""
 
+    settings: RunSettings
+    catalog: Catalog
     cases: Sequence[Any]
     """In the form that the layer reads."""
     dataset_sha256: str
@@ -73,24 +75,10 @@ class Layer(Protocol):
         names none of them, and SkillError for a skill that cannot be read.
         """
 
-    def run(
-        self,
-        work: Work,
-        settings: RunSettings,
-        catalog: Catalog,
-        session: Session | None,
-        on_case: OnCase,
-    ) -> Run:
+    def run(self, work: Work, session: Session | None, on_case: OnCase) -> Run:
         """Return the run of the cases. ``session`` is None for a run without a model."""
 
-    def summarise(
-        self,
-        cases: list[CaseResult],
-        work: Work,
-        settings: RunSettings,
-        catalog: Catalog,
-        labels: Sequence[Label],
-    ) -> Summary:
+    def summarise(self, cases: list[CaseResult], work: Work, labels: Sequence[Label]) -> Summary:
         """Return what follows from the cases. ``labels`` are judgements by people."""
 
     def measures(self, cases: Sequence[CaseResult], rules: Regression) -> Iterable[Measure]:

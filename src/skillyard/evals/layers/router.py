@@ -15,7 +15,7 @@ from skillyard.text import clean_line, shorten
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog
-    from skillyard.evals.settings import RunSettings
+    from skillyard.evals.layers.protocol import Work
     from skillyard.skill import Skill
 
 __all__ = [
@@ -266,43 +266,32 @@ def _names(value: Mapping[str, Any] | None) -> list[str] | None:
     return [each.strip() for each in names]
 
 
-def routers_of(
-    settings: RunSettings,
-    groups: Mapping[str, tuple[str, ...]],
-    catalog: Catalog,
-    session: Session | None,
-) -> Mapping[str, Router]:
+def routers_of(work: Work, session: Session | None) -> Mapping[str, Router]:
     """Return the router of each group; without groups there is one, under the empty name."""
-    indexed = _indexed(settings, groups)
+    settings, catalog = work.settings, work.catalog
+    # None stands for all skills.
+    members: Mapping[str, Sequence[str] | None] = work.groups or {"": None}
+    if settings.index == "library":
+        members = dict.fromkeys(members)
     if session is not None and settings.asks_models:
-        skills = routed_skills(catalog)
         return {
             group: ModelRouter(
-                session, settings.model, settings.judge_model, _index(skills, members)
+                session, settings.model, settings.judge_model, _index(catalog, names)
             )
-            for group, members in indexed.items()
+            for group, names in members.items()
         }
     return {
         group: ScorerRouter(
             catalog,
             settings.router,
-            names=members,
+            names=names,
             top_k=settings.top_k,
             min_score=settings.min_score,
         )
-        for group, members in indexed.items()
+        for group, names in members.items()
     }
 
 
-def _indexed(
-    settings: RunSettings, groups: Mapping[str, tuple[str, ...]]
-) -> dict[str, Sequence[str] | None]:
-    """Return which skills each router is shown: None for all of them."""
-    if not groups:
-        return {"": None}
-    whole = settings.index == "library"
-    return {group: None if whole else members for group, members in groups.items()}
-
-
-def _index(skills: Sequence[Skill], members: Sequence[str] | None) -> IndexText:
-    return index_text([each for each in skills if members is None or each.name in members])
+def _index(catalog: Catalog, names: Sequence[str] | None) -> IndexText:
+    skills = routed_skills(catalog)
+    return index_text([each for each in skills if names is None or each.name in names])

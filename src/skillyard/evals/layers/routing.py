@@ -19,7 +19,6 @@ from skillyard.evals.statistics.pairs import PLACES
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog
     from skillyard.evals.layers.session import Session
-    from skillyard.evals.settings import RunSettings
 
 __all__ = [
     "RoutingLayer",
@@ -53,17 +52,10 @@ class RoutingLayer(ABC):
     def tasks(self, work: Work, routers: Mapping[str, Router]) -> list[CaseTask]:
         """Return the requests of one run. ``routers`` has the router of each group."""
 
-    def run(
-        self,
-        work: Work,
-        settings: RunSettings,
-        catalog: Catalog,
-        session: Session | None,
-        on_case: OnCase,
-    ) -> CaseRun:
+    def run(self, work: Work, session: Session | None, on_case: OnCase) -> CaseRun:
         """Return the run of the cases."""
-        routers = routers_of(settings, work.groups, catalog, session)
-        return CaseRun(self.tasks(work, routers), runs=settings.runs, on_case=on_case)
+        routers = routers_of(work, session)
+        return CaseRun(self.tasks(work, routers), runs=work.settings.runs, on_case=on_case)
 
 
 def routing_task(

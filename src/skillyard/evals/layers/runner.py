@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from math import fsum
 from typing import Any
 
-from skillyard.catalog import Catalog
 from skillyard.evals.cases.labels import Label
 from skillyard.evals.layers.looks import run_in_looks
 from skillyard.evals.layers.protocol import Work
@@ -68,8 +67,6 @@ class EvaluationResult:
 
 def execute(
     work: Work,
-    settings: RunSettings,
-    catalog: Catalog,
     *,
     results: str,
     run_id: str,
@@ -87,7 +84,7 @@ def execute(
     writes its cases so far and the reason. Raises SkillIoError if the file cannot be written, and
     InvalidInput for a scorer that is not available.
     """
-    started = time.monotonic()
+    started, settings = time.monotonic(), work.settings
     events = Events(results, run_id)
     try:
         started_at = moment()
@@ -99,7 +96,7 @@ def execute(
         )
         progress = _ProgressReporter(events, calls, on_step)
         layer = LAYERS[settings.eval_type].load()
-        run = layer.run(work, settings, catalog, session, progress.case)
+        run = layer.run(work, session, progress.case)
         progress.total = len(run.cases(""))
         # Without network calls, more threads only share one interpreter.
         concurrency = settings.concurrency if calls is not None else 1
@@ -108,8 +105,6 @@ def execute(
             looks = run_in_looks(
                 layer,
                 work,
-                settings,
-                catalog,
                 session,
                 progress.case,
                 lambda jobs: run_jobs(jobs, concurrency, stop),
@@ -118,13 +113,13 @@ def execute(
         else:
             stopped = run_jobs(run.jobs(), concurrency, stop)
             cases = run.cases(stopped.reason if stopped is not None else "")
-        meta = _meta(settings, work, run_id, started_at, session, calls, stopped)
+        meta = _meta(work, run_id, started_at, session, calls, stopped)
         meta["until_decided"] = looks.to_dict() if looks is not None else None
         meta["price_source"] = price_source or None
         meta["engine_version"] = engine_version or None
         for case in cases:
             case["run_id"], case["timestamp"] = run_id, started_at
-        summary, artifacts = layer.summarise(cases, work, settings, catalog, labels)
+        summary, artifacts = layer.summarise(cases, work, labels)
         if session is not None:
             artifacts["cost"] = _cost_by_kind(session.counts.costs)
         meta["degraded"] = _degraded(cases)
@@ -193,7 +188,6 @@ def _cost_by_kind(costs: Mapping[str, float]) -> dict[str, float]:
 
 
 def _meta(
-    settings: RunSettings,
     work: Work,
     run_id: str,
     started_at: str,
@@ -201,6 +195,7 @@ def _meta(
     calls: Calls | None,
     stopped: RunStopped | None,
 ) -> dict[str, Any]:
+    settings = work.settings
     counts = calls.counts if calls is not None else Counts()
     spending = calls.spending() if calls is not None else Spending()
     spent = session.counts if session is not None else SessionCounts()

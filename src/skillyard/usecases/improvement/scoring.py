@@ -10,9 +10,7 @@ from typing import NamedTuple
 from skillyard.catalog import Catalog
 from skillyard.evals.cases.activation import ActivationCase
 from skillyard.evals.layers.activation import ActivationLayer
-from skillyard.evals.layers.case_run import CaseRun
 from skillyard.evals.layers.protocol import CaseResult, Work
-from skillyard.evals.layers.router import routers_of
 from skillyard.evals.layers.scheduler import run_jobs
 from skillyard.evals.layers.session import Session
 from skillyard.evals.settings import RunSettings
@@ -69,9 +67,8 @@ class Scoring:
 
     def _route(self, cases: Sequence[ActivationCase], description: str) -> list[CaseResult]:
         """Return the results that have no error."""
-        routers = routers_of(self.settings, {}, self.library_with(description), self.session)
-        tasks = ActivationLayer().tasks(Work(cases, "", {}), routers)
-        run = CaseRun(tasks, runs=self.settings.runs)
+        work = Work(self.settings, self.library_with(description), cases, "", {})
+        run = ActivationLayer().run(work, self.session, lambda case: None)
         stopped = run_jobs(run.jobs(), self.settings.concurrency, self.stop)
         if stopped is not None:
             raise stopped
