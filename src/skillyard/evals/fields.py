@@ -1,4 +1,4 @@
-"""What a field may hold, by its type hint: one judge for case files, configuration and settings."""
+"""What a field may hold, by its type hint: for case files, configuration, settings and results."""
 
 from __future__ import annotations
 
@@ -6,9 +6,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
-__all__ = ["Fault", "Kind", "Range", "SomeText", "fault_of", "hints_of", "kind_of"]
+__all__ = [
+    "Amount",
+    "Count",
+    "Fault",
+    "Kind",
+    "Range",
+    "SomeText",
+    "fault_of",
+    "fits",
+    "hints_of",
+    "kind_of",
+]
 
 MAX_NUMBER = 1_000_000_000
 """Maximum of a number that has no natural one, because stored settings are not trusted."""
@@ -31,6 +52,11 @@ class Range:
     def __str__(self) -> str:
         low = f"{'above' if self.above else 'at least'} {self.low:,.12g}"
         return low if self.high == MAX_NUMBER else f"{low} and at most {self.high:,.12g}"
+
+
+Count = Annotated[int, Range(0)]
+"""A count of a file that is not trusted."""
+Amount = Annotated[float, Range(0)]
 
 
 class Fault(NamedTuple):
@@ -57,13 +83,13 @@ class Kind(NamedTuple):
         return self.type in (int, float)
 
 
-def hints_of(kind: type) -> dict[str, Any]:
-    """Return the type hints of a dataclass, with what is annotated."""
+def hints_of(kind: type) -> Mapping[str, Any]:
+    """Return the type hints of a dataclass or TypedDict, with what is annotated."""
     return _hints_of(kind)
 
 
 @cache
-def _hints_of(kind: type) -> dict[str, Any]:
+def _hints_of(kind: type) -> Mapping[str, Any]:
     return get_type_hints(kind, include_extras=True)
 
 
@@ -92,12 +118,13 @@ def fault_of(value: Any, hint: Any) -> Fault | None:
     origin, inner = get_origin(kind.type), get_args(kind.type)
     if origin is Literal:
         return None if value in inner else Fault("is not known", f"write {' or '.join(inner)}")
-    if origin is tuple:
-        good = isinstance(value, tuple) and not any(fault_of(each, inner[0]) for each in value)
+    if origin in (tuple, list):
+        good = isinstance(value, origin) and all(fits(each, inner[0]) for each in value)
         return None if good else Fault("is not a list of texts", "write a list of texts")
-    if origin is Mapping:
-        good = isinstance(value, Mapping)
-        good = good and not any(fault_of(each, inner[1]) for each in value.values())
+    if origin is Mapping or is_typeddict(kind.type):
+        fields = value if isinstance(value, Mapping) else {}
+        hints = hints_of(kind.type) if origin is None else dict.fromkeys(fields, inner[1])
+        good = fields is value and all(fits(fields.get(name), hints[name]) for name in hints)
         return None if good else Fault("is not a mapping", "write `field: value` lines")
     if isinstance(value, kind.type):
         return None
@@ -105,6 +132,11 @@ def fault_of(value: Any, hint: Any) -> Fault | None:
         return Fault("is neither true nor false", "write true or false")
     is_number = isinstance(value, int | float)
     return Fault("is not text", "put it in quotes" if is_number else "write some text")
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """True if the type hint allows a value."""
+    return fault_of(value, hint) is None
 
 
 def _number_fault(value: Any, kind: Kind) -> Fault | None:

@@ -13,6 +13,7 @@ from skillyard.evals.cases.input_files import InputFile
 from skillyard.evals.checks.check import Check
 from skillyard.evals.checks.outcome import CheckOutcome, run_checks
 from skillyard.evals.criteria import Criterion
+from skillyard.evals.fields import Amount, Count, fits
 from skillyard.evals.judgement.verdicts import BadVerdict, verdict
 from skillyard.evals.models.prices import PriceOf, cost_of
 from skillyard.evals.models.protocol import ChatModel, ModelFailed, Reply, Request
@@ -39,8 +40,6 @@ __all__ = [
     "unusable_reason",
 ]
 
-_MAX_COUNT = 1_000_000_000
-"""Larger counts and costs of a cached entry are ignored, because the file is not trusted."""
 _SDK_CHARS = 100
 TRUNCATED = "max_tokens"
 """The stop reason of an answer that reached the limit of output tokens."""
@@ -247,7 +246,7 @@ class Session:
             return None
         with self._guard:
             self.counts.cache_hits += 1
-            self.counts.costs[path] = _number(entry.get("cost"))
+            self.counts.costs[path] = _amount(entry.get("cost"))
             if not ours:
                 self.counts.cost_of_cached += self.counts.costs[path]
             self.counts.fake |= entry.get("fake") is True
@@ -273,7 +272,7 @@ class Session:
         self.entries.write(path, entry)
         with self._guard:
             self._written.add(path)
-            self.counts.costs[path] = _number(entry.get("cost"))
+            self.counts.costs[path] = _amount(entry.get("cost"))
 
     def _generation(
         self, key: str, request: Request, run: int, reply: Reply, cost: float
@@ -376,14 +375,10 @@ def _usage(reply: Reply) -> dict[str, int | None]:
     return {"input_tokens": counted.input_tokens, "output_tokens": counted.output_tokens}
 
 
-def token_count(value: object) -> int | None:
+def token_count(value: Any) -> int | None:
     """Return a count of a cached entry; None where it is missing or invalid."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value <= _MAX_COUNT else None
+    return value if fits(value, Count) else None
 
 
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return 0.0
-    return float(value) if 0 <= value <= _MAX_COUNT else 0.0
+def _amount(value: Any) -> float:
+    return float(value) if fits(value, Amount) else 0.0

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from skillyard.evals.fields import Count, fits
 from skillyard.evals.models.bounded_client import bounded_client
 from skillyard.evals.models.failures import bad_reply, failure_of, missing_library
 from skillyard.evals.models.profiles import Profiles, check_profiles, profile_of
@@ -20,8 +21,6 @@ __all__ = ["SdkModel", "attribute", "base64_of", "joined_text", "open_client", "
 
 BACKEND_HEADER = "x-skillyard-backend"
 """A stand-in sets it to ``fake``; no real provider sends it."""
-_MAX_TOKENS = 1_000_000_000
-"""A count above it is nonsense, and would make nonsense of the cost."""
 _WORD = 40
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
 """Exceptions of the libraries for an unexpected body."""
@@ -181,9 +180,7 @@ def attribute(value: Any, name: str) -> Any:
 def token_count(value: Any, name: str) -> int | None:
     """Return a count of tokens in a field; None for an invalid one."""
     count = attribute(value, name)
-    if isinstance(count, bool) or not isinstance(count, int):
-        return None
-    return count if 0 <= count <= _MAX_TOKENS else None
+    return count if fits(count, Count) else None
 
 
 def joined_text(parts: object) -> str:

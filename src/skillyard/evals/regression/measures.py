@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from skillyard.errors import InvalidInput
+from skillyard.evals.fields import Range, fits, hints_of
 
 if TYPE_CHECKING:
     from skillyard.evals.layers.protocol import CaseResult
@@ -22,6 +23,16 @@ _LARGEST = 1_000.0
 """Larger values of a baseline are refused, because the file is not trusted."""
 Values = dict[str, list[float]]
 """The values of each case, one for each of its runs."""
+
+
+class _Record(TypedDict):
+    """The entry of a baseline, in the order of the fields of :class:`Measure`."""
+
+    entity: str
+    measure: str
+    worse: Literal["lower", "higher"]
+    gate: bool
+    cases: Mapping[str, list[Annotated[float, Range(-_LARGEST, _LARGEST)]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,30 +57,16 @@ class Measure:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of the baseline: without the limits, which are those of later runs."""
-        return {
-            "entity": self.entity,
-            "measure": self.measure,
-            "worse": self.worse,
-            "gate": self.gate,
-            "cases": self.cases,
-        }
+        return {name: getattr(self, name) for name in hints_of(_Record)}
 
     @classmethod
     def from_dict(cls, record: object) -> Measure:
         """Return a measure of a baseline. Raises InvalidInput where it is not one."""
         if not isinstance(record, Mapping):
             raise InvalidInput("a measure must be an object")
-        entity, measure, cases = (record.get(name) for name in ("entity", "measure", "cases"))
-        if (
-            not isinstance(entity, str)
-            or not isinstance(measure, str)
-            or record.get("worse") not in ("lower", "higher")
-            or not isinstance(record.get("gate"), bool)
-            or not isinstance(cases, Mapping)
-            or not all(_are_values(values) for values in cases.values())
-        ):
+        if not fits(record, _Record):
             raise InvalidInput("a measure needs entity, measure, worse, gate and cases")
-        return cls(entity, measure, record["worse"], record["gate"], dict(cases))
+        return cls(*(record[name] for name in hints_of(_Record)))
 
 
 def measures_from(records: object) -> tuple[Measure, ...]:
@@ -77,15 +74,6 @@ def measures_from(records: object) -> tuple[Measure, ...]:
     if not isinstance(records, list):
         raise InvalidInput("the measures must be a list")
     return tuple(map(Measure.from_dict, records))
-
-
-def _are_values(values: object) -> bool:
-    return isinstance(values, list) and all(
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and abs(value) <= _LARGEST  # false for a value that is no number
-        for value in values
-    )
 
 
 def values_by_case(cases: Iterable[CaseResult], value: Callable[[CaseResult], bool]) -> Values:

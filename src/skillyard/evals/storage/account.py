@@ -8,11 +8,11 @@ provider may have billed the calls.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from skillyard.evals.fields import Amount, fits
 from skillyard.evals.models.ledger import UNITS, Account
 from skillyard.evals.storage.entries import lock_between_processes
 from skillyard.evals.storage.events import LINE_BYTES, Events
@@ -22,8 +22,6 @@ __all__ = ["RESERVED", "SETTLED", "RunAccount"]
 RESERVED = "reserved"
 SETTLED = "settled"
 _LOCK = "budget.lock"
-_MAX_DOLLARS = 1_000_000_000
-"""Larger amounts are not those of a call; the file is not trusted."""
 
 
 class RunAccount(Account):
@@ -86,19 +84,13 @@ class RunAccount(Account):
             return
         if not isinstance(record, dict) or record.get("run_id") != self._run_id:
             return
-        call, amount = record.get("call"), _units(record.get("cost"))
-        if not isinstance(call, str) or amount is None:
+        call: Any = record.get("call")
+        cost: Any = record.get("cost")
+        if not isinstance(call, str) or not fits(cost, Amount):
             return
+        amount = round(cost * UNITS)
         if record.get("event") == RESERVED and call not in self._known:
             self._known.add(call)
             super().reserve(call, amount)
         elif record.get("event") == SETTLED and call in self.reserved:
             super().settle(call, amount, lost=record.get("lost") is True)
-
-
-def _units(dollars: Any) -> int | None:
-    if isinstance(dollars, bool) or not isinstance(dollars, int | float):
-        return None
-    if not (math.isfinite(dollars) and 0 <= dollars <= _MAX_DOLLARS):
-        return None
-    return round(dollars * UNITS)

@@ -6,104 +6,89 @@ absent or of another type is an error that names the file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any, TypedDict
 
 from skillyard.errors import InvalidInput
+from skillyard.evals.fields import Range, fits, hints_of
 from skillyard.evals.layers.registry import LAYERS
 
 __all__ = ["check_cases", "damaged_results"]
 
 _LARGEST = 1e6
 """No score is larger; sums of such numbers cannot overflow."""
-Fits = Callable[[Any], bool]
+_Count = Annotated[int, Range(0, _LARGEST)]
+_Scores = Mapping[str, Annotated[float, Range(-_LARGEST, _LARGEST)]]
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+class _RoutedCase(TypedDict):
+    id: str
+    run_index: _Count
+    passed: bool | None
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST
+class _ActivationCase(_RoutedCase):
+    should_activate: bool
+    expected_skills: list[str]
+    acceptable_skills: list[str]
+    picked: list[str]
+    about: str | None
 
 
-def _is_number(value: Any) -> bool:
-    # The comparison is false for a value that is no number.
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
+class _ConfusionCase(_RoutedCase):
+    group: str
+    expected_skill: str | None
+    predicted: str | None
+    outside: list[str]
 
 
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
+class _PairCase(TypedDict):
+    id: str
+    run_index: _Count
+    skill_name: str
+    prompt_index: _Count
+    comparison: str
+    condition_a: str
+    condition_b: str
 
 
-def _or_none(fits: Fits) -> Fits:
-    return lambda value: value is None or fits(value)
+class _Error(TypedDict):
+    kind: str
+    message: str
 
 
-def _list_of(fits: Fits) -> Fits:
-    return lambda value: isinstance(value, list) and all(map(fits, value))
+class _Check(TypedDict):
+    passed: bool | None
+    text: str
+    evidence: str
 
 
-def _mapping_to(fits: Fits) -> Fits:
-    return lambda value: isinstance(value, dict) and all(map(fits, value.values()))
+class _Optional(TypedDict):
+    """Fields that are also read in files of earlier releases, which lack some."""
+
+    errors: list[_Error]
+    prompt: str
+    user_prompt: str
+    picked: list[str]
+    scores: _Scores | None
+    checks: Mapping[str, list[_Check]]
 
 
-def _record(**fields: Fits) -> Fits:
-    return lambda value: (
-        isinstance(value, dict) and all(fits(value.get(name)) for name, fits in fields.items())
-    )
-
-
-_TEXTS = _list_of(_is_text)
-_CHECK = _record(passed=_or_none(_is_flag), text=_is_text, evidence=_is_text)
-_ANY_CASE: Mapping[str, Fits] = {"id": _is_text, "run_index": _is_count}
-_REQUIRED: Mapping[str, Mapping[str, Fits]] = {
-    "activation": {
-        "passed": _or_none(_is_flag),
-        "should_activate": _is_flag,
-        "expected_skills": _TEXTS,
-        "acceptable_skills": _TEXTS,
-        "picked": _TEXTS,
-        "about": _or_none(_is_text),
-    },
-    "confusion": {
-        "passed": _or_none(_is_flag),
-        "group": _is_text,
-        "expected_skill": _or_none(_is_text),
-        "predicted": _or_none(_is_text),
-        "outside": _TEXTS,
-    },
-}
-_PAIRS: Mapping[str, Fits] = {
-    "skill_name": _is_text,
-    "prompt_index": _is_count,
-    "comparison": _is_text,
-    "condition_a": _is_text,
-    "condition_b": _is_text,
-}
-_OPTIONAL: Mapping[str, Fits] = {
-    "errors": _list_of(_record(kind=_is_text, message=_is_text)),
-    "prompt": _is_text,
-    "user_prompt": _is_text,
-    "picked": _TEXTS,
-    "scores": _or_none(_mapping_to(_is_number)),
-    "checks": _mapping_to(_list_of(_CHECK)),
-}
-"""Fields that are also read in files of earlier releases, which lack some."""
+_SHAPES: Mapping[str, type] = {"activation": _ActivationCase, "confusion": _ConfusionCase}
 
 
 def check_cases(path: str, envelope: Mapping[str, Any]) -> None:
     """Raise InvalidInput, with the file and the case, where a field is not what a layer writes."""
-    required = {**_ANY_CASE, **_REQUIRED.get(envelope["meta"]["eval_type"], _PAIRS)}
-    routes = LAYERS[envelope["meta"]["eval_type"]].routes
+    eval_type = envelope["meta"]["eval_type"]
+    required, optional = hints_of(_SHAPES.get(eval_type, _PairCase)), hints_of(_Optional)
     for number, case in enumerate(envelope["cases"]):
-        for name, fits in required.items():
-            if not fits(case.get(name)) or (name not in case and name != "about"):
+        for name, hint in required.items():
+            if not fits(case.get(name), hint) or (name not in case and name != "about"):
                 raise damaged_results(path, f"cases[{number}].{name}")
-        for name, fits in _OPTIONAL.items():
-            if name in case and not fits(case[name]):
+        for name, hint in optional.items():
+            if name in case and not fits(case[name], hint):
                 raise damaged_results(path, f"cases[{number}].{name}")
-        if not routes and not _has_both_sides(case):
+        if not LAYERS[eval_type].routes and not _has_both_sides(case):
             raise damaged_results(path, f"cases[{number}].scores or .generations")
 
 
@@ -111,7 +96,7 @@ def _has_both_sides(case: Mapping[str, Any]) -> bool:
     """True if the scores are of the two conditions, and the answers are named by texts."""
     scores = case.get("scores")
     both = not scores or {case["condition_a"], case["condition_b"]} <= scores.keys()
-    return both and _mapping_to(_is_text)(case.get("generations", {}))
+    return both and fits(case.get("generations", {}), Mapping[str, str])
 
 
 def damaged_results(path: str, where: str) -> InvalidInput:
