@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from math import fsum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
@@ -23,7 +23,7 @@ from skillyard.evals.layers.datasets import BadCases, diagnostic_line
 from skillyard.evals.layers.plan import Plan, plan
 from skillyard.evals.layers.protocol import Work
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.layers.runner import EvaluationResult, Step, execute, moment
+from skillyard.evals.layers.runner import EvaluationResult, RunModels, Step, execute, moment
 from skillyard.evals.layers.session import Session
 from skillyard.evals.models.calls import Calls, Retry
 from skillyard.evals.models.factory import offline_model, open_model
@@ -129,24 +129,21 @@ def eval_run(
     halt = stop or threading.Event()
     run_id = new_run_id(options)
     with ExitStack() as at_end:
-        asked = open_models(ready, run_id, halt, warn, at_end) if settings.asks_models else None
-        calls = asked.calls if asked is not None else None
+        models = open_models(ready, run_id, halt, warn, at_end) if settings.asks_models else None
         try:
             return execute(
                 ready.work,
                 results=ready.results,
                 run_id=run_id,
-                session=asked.session if asked is not None else None,
-                calls=calls,
+                models=models,
                 stop=halt,
                 on_step=on_step,
-                price_source=asked.price_source if asked is not None else "",
                 engine_version=engine_version,
                 labels=_labels(options.labels),
             )
         except KeyboardInterrupt:
-            if calls is not None:
-                _warn_of_lost_calls(calls.spending(), run_id, warn)
+            if models is not None and models.calls is not None:
+                _warn_of_lost_calls(models.calls.spending(), run_id, warn)
             raise
 
 
@@ -354,16 +351,6 @@ def _option(name: str) -> str:
 
 def _shown(value: object) -> str:
     return "none" if value in (None, "") else shorten(clean_line(str(value)), 200)
-
-
-class RunModels(NamedTuple):
-    """The models of a run, behind its budget and its cache."""
-
-    session: Session
-    calls: Calls | None
-    """None for a replay."""
-    price_source: str
-    """Empty where no price is known."""
 
 
 def open_models(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import fsum
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillyard.evals.cases.labels import Label
 from skillyard.evals.layers.looks import run_in_looks
@@ -24,7 +24,7 @@ from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS
 from skillyard.evals.storage.events import START, Events
 from skillyard.evals.storage.results import SCHEMA, write_results
 
-__all__ = ["DEGRADED", "EvaluationResult", "Step", "execute", "moment"]
+__all__ = ["DEGRADED", "EvaluationResult", "RunModels", "Step", "execute", "moment"]
 
 DEGRADED = 0.1
 """A run with a larger share of errors is marked as degraded (evals.md §1.14)."""
@@ -49,6 +49,17 @@ class Step:
     """US dollars so far."""
 
 
+class RunModels(NamedTuple):
+    """The models of a run, behind its budget and its cache."""
+
+    session: Session | None = None
+    """None for a run without a model."""
+    calls: Calls | None = None
+    """None for a run without network."""
+    price_source: str = ""
+    """Empty where no price is known."""
+
+
 @dataclass(frozen=True, slots=True)
 class EvaluationResult:
     """The result of a run."""
@@ -70,21 +81,20 @@ def execute(
     *,
     results: str,
     run_id: str,
-    session: Session | None,
-    calls: Calls | None,
+    models: RunModels | None,
     stop: threading.Event,
     on_step: Callable[[Step], None] = lambda step: None,
-    price_source: str = "",
     engine_version: str = "",
     labels: Sequence[Label] = (),
 ) -> EvaluationResult:
     """Run the cases, write ``<type>_<run_id>.json``, and return its content.
 
-    ``session`` is None for runs without a model, ``calls`` for runs without network. A stopped run
-    writes its cases so far and the reason. Raises SkillIoError if the file cannot be written, and
-    InvalidInput for a scorer that is not available.
+    ``models`` is None for runs without a model. A stopped run writes its cases so far and the
+    reason. Raises SkillIoError if the file cannot be written, and InvalidInput for a scorer that is
+    not available.
     """
     started, settings = time.monotonic(), work.settings
+    session, calls, price_source = models or RunModels()
     events = Events(results, run_id)
     try:
         started_at = moment()
