@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlsplit
 
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.evals.cases.dataset import FILE_BYTES
 from skillyard.evals.cases.parser import yaml_record
 from skillyard.evals.cases.records import Located, Notes, Record, plain
 from skillyard.evals.config_values import Config, Seed
+from skillyard.evals.models.servers import NO_ADDRESS, address_fault
 from skillyard.formats.frontmatter import decode, unify_lines
 from skillyard.resources import read_file
 
@@ -108,21 +108,12 @@ def _config(record: Record) -> Config:
 
 def _check_address(url: str | None, record: Record) -> None:
     """Note an address that is not of http or https, or that holds credentials."""
-    if url is None:
-        return
-    try:
-        parts = urlsplit(url)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        good = False
-    if not good:
-        record.wrong("base_url", "is no address", "write http://host:port or https://host", url)
-    elif "@" in parts.netloc or parts.query or parts.fragment:
-        record.wrong(
-            "base_url",
-            "holds more than scheme, host, port and path",
-            "leave out user, password, query and fragment: keys come from the environment",
-        )
+    fault = "" if url is None else address_fault(url)
+    if fault == NO_ADDRESS:
+        record.wrong("base_url", fault, "write http://host:port or https://host", url)
+    elif fault:
+        hint = "leave out user, password, query and fragment: keys come from the environment"
+        record.wrong("base_url", fault, hint)
 
 
 def _profiles(record: Record) -> Mapping[str, Mapping[str, Any]]:

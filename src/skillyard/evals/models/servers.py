@@ -9,10 +9,19 @@ from urllib.parse import SplitResult, urlsplit
 from skillyard.errors import InvalidInput
 from skillyard.evals.models.protocol import ModelFailed
 
-__all__ = ["ADDRESSES", "address_of", "key_of", "server_of", "valid_address_of"]
+__all__ = [
+    "ADDRESSES",
+    "NO_ADDRESS",
+    "address_fault",
+    "address_of",
+    "key_of",
+    "server_of",
+    "valid_address_of",
+]
 
 ADDRESSES = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
 """The providers' own."""
+NO_ADDRESS = "is no address"
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -32,6 +41,16 @@ def valid_address_of(provider: str, base_url: str | None, environment: Mapping[s
     """
     address = address_of(provider, base_url, environment)
     source = "the base URL" if base_url else _variable(provider)
+    fault = address_fault(address)
+    if fault == NO_ADDRESS:
+        raise InvalidInput(f"{source} {fault}: write http://HOST:PORT or https://HOST")
+    if fault:
+        raise InvalidInput(f"{source} {fault}; keys come from the environment")
+    return address
+
+
+def address_fault(address: str) -> str:
+    """Return why an address is not one of http or https, or holds credentials; empty if good."""
     try:
         parts = urlsplit(address)
         is_valid = parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -39,12 +58,10 @@ def valid_address_of(provider: str, base_url: str | None, environment: Mapping[s
     except ValueError:
         is_valid = False
     if not is_valid:
-        raise InvalidInput(f"{source} is no address: write http://HOST:PORT or https://HOST")
+        return NO_ADDRESS
     if "@" in parts.netloc or parts.query or parts.fragment:
-        raise InvalidInput(
-            f"{source} holds more than scheme, host, port and path; keys come from the environment"
-        )
-    return address
+        return "holds more than scheme, host, port and path"
+    return ""
 
 
 def key_of(provider: str, environment: Mapping[str, str]) -> str:
