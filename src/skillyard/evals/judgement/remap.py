@@ -19,7 +19,7 @@ from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.verdicts import BadVerdict, Verdict, read_criteria, verdict
 from skillyard.evals.statistics.pairs import TIE
 
-__all__ = ["Merged", "OneOrder", "breakdown", "merge", "one_order", "remap"]
+__all__ = ["BothOrders", "OneOrder", "breakdown", "merge", "one_order", "remap"]
 
 DECIMALS = 4
 """Of every score (spec/evals.md §1.10)."""
@@ -42,20 +42,16 @@ class OneOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
-    """The merged result of both orders of one comparison."""
+class BothOrders(OneOrder):
+    """The merged result of both orders of one comparison.
 
-    scores: dict[str, float]
-    """The mean of both orders, rounded to 4 decimals."""
-    improvement: float
-    winner: str
-    """A condition that wins in both orders; ``tie`` otherwise."""
+    The scores are means over the orders. A winner is a condition that wins in both orders, or that
+    the judge names in both; ``tie`` otherwise.
+    """
+
     order_winners: tuple[str, str]
     position_consistent: bool
     """True if both orders have the same winner."""
-    judge_winner: str
-    """A condition that the judge names in both orders; ``tie`` otherwise."""
-    judge_agrees: bool
 
 
 def one_order(
@@ -93,7 +89,7 @@ def one_order(
     )
 
 
-def merge(first: OneOrder, second: OneOrder) -> Merged:
+def merge(first: OneOrder, second: OneOrder) -> BothOrders:
     """Return both orders of one comparison as one result.
 
     Scores are means over the orders. A condition wins only when it wins in both orders.
@@ -105,14 +101,14 @@ def merge(first: OneOrder, second: OneOrder) -> Merged:
     one, other = means.values()
     winner = _winner_of_both(first.winner, second.winner)
     judge_winner = _winner_of_both(first.judge_winner, second.judge_winner)
-    return Merged(
+    return BothOrders(
         {condition: float(mean) for condition, mean in means.items()},
         float(one - other),
         winner,
-        (first.winner, second.winner),
-        first.winner == second.winner,
         judge_winner,
         judge_winner == winner,
+        (first.winner, second.winner),
+        first.winner == second.winner,
     )
 
 
