@@ -25,8 +25,7 @@ from skillyard.evals.layers.looks import LOOKS
 from skillyard.evals.layers.pair_run import PairRun, PairUnit
 from skillyard.evals.layers.protocol import CaseResult, Layer, OnCase, Summary, Work
 from skillyard.evals.regression.measures import Measure, Values
-from skillyard.evals.statistics.comparison import HEADLINES
-from skillyard.evals.statistics.pairs import OVERALL, pair_of
+from skillyard.evals.statistics.pairs import HEADLINES, OVERALL, pair_of
 from skillyard.evals.storage.keys import text_digest
 from skillyard.formats.frontmatter import decode
 from skillyard.limits import DEFAULT_LIMITS

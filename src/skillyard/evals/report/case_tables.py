@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from skillyard.evals.report.cases import anchor_of, in_order, is_pair
 from skillyard.evals.report.layer_view import Row, Table
-from skillyard.evals.report.pairs import comparisons_in_order
 from skillyard.evals.report.results import expected_skills, outcome
 from skillyard.evals.report.values import Json
 from skillyard.evals.report.words import (
@@ -17,6 +16,7 @@ from skillyard.evals.report.words import (
     signed,
     visible_line,
 )
+from skillyard.evals.statistics.pairs import comparisons_in_order
 
 __all__ = ["case_tables"]
 

@@ -8,7 +8,6 @@ from functools import cache
 from typing import NamedTuple
 
 from skillyard.evals.report.layer_view import Badge, Fact, Row, Table, table_of_facts, with_rows
-from skillyard.evals.report.pairs import comparisons_in_order
 from skillyard.evals.report.results import (
     Results,
     errors_of,
@@ -29,6 +28,7 @@ from skillyard.evals.report.words import (
     visible,
     whole,
 )
+from skillyard.evals.statistics.pairs import comparisons_in_order
 from skillyard.io.sha256 import sha256
 
 __all__ = [

@@ -31,19 +31,11 @@ from skillyard.evals.report.words import (
     whole,
     within,
 )
+from skillyard.evals.statistics.pairs import HEADLINES, comparisons_in_order, place_in
 
-__all__ = ["comparisons_in_order", "pair_layer_view"]
+__all__ = ["pair_layer_view"]
 
-_ORDER = (
-    "enhanced/baseline",
-    "full/baseline",
-    "full/summary",
-    "summary/baseline",
-    "full_siblings/full",
-)
-"""The order in which comparisons are shown; others follow by name."""
-_HEADLINES = _ORDER[:2]
-_DECIDING = _ORDER[:3]
+_DECIDING = (*HEADLINES, "full/summary")
 """The comparisons from which follows what to do with a skill; others are folded."""
 _ARMS = ("full_siblings", "full", "enhanced", "summary", "baseline")
 _ARM_COLUMNS = ("Tokens", "Score", "Points over no skill per 1,000 tokens")
@@ -72,12 +64,6 @@ _LIMITS = (
     "That two arms are equal where the verdict is “not enough data”.",
 )
 _OWN_JUDGE = "That another judge would agree: here the judge is the model that wrote the answers."
-
-
-def comparisons_in_order(comparisons: Iterable[str]) -> list[str]:
-    """Return comparisons in the order in which they are shown."""
-    names = set(comparisons)
-    return [name for name in _ORDER if name in names] + sorted(names - set(_ORDER))
 
 
 def pair_layer_view(envelope: Mapping[str, object]) -> LayerView:
@@ -128,7 +114,7 @@ def _difference(comparison: Json) -> Estimate:
 def _headline(entity: Json) -> Json:
     """Return the comparison against no skill, which decides a skill's verdict."""
     comparisons = entity.entries("comparisons")
-    return next((comparisons[name] for name in _HEADLINES if name in comparisons), Json(None))
+    return next((comparisons[name] for name in HEADLINES if name in comparisons), Json(None))
 
 
 def _result(entity: Json) -> SkillResult:
@@ -266,14 +252,15 @@ def _arms_by_skill(skills: Mapping[str, Json]) -> Table:
         tuple(
             Row(skill, (condition(name), *_arm_cells(name, arm, entity)))
             for skill, entity in skills.items()
-            for name, arm in sorted(entity.entries("conditions").items(), key=_arm_place)
+            for name, arm in sorted(
+                entity.entries("conditions").items(), key=lambda arm: place_in(_ARMS, arm[0])
+            )
         ),
     )
 
 
 def _arm_place(arm: tuple[str, Json]) -> tuple[int, str]:
-    name, _ = arm
-    return (_ARMS.index(name) if name in _ARMS else len(_ARMS)), name
+    return place_in(_ARMS, arm[0])
 
 
 def _arm_cells(name: str, arm: Json, entity: Json) -> tuple[str | Estimate, ...]:
@@ -309,7 +296,7 @@ def _pass_rates(run: Results) -> Table:
 
 def _check_difference(entity: Json) -> Estimate | None:
     """Return the difference of the pass rates of a skill against none; None without checks."""
-    for name in _HEADLINES:
+    for name in HEADLINES:
         difference = estimate(
             entity.at("pass_rate_differences", name), ("mean", "low", "high"), signed
         )

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.statistics.comparison import (
-    HEADLINES,
     Comparison,
     compare_arms,
     compare_over_skills,
@@ -18,18 +17,20 @@ from skillyard.evals.statistics.comparison import (
 )
 from skillyard.evals.statistics.findings import findings, scores_by_arm
 from skillyard.evals.statistics.intervals import independent, mean_of, shrunken_means
-from skillyard.evals.statistics.pairs import OVERALL, PLACES, Pair, pair_of, size_of_arms
+from skillyard.evals.statistics.pairs import (
+    HEADLINES,
+    OVERALL,
+    PLACES,
+    Pair,
+    comparisons_in_order,
+    pair_of,
+    place_in,
+    size_of_arms,
+)
 from skillyard.evals.statistics.verdicts import BETTER, MARGIN, NOT_ENOUGH
 
 __all__ = ["analyse_pairs"]
 
-_COMPARISONS = (
-    *HEADLINES,
-    "full/summary",
-    "summary/baseline",
-    "full_siblings/full",
-)
-"""The order in which comparisons are listed."""
 _ARMS = ("baseline", "summary", "full", "enhanced", "full_siblings")
 _WHOLE = ("full", "enhanced")
 """The arm with the full skill, by layer."""
@@ -94,8 +95,7 @@ def _pairs(cases: Sequence[Mapping[str, object]], tie_band: float) -> dict[str, 
     for case in cases:
         if (pair := pair_of(case, tie_band)) is not None:
             by_comparison.setdefault(pair.comparison, []).append(pair)
-    ordered = sorted(by_comparison, key=lambda name: _place(name, _COMPARISONS))
-    return {name: by_comparison[name] for name in ordered}
+    return {name: by_comparison[name] for name in comparisons_in_order(by_comparison)}
 
 
 def _compare(
@@ -111,8 +111,7 @@ def _compare(
     prompts have checks alone do not.
     """
     compared: dict[str, dict[str, Comparison]] = {skill: {} for skill in pairs_by_skill}
-    names = {name for pairs in pairs_by_skill.values() for name in pairs}
-    for name in sorted(names, key=lambda name: _place(name, _COMPARISONS)):
+    for name in comparisons_in_order(name for pairs in pairs_by_skill.values() for name in pairs):
         planned = sum(
             any(
                 case.get("comparison") == name and case.get("judged") is not False for case in cases
@@ -140,14 +139,9 @@ def _pool(skills: Mapping[str, _Group], seed: int, margin: float) -> _Group:
             means.setdefault(name, {})[skill] = group.comparisons[name].mean
     comparisons = {
         name: compare_over_skills(pairs[name], means[name], seed, margin=margin)
-        for name in sorted(pairs, key=lambda name: _place(name, _COMPARISONS))
+        for name in comparisons_in_order(pairs)
     }
     return _Group(cases, pairs, comparisons, _mean_sizes(cases))
-
-
-def _place(name: str, order: Sequence[str]) -> tuple[int, str]:
-    """Return a sort key: known names in their order, then the others by name."""
-    return (order.index(name) if name in order else len(order)), name
 
 
 def _mean_sizes(cases: Iterable[Mapping[str, object]]) -> dict[str, tuple[float, float]]:
@@ -205,7 +199,7 @@ def _arms(group: _Group) -> dict[str, float | None]:
     }
     return {
         name: group.sizes[name][1] if name in group.sizes else None
-        for name in sorted(names, key=lambda name: _place(name, _ARMS))
+        for name in sorted(names, key=lambda name: place_in(_ARMS, name))
     }
 
 
@@ -241,7 +235,7 @@ def _recommended(group: _Group) -> str | None:
             enough,
             key=lambda arm: (
                 inf if (size := tokens.get(arm)) is None else size,
-                _place(arm, _ARMS),
+                place_in(_ARMS, arm),
             ),
         )
     if against and all(comparison.word == BETTER for comparison in against.values()):

@@ -28,7 +28,6 @@ from skillyard.evals.statistics.verdicts import (
 from skillyard.text import plural
 
 __all__ = [
-    "HEADLINES",
     "Comparison",
     "compare_arms",
     "compare_over_skills",
@@ -36,8 +35,6 @@ __all__ = [
     "verdict_sentence",
 ]
 
-HEADLINES = ("full/baseline", "enhanced/baseline")
-"""The comparison for the verdict: the full skill against no skill."""
 OVER_PROMPTS = "subset means over prompts"
 OVER_SKILLS = "subset means over skills"
 NO_INTERVAL = "none: too few to give one"

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillyard.evals.statistics.agreement import share
-from skillyard.evals.statistics.comparison import HEADLINES
 from skillyard.evals.statistics.intervals import independent, mean_of, t_interval
 from skillyard.evals.statistics.length import Lengths, length_model
 from skillyard.evals.statistics.order import order_effect
-from skillyard.evals.statistics.pairs import TIE, Pair, Unit, judge_work
+from skillyard.evals.statistics.pairs import HEADLINES, TIE, Pair, Unit, judge_work
 
 __all__ = ["findings", "scores_by_arm"]
 

@@ -8,18 +8,24 @@ from typing import Any, NamedTuple
 from skillyard.errors import InvalidInput
 
 __all__ = [
+    "HEADLINES",
     "OVERALL",
     "PLACES",
     "TIE",
     "Judgement",
     "Pair",
     "Unit",
+    "comparisons_in_order",
     "judge_work",
     "pair_of",
+    "place_in",
     "size_of_arms",
 ]
 
 TIE = "tie"
+HEADLINES = ("full/baseline", "enhanced/baseline")
+"""The comparison for the verdict: the full skill against no skill."""
+_COMPARISONS = (*HEADLINES, "full/summary", "summary/baseline", "full_siblings/full")
 OVERALL = "_overall"
 """The entry of all skills together in a summary."""
 PLACES = 6
@@ -97,6 +103,16 @@ def pair_of(case: Mapping[str, object], tie_band: float) -> Pair | None:
         _tokens(case, first, second),
         agrees if isinstance(agrees, bool) else None,
     )
+
+
+def comparisons_in_order(names: Iterable[str]) -> list[str]:
+    """Return comparisons, each once, in the order in which they are listed."""
+    return sorted({*names}, key=lambda name: place_in(_COMPARISONS, name))
+
+
+def place_in(order: Sequence[str], name: str) -> tuple[int, str]:
+    """Return a sort key: known names in their order, then the others by name."""
+    return (order.index(name) if name in order else len(order)), name
 
 
 def size_of_arms(case: Mapping[str, object]) -> dict[str, tuple[int, int]]:
