@@ -7,14 +7,13 @@ equal length is then sigmoid(a).
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from math import exp, fsum, tanh
 from typing import Any, NamedTuple
 
 from skillyard.evals.statistics.intervals import mean_of, spread_of
 from skillyard.evals.statistics.pairs import Unit
-from skillyard.evals.statistics.scientific import arrays
+from skillyard.evals.statistics.scientific import arrays, random_places
 
 __all__ = ["LEAST_PAIRS", "PRIOR_SPREAD", "LengthModel", "Lengths", "fit_logistic", "length_model"]
 
@@ -154,18 +153,6 @@ def _unit_weights(units: int, seed: int) -> Any:
     if units < BOOTSTRAP_UNITS:
         return once
     counts = np.zeros((RESAMPLES, units))
-    np.add.at(counts, (np.arange(RESAMPLES)[:, None], _resampled(units, RESAMPLES, seed)), 1.0)
+    places = random_places(seed, RESAMPLES * units, units).reshape(RESAMPLES, units)
+    np.add.at(counts, (np.arange(RESAMPLES)[:, None], places), 1.0)
     return np.vstack([once, counts])
-
-
-def _resampled(count: int, draws: int, seed: int) -> Any:
-    """Return ``draws`` rows of ``count`` positions drawn with replacement from 0..count-1.
-
-    The bits are Python's own Mersenne twister, whose stream is the same on every version; numpy
-    does not promise that of its generators. A position is the high word of a 32-bit number times
-    ``count``, so no position is likelier than another by more than count / 2**32.
-    """
-    np = arrays()
-    bits = np.frombuffer(random.Random(seed).randbytes(4 * draws * count), dtype="<u4")
-    places = bits.astype(np.uint64) * np.uint64(count) >> np.uint64(32)
-    return places.astype(np.int64).reshape(draws, count)

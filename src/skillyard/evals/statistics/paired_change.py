@@ -20,7 +20,7 @@ from math import comb, fsum, prod, sqrt
 from typing import Any
 
 from skillyard.evals.statistics.intervals import mean_of
-from skillyard.evals.statistics.scientific import arrays
+from skillyard.evals.statistics.scientific import arrays, random_places
 
 __all__ = ["FALSE_ALARMS", "PairedChange", "PairedValues", "paired_changes", "smallest_possible_p"]
 
@@ -148,16 +148,10 @@ def _deal(measure: PairedValues, seed: int) -> _Dealt:
         largest = float(np.abs(splits).max())
         sizes.append(largest)
         if largest:
-            sums += splits[_places(case, len(splits), seed)]
+            # The same deals in every measure of the case.
+            places = random_places(f"{seed}/{case}", DEALS, len(splits))
+            sums += splits[np.concatenate(([0], places))]
     return _Dealt(measure, cases, sums, _EQUAL * fsum(sizes))
-
-
-def _places(case: str, splits: int, seed: int) -> Any:
-    """Return which split of a case each deal takes: the same in every measure of the case."""
-    np = arrays()
-    bits = np.frombuffer(random.Random(f"{seed}/{case}").randbytes(4 * DEALS), dtype="<u4")
-    places = (bits.astype(np.uint64) * np.uint64(splits) >> np.uint64(32)).astype(np.int64)
-    return np.concatenate(([0], places))
 
 
 def _differences(before: Sequence[float], after: Sequence[float], seed: int) -> Any:

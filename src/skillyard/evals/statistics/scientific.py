@@ -12,7 +12,7 @@ from typing import Any
 from skillyard.errors import InvalidInput
 from skillyard.extras import install_command
 
-__all__ = ["arrays", "random_rows", "special"]
+__all__ = ["arrays", "random_places", "random_rows", "special"]
 
 _NUMBERS_AT_ONCE = 4_000_000
 
@@ -43,6 +43,18 @@ def random_rows(
     while rows > 0:
         yield make(rng, width, min(rows, at_once))
         rows -= at_once
+
+
+def random_places(seed: int | str, draws: int, count: int) -> Any:
+    """Return ``draws`` positions from 0 to count - 1.
+
+    A position is the high word of a 32-bit number times ``count``, so no position is likelier than
+    another by more than count / 2**32. The bits are Python's own Mersenne twister, whose stream is
+    the same on every version; numpy does not promise that of its generators.
+    """
+    np = arrays()
+    bits = np.frombuffer(random.Random(seed).randbytes(4 * draws), dtype="<u4")
+    return (bits.astype(np.uint64) * np.uint64(count) >> np.uint64(32)).astype(np.int64)
 
 
 @lru_cache(maxsize=6)
