@@ -26,7 +26,13 @@ from skillyard.errors import (
     SkillyardError,
 )
 from skillyard.remote.sources.settings import Settings
-from skillyard.serving.runtime.errors import Fault, Refused, failed, unavailable, wrong_field
+from skillyard.serving.runtime.errors import (
+    Fault,
+    Refused,
+    sources_refusal,
+    unavailable,
+    wrong_field,
+)
 from skillyard.serving.runtime.guards import busy
 from skillyard.text import clean
 from skillyard_testkit import FakeServers, faults
@@ -165,7 +171,7 @@ SPOKEN: dict[str, tuple[Refused, type[SkillyardError]]] = {
     "429": (busy(), ServiceUnavailable),
     "431": (Refused(431, "head_too_large", "large", hint="POST"), ServiceRefused),
     "500": (Refused(500, "internal", "the service failed"), ServiceFailed),
-    "502": (failed([{"name": "github", "code": "timeout", "message": "slow",
+    "502": (sources_refusal([{"name": "github", "code": "timeout", "message": "slow",
                      "retry_after_s": 7.5}]), SourcesFailed),
     "503": (unavailable(), ServiceUnavailable),
     "503 changing": (Refused(503, "changing", "being changed"), ServiceUnavailable),

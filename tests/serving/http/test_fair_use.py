@@ -56,7 +56,7 @@ def test_bodies_of_one_client_leave_room_for_those_of_others(tmp_path: Path) -> 
         for number in range(16):
             sock = stack.enter_context(connected(server, GREEDY))
             sock.sendall(post(20_000, 10_000))
-            until(lambda number=number: shares.held(GREEDY) >= min(75_000, 10_000 * number))  # type: ignore[misc]
+            until(lambda number=number: shares.amount_of(GREEDY) >= min(75_000, 10_000 * number))  # type: ignore[misc]
         assert ask(server, GREEDY, post(10_000)).status == 429
         assert ask(server, HONEST, post(10_000)).status == 200
 
@@ -98,7 +98,7 @@ def test_a_body_that_keeps_its_rate_is_taken(tmp_path: Path) -> None:
         whole = post(20_000)
         half = len(whole) // 2
         sock.sendall(whole[:half])  # this pays for thousands of seconds
-        until(lambda: server.context.body_reader._shares.held(HONEST) > 0)
+        until(lambda: server.context.body_reader._shares.amount_of(HONEST) > 0)
         sock.sendall(whole[half:])
         assert answer_of(sock).status == 200
 

@@ -207,7 +207,7 @@ class TestHits:
     ) -> None:
         held = server.context.follower.snapshot
         assert held is not None
-        hits = CatalogSource(held, None)._ranked("pdf", 10)
+        hits = CatalogSource(held, None)._rank("pdf", 10)
         assert [hit.id for hit in hits][:1] == ["pdf-tables"]
 
 

@@ -62,9 +62,8 @@ def test_a_trusted_proxy_says_who_its_client_is_and_nobody_else_does(
 
 def test_a_proxys_own_connections_are_those_of_many() -> None:
     proxies = Proxies(["127.0.0.1"])
-    assert (proxies.connected("127.0.0.1"), proxies.connected("127.0.0.2")) == (
-        UNKNOWN, "127.0.0.2",
-    )  # fmt: skip
+    assert proxies.client_of_connection("127.0.0.1") == UNKNOWN
+    assert proxies.client_of_connection("127.0.0.2") == "127.0.0.2"
     share = FairShare(10)
     assert all(share.take(UNKNOWN) for _ in range(10))
 
@@ -76,8 +75,8 @@ def test_however_many_take_all_they_can_the_next_one_gets_something(total: int, 
         while share.take(str(number)):
             pass
     # One alone has three quarters; each further one leaves a quarter of what was left.
-    assert share.held("0") >= 3 * (total - 1) // 4
-    assert share.take("late") == (share.free + share.held("late") > 0)
+    assert share.amount_of("0") >= 3 * (total - 1) // 4
+    assert share.take("late") == (share.free + share.amount_of("late") > 0)
     assert share.used + share.free == total
 
 
@@ -91,7 +90,7 @@ def test_what_is_given_back_is_free_again(moves: list[tuple[str, int]]) -> None:
             share.give_back(client, -amount)
             held[client] += amount
         assert share.used == held.total() <= 60
-        assert all(share.held(each) == held[each] for each in "abc")
+        assert all(share.amount_of(each) == held[each] for each in "abc")
 
 
 @given(

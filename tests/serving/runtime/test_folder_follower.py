@@ -90,7 +90,7 @@ def test_the_files_do_not_wait_for_the_ranking(
                 assert follower.snapshot is before
             finally:
                 ready.set()
-            await follower.settled()
+            await follower.wait_until_idle()
             assert best(follower, "brew a pot of tea") == "brew"
             assert best(follower, "knit woollen socks") == "knit"
             assert follower.snapshot is not None
@@ -108,7 +108,7 @@ def test_who_listens_hears_once_what_changed_before_it_is_ranked(tmp_path: Path)
             follower.listen(lambda change: heard.append((change, follower.view)))
             (root / "deploy/SKILL.md").write_text(document("deploy", "Fly to the moon."))
             await follower.refresh()
-            await follower.settled()
+            await follower.wait_until_idle()
             ((change, view),) = heard
             assert [skill.name for skill in change.changed] == ["deploy"]
             assert view is not None
@@ -149,7 +149,7 @@ def test_what_a_glance_cannot_see_is_found_by_the_check(
             monkeypatch.setattr(changes, "changed_entries", lambda *known: [])
             write_tree(root, {"brew/SKILL.md": document("brew", "Brew a pot of tea.")})
             await follower.refresh()  # the first look after a start checks
-            await follower.settled()
+            await follower.wait_until_idle()
             assert "brew" in names(follower)
             assert best(follower, "brew a pot of tea") == "brew"
 
@@ -206,7 +206,7 @@ def test_while_a_large_library_is_indexed_requests_are_told_how_far_it_is(
             assert 1 <= int(refused.headers["Retry-After"]) <= 30
             assert follower.building is not None
             go_on.set()
-            await follower.settled()
+            await follower.wait_until_idle()
             assert (await follower.current()).snapshot.generation == 1
             assert follower.building is None
         finally:

@@ -121,7 +121,7 @@ def test_an_exception_that_quotes_a_secret_is_logged_without_it(form: str, secre
     try:
         raise ValueError(secret.format(TOKEN))
     except ValueError as error:
-        log.failed(error, id="x")
+        log.write_failure(error, id="x")
     assert "ValueError" in stream.getvalue()
     assert "test_logging.py" in stream.getvalue()
     assert TOKEN not in stream.getvalue()
@@ -135,8 +135,8 @@ def test_a_person_reads_the_address_then_one_line_for_each_request() -> None:
     log.write("catalog", skills=39, generation=1)
     log.write("request", id="a", method="GET", route="/search", status=200, ms=12.3, bytes=9)
     cause = SkillIoError("cannot read: No such file", path="registry.md")
-    log.refused("catalog_unavailable", "not now", status=503, cause=cause, route="/search")
-    log.refused("not_found", "no such skill", status=404, cause=cause, route="/skill")
+    log.write_refusal("catalog_unavailable", "not now", status=503, cause=cause, route="/search")
+    log.write_refusal("not_found", "no such skill", status=404, cause=cause, route="/skill")
     log.write("catalog", skills=1, generation=2)
     lines = stream.getvalue().splitlines()
     assert lines[:2] == [
@@ -167,9 +167,9 @@ def test_a_quiet_log_holds_errors_alone() -> None:
     stream = io.StringIO()
     log = Log("none", stream)
     log.write("request", id="a")
-    log.refused("busy", "too many", status=429)
+    log.write_refusal("busy", "too many", status=429)
     assert stream.getvalue() == ""
-    log.refused("sources_failed", "none answered", status=502)
+    log.write_refusal("sources_failed", "none answered", status=502)
     assert "sources_failed" in stream.getvalue()
 
 
@@ -207,17 +207,17 @@ def test_what_happens_a_thousand_times_is_one_line_and_a_count() -> None:
     stream, clock = io.StringIO(), Clock()
     log = Log("json", stream, clock)
     for number in range(1_000):
-        log.repeated("connections", "idle_closed", client=str(number))
-        log.repeated("connections", "no_descriptor")
+        log.write_throttled("connections", "idle_closed", client=str(number))
+        log.write_throttled("connections", "no_descriptor")
     clock.now = TOGETHER_S
     log.write("request")  # whatever is written next brings the counts
     for _ in range(3):
-        log.repeated("connections", "idle_closed", client="later")
+        log.write_throttled("connections", "idle_closed", client="later")
     clock.now = 2 * TOGETHER_S
     log.write("request")
     clock.now = 4 * TOGETHER_S
     log.write("request")
-    log.repeated("connections", "idle_closed", client="anew")
+    log.write_throttled("connections", "idle_closed", client="anew")
     log.flush()
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     told = [
@@ -240,7 +240,7 @@ def test_causes_without_end_are_counted_together() -> None:
     stream = io.StringIO()
     log = Log("text", stream)
     for number in range(10 * CAUSES):
-        log.repeated("server", f"cause {number}", message="odd")
+        log.write_throttled("server", f"cause {number}", message="odd")
     log.flush()
     assert len(stream.getvalue().splitlines()) <= CAUSES + 2
 

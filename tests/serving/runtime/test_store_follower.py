@@ -71,7 +71,7 @@ def test_the_first_who_asks_waits_for_the_first_generation(
         assert follower.ready
         assert (await follower.fresh()).files is found.whole
         assert follower.refresh_if_due() is None
-        await follower.settled()
+        await follower.wait_until_idle()
 
     run(options_of(tmp_path), work)
 

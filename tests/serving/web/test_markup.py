@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.serving.web.markup import Markup, escaped, joined, outward, tag
+from skillyard.serving.web.markup import Markup, concat, escape_text, outward, tag
 from skillyard.text import clean
 from tests.serving.web.page_parser import harm, read
 from tests.tables import for_each
@@ -36,9 +36,9 @@ def test_any_text_stays_text_between_tags_and_in_attributes(content: str, value:
 
 @given(st.lists(texts, max_size=5))
 def test_parts_stand_one_after_the_other_and_nothing_is_escaped_twice(parts: list[str]) -> None:
-    once = joined(*parts)
-    assert joined(once) == once
-    assert tag("p", [parts, [None]]) == tag("p", joined(*map(escaped, parts)))
+    once = concat(*parts)
+    assert concat(once) == once
+    assert tag("p", [parts, [None]]) == tag("p", concat(*map(escape_text, parts)))
 
 
 def test_only_text_that_is_html_already_is_taken_as_html() -> None:

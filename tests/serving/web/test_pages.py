@@ -18,7 +18,7 @@ from skillyard.catalog.counts import NO_SKILLS, SkillCounts
 from skillyard.remote.search import FoundSkill
 from skillyard.remote.sources.protocol import Hit
 from skillyard.serving.runtime.browse import browse_index_of
-from skillyard.serving.runtime.errors import Fault, failed, not_found, wrong_field
+from skillyard.serving.runtime.errors import Fault, not_found, sources_refusal, wrong_field
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.web.error_page import error_page
 from skillyard.serving.web.layout import bare_policy
@@ -178,7 +178,7 @@ def test_a_refusal_says_what_is_wrong_and_what_to_do() -> None:
     field = wrong_field([Fault(("query", "limit"), "limit must be at most 50", "x")])
     assert "limit: limit must be at most 50" in read(error_page(422, field.to_dict())).text()
     sources = [{"name": "skills.sh", "code": "rate_limited", "message": "x", "retry_after_s": 40}]
-    lost = read(error_page(502, failed(sources).to_dict()))
+    lost = read(error_page(502, sources_refusal(sources).to_dict()))
     assert "skills.sh: rate-limited, try again in 40 s" in lost.text()
 
 

@@ -73,7 +73,7 @@ def create_app(options: ServiceOptions | None = None, *, log: Log | None = None)
     mcp = _mcp(context)
     if mcp is not None:
         # Clients are configured with either address, and a redirect would lose the POST's body.
-        routes += [StarletteRoute(path, _Mounted(mcp)) for path in (MCP_PATH, f"{MCP_PATH}/")]
+        routes += [StarletteRoute(path, _McpApp(mcp)) for path in (MCP_PATH, f"{MCP_PATH}/")]
     app = Starlette(
         routes=routes,
         exception_handlers={HTTPException: _not_routed},
@@ -106,7 +106,7 @@ def _mcp(context: AppContext) -> McpApp | None:
     return mcp_app(context)
 
 
-class _Mounted:
+class _McpApp:
     """An ASGI application of its own at one path."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -153,7 +153,7 @@ class _Gate:
                 reply = _reply_of(refused, scope, bare=not inside)
                 await _response(reply)(scope, passage.receive, passage.send)
             except Exception as error:  # noqa: BLE001 - one request never ends another
-                context.log.failed(error, id=passage.id)
+                context.log.write_failure(error, id=passage.id)
                 if not passage.status:
                     reply = _reply_of(refusal_of(SkillyardError()), scope)
                     await _response(reply)(scope, passage.receive, passage.send)
@@ -177,7 +177,7 @@ def _log_refusal(
 ) -> None:
     """Log a refusal with its cause, under the request's id."""
     place = {"id": scope[REQUEST_ID], "route": scope.get(ROUTE, "other")}
-    log.refused(refused.code, refused.message, status=refused.status, cause=cause, **place)
+    log.write_refusal(refused.code, refused.message, status=refused.status, cause=cause, **place)
 
 
 class _Passage:
@@ -265,7 +265,7 @@ class _Resource:
                 headers={"Allow": self._allow},
             )
         else:
-            reply = await self._finished(scope, await self._answer(route, scope, receive))
+            reply = await self._finish_reply(scope, await self._answer(route, scope, receive))
         await _response(reply)(scope, receive, send)
 
     def _options(self, scope: Scope) -> Reply:
@@ -297,19 +297,19 @@ class _Resource:
             if route.free:
                 return await route.handler(context, route_request)
             async with context.limiter.slot():
-                return self._dated(await route.handler(context, route_request))
+                return self._with_generation(await route.handler(context, route_request))
         except Refused as refused:
-            return self._refused(refused, cause_of(refused), route, scope)
+            return self._refuse(refused, cause_of(refused), route, scope)
         except SkillyardError as error:
-            return self._refused(refusal_of(error), error, route, scope)
+            return self._refuse(refusal_of(error), error, route, scope)
 
-    def _refused(
+    def _refuse(
         self, refused: Refused, cause: BaseException | None, route: Route, scope: Scope
     ) -> Reply:
         _log_refusal(self._context.log, refused, scope, cause)
-        return self._dated(_reply_of(refused, scope, page=route.media == "text/html"))
+        return self._with_generation(_reply_of(refused, scope, page=route.media == "text/html"))
 
-    def _dated(self, reply: Reply) -> Reply:
+    def _with_generation(self, reply: Reply) -> Reply:
         """Return the response with the headers of its generation, also for 404."""
         snapshot = CURRENT_SNAPSHOT.get()
         if snapshot is None:
@@ -328,10 +328,10 @@ class _Resource:
             fields = await self._context.in_thread(_document, route, body)
         return {**fields, **values}
 
-    async def _finished(self, scope: Scope, reply: Reply) -> Reply:
+    async def _finish_reply(self, scope: Scope, reply: Reply) -> Reply:
         """Return the response with its entity tag and content encoding."""
         if reply.tagged and reply.status == 200:
-            reply = self._tagged(scope, reply)
+            reply = self._with_etag(scope, reply)
         if reply.status == 304 or len(reply.body) < MIN_COMPRESSED_BYTES:
             return reply
         vary = ", ".join(filter(None, (reply.headers.get("Vary"), "Accept-Encoding")))
@@ -346,7 +346,7 @@ class _Resource:
             body = await self._context.in_thread(compress, reply.body)
         return reply._replace(body=body).with_headers(Content_Encoding="gzip")
 
-    def _tagged(self, scope: Scope, reply: Reply) -> Reply:
+    def _with_etag(self, scope: Scope, reply: Reply) -> Reply:
         tag = tag_of(reply.basis or reply.body)
         reply = reply.with_headers(ETag=tag)
         if "Cache-Control" not in reply.headers:

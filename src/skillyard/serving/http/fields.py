@@ -42,17 +42,17 @@ def from_query(
     be in ``place``.
     """
     by_name = {name: field for field in fields for name in field.names}
-    given: dict[str, list[str]] = {}
+    texts_by_name: dict[str, list[str]] = {}
     faults: list[Fault] = []
     for name, text in _pairs(raw, place):
         field = by_name.get(name)
         if field is not None:
-            given.setdefault(field.name, []).append(text)
+            texts_by_name.setdefault(field.name, []).append(text)
         elif strict:
             faults.append(_unknown((place, name[:100]), by_name))
     values = {}
     for field in fields:
-        texts = given.get(field.name)
+        texts = texts_by_name.get(field.name)
         where: Where = (place, field.name)
         if texts is None:
             values[field.name] = absent_value(field, where, faults)
@@ -110,25 +110,25 @@ def from_json(fields: Sequence[Field], body: bytes, *, strict: bool) -> dict[str
 
     The body is one object in UTF-8 with each key once; null means that a field is not given.
     """
-    document = _parsed(body)
+    document = _parse_body(body)
     if not isinstance(document, dict):
         raise wrong_field([Fault(("body",), "the body must be a JSON object", "dict_type")])
     by_name = {name: field for field in fields for name in field.names}
     faults: list[Fault] = []
-    given: dict[str, Any] = {}
+    values_by_name: dict[str, Any] = {}
     for name, value in document.items():
         field = by_name.get(name)
         if field is None:
             faults += [_unknown(("body", name[:100]), by_name)] if strict else []
-        elif field.name in given:
+        elif field.name in values_by_name:
             faults.append(Fault(("body", name), f"{field.name} is given twice", "repeated"))
         else:
-            given[field.name] = value
+            values_by_name[field.name] = value
     values = {}
     for field in fields:
         where: Where = ("body", field.name)
-        if given.get(field.name) is not None:
-            values[field.name] = field_value(field, given[field.name], where, faults)
+        if values_by_name.get(field.name) is not None:
+            values[field.name] = field_value(field, values_by_name[field.name], where, faults)
         else:
             values[field.name] = absent_value(field, where, faults)
     if faults:
@@ -136,11 +136,11 @@ def from_json(fields: Sequence[Field], body: bytes, *, strict: bool) -> dict[str
     return values
 
 
-def from_path(fields: Sequence[Field], given: Mapping[str, str]) -> dict[str, Any]:
+def from_path(fields: Sequence[Field], parts: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of a path. Raises Refused (422)."""
     faults: list[Fault] = []
     values = {
-        field.name: checked_value(field, given[field.name], ("path", field.name), faults)
+        field.name: checked_value(field, parts[field.name], ("path", field.name), faults)
         for field in fields
     }
     if faults:
@@ -148,7 +148,7 @@ def from_path(fields: Sequence[Field], given: Mapping[str, str]) -> dict[str, An
     return values
 
 
-def _parsed(body: bytes) -> Any:
+def _parse_body(body: bytes) -> Any:
     message, kind = "", "json_invalid"
     try:
         return strict_loads(body.decode("utf-8"))

@@ -40,18 +40,18 @@ class LongTexts:
     def json_bytes(self, answer: Any) -> bytes:
         """Return the same bytes as ``json_bytes`` for the response with its texts."""
         pieces = json_bytes(answer).split(f'"{self._mark}"'.encode("ascii"))
-        written = map(_written, self._texts)
-        return b"".join(chain.from_iterable(zip_longest(pieces, written, fillvalue=b"")))
+        strings = map(_json_string, self._texts)
+        return b"".join(chain.from_iterable(zip_longest(pieces, strings, fillvalue=b"")))
 
 
-def _written(text: str) -> bytes:
+def _json_string(text: str) -> bytes:
     """Return a text as a JSON string in UTF-8."""
     data = text.encode("utf-8", "replace")
     data = data.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
     if len(data.translate(None, _CONTROLS)) != len(data):
-        data = _CONTROL.sub(_escaped, data)
+        data = _CONTROL.sub(_escape_control, data)
     return b'"' + data + b'"'
 
 
-def _escaped(control: re.Match[bytes]) -> bytes:
+def _escape_control(control: re.Match[bytes]) -> bytes:
     return _SHORT_ESCAPES.get(control[0]) or b"\\u%04x" % control[0][0]

@@ -60,7 +60,7 @@ def document(
     """
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        named = _named(route, choices)
+        named = _with_choices(route, choices)
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(named)
     shape: dict[str, Any] = {
         "openapi": "3.1.0",
@@ -82,16 +82,16 @@ def document(
     return shape
 
 
-def _named(route: Route, choices: Choices) -> Route:
+def _with_choices(route: Route, choices: Choices) -> Route:
     """Return the route with the choices of its fields on this service.
 
     A field that may be empty, as in a form, also has the empty choice.
     """
     fields = []
     for field in route.fields:
-        named = tuple(choices.get(field.name, field.choices))
-        empty = ("",) if named and field.kind == "texts" and not field.shortest else ()
-        fields.append(field._replace(choices=(*named, *empty)))
+        names = tuple(choices.get(field.name, field.choices))
+        empty = ("",) if names and field.kind == "texts" and not field.shortest else ()
+        fields.append(field._replace(choices=(*names, *empty)))
     return route._replace(fields=tuple(fields))
 
 

@@ -22,21 +22,21 @@ DESCRIPTION_UNITS = 1_024
 
 def index_of(publication: Publication, snapshot: Snapshot) -> dict[str, Any]:
     """Return the index. Its addresses are relative to it."""
-    listed = [_listed(artifact) for artifact in publication.artifacts(snapshot)]
-    return {"$schema": SCHEMA, "skills": encode(listed)}
+    entries = [_index_entry(artifact) for artifact in publication.artifacts(snapshot)]
+    return {"$schema": SCHEMA, "skills": encode(entries)}
 
 
-def _listed(artifact: Artifact) -> ListedSkill:
+def _index_entry(artifact: Artifact) -> ListedSkill:
     name = quote(artifact.skill.name, safe="")
     return ListedSkill(
         name=artifact.skill.name,
         type="archive" if artifact.is_archive else "skill-md",
-        description=_shortened(artifact.skill.description),
+        description=_cut_description(artifact.skill.description),
         url=f"{name}.zip" if artifact.is_archive else f"{name}/SKILL.md",
         digest=f"sha256:{artifact.digest}",
     )
 
 
-def _shortened(text: str) -> str:
+def _cut_description(text: str) -> str:
     units = text.encode("utf-16-le", "surrogatepass")[: 2 * DESCRIPTION_UNITS]
     return units.decode("utf-16-le", "ignore")

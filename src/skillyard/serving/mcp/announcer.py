@@ -42,7 +42,7 @@ class Announcer:
         """Number of connected clients of the older era."""
         return len(self._sessions)
 
-    def joined(self, ctx: ServerRequestContext[Any, Any]) -> None:
+    def add_client(self, ctx: ServerRequestContext[Any, Any]) -> None:
         """Add a client that completed the handshake, until its connection closes."""
         session = ctx.session
         # The SDK has no public way from a request to its connection. Its exit stack is the
@@ -54,7 +54,7 @@ class Announcer:
 
     def subscribe(self, ctx: ServerRequestContext[Any, Any], uri: str) -> bool:
         """Subscribe a client to a resource. Returns False when it has too many subscriptions."""
-        self.joined(ctx)
+        self.add_client(ctx)
         followed: set[str] = ctx.session._connection.state["skillyard"]
         if uri not in followed and len(followed) >= SUBSCRIPTIONS:
             return False

@@ -20,7 +20,7 @@ from skillyard.text import clean_line, shorten
 __all__ = [
     "Answer",
     "Call",
-    "Shared",
+    "SharedState",
     "cursor_of",
     "notice_of",
     "origin_of",
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-class Shared(NamedTuple):
+class SharedState(NamedTuple):
     """The state that all requests of one server share."""
 
     context: AppContext
@@ -43,7 +43,7 @@ class Shared(NamedTuple):
 class Call(NamedTuple):
     """One call of a tool."""
 
-    shared: Shared
+    shared: SharedState
     values: dict[str, Any]
     """The validated arguments, with defaults."""
     progress: Progress

@@ -46,14 +46,14 @@ def serve_stdio(options: ServiceOptions | None = None) -> None:
 
 async def _stdio(context: AppContext) -> None:
     try:
-        await _served(context)
+        await _serve_stdio(context)
     except* (BrokenPipeError, anyio.BrokenResourceError):
         pass  # the client is gone
     finally:
         await context.close()
 
 
-async def _served(context: AppContext) -> None:
+async def _serve_stdio(context: AppContext) -> None:
     server = create_server(context, show_folders=True)
     task = asyncio.current_task()
     assert task is not None
@@ -111,7 +111,7 @@ def http_application(context: AppContext) -> ASGIApp:
                 raise Refused(404, "no_route", f"there is nothing at this path but {PATH}")
         except Refused as refused:
             log = context.log
-            log.refused(refused.code, refused.message, status=refused.status, route=PATH)
+            log.write_refusal(refused.code, refused.message, status=refused.status, route=PATH)
             await refusal(refused)(scope, receive, send)
             return
         await app(scope, receive, send)

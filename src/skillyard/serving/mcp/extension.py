@@ -25,7 +25,7 @@ from mcp_types import (
 
 from skillyard.errors import SkillError
 from skillyard.remote.sources.protocol import SourceFailed
-from skillyard.serving.mcp.call import Shared, cursor_of, notice_of, origin_of, place_in
+from skillyard.serving.mcp.call import SharedState, cursor_of, notice_of, origin_of, place_in
 from skillyard.serving.mcp.failures import invalid
 from skillyard.serving.mcp.manifests import Entry, EntryFile, Unserved
 from skillyard.serving.mcp.skill_uris import SCHEME, SKILL_FILE, below
@@ -89,14 +89,14 @@ class _Page(NamedTuple):
         return None if self.last is None else cursor_of(self.last)
 
 
-def _page(shared: Shared, view: View, cursor: str | None) -> _Page:
+def _page(shared: SharedState, view: View, cursor: str | None) -> _Page:
     try:
         after = place_in(cursor)
     except ValueError as error:
         raise invalid(f"cursor: {error}", "bad_cursor") from None
     entries: list[Entry] = []
     last: str | None = None
-    for root, skill in shared.manifests.published(view).by_root.items():
+    for root, skill in shared.manifests.uris_of(view).by_root.items():
         if after is not None and root <= after:
             continue
         if len(entries) == PAGE:
@@ -109,7 +109,7 @@ def _page(shared: Shared, view: View, cursor: str | None) -> _Page:
     return _Page(tuple(entries), None)
 
 
-async def list_skills(shared: Shared, cursor: str | None) -> dict[str, Any]:
+async def list_skills(shared: SharedState, cursor: str | None) -> dict[str, Any]:
     """Return one page of the entries of all served skills (``skills/list``)."""
 
     def work(view: View) -> WorkResult[dict[str, Any]]:
@@ -122,23 +122,23 @@ async def list_skills(shared: Shared, cursor: str | None) -> dict[str, Any]:
     return await shared.views.answer(work)
 
 
-async def get_skill(shared: Shared, uri: str) -> dict[str, Any]:
+async def get_skill(shared: SharedState, uri: str) -> dict[str, Any]:
     """Return the entry of one skill by the URI of its SKILL.md (``skills/get``)."""
 
     def work(view: View) -> WorkResult[dict[str, Any]]:
         entry = _entry(shared, view, uri)
         return {"skill": entry.to_dict()}, [entry.skill]
 
-    return await _answered(shared, uri, work)
+    return await _answer_with_retry(shared, uri, work)
 
 
-def _entry(shared: Shared, view: View, uri: str) -> Entry:
+def _entry(shared: SharedState, view: View, uri: str) -> Entry:
     """Return the entry with that URI. Raises MCPError, SourceFailed."""
-    published = shared.manifests.published(view)
+    uris = shared.manifests.uris_of(view)
     root = uri.removesuffix(f"/{SKILL_FILE}")
-    skill = published.by_root.get(root) if root != uri else None
+    skill = uris.by_root.get(root) if root != uri else None
     if skill is None:
-        raise _unknown(uri, _refusal(view, published.refused, uri))
+        raise _unknown(uri, _refusal(view, uris.refused, uri))
     try:
         return shared.manifests.entry(root, skill)
     except Unserved as error:
@@ -162,7 +162,9 @@ def _unknown(uri: str, why: str = "") -> MCPError:
     return invalid(message, "unknown_uri", uri=shown)
 
 
-async def _answered(shared: Shared, uri: str, work: Callable[[View], WorkResult[T]]) -> T:
+async def _answer_with_retry(
+    shared: SharedState, uri: str, work: Callable[[View], WorkResult[T]]
+) -> T:
     if len(uri) > URI_CHARS:
         raise invalid("the URI is too long", "unknown_uri")
     try:
@@ -175,7 +177,7 @@ async def _answered(shared: Shared, uri: str, work: Callable[[View], WorkResult[
         raise invalid("its file is being changed; ask again", "changing") from None
 
 
-async def list_resources(shared: Shared, cursor: str | None) -> ListResourcesResult:
+async def list_resources(shared: SharedState, cursor: str | None) -> ListResourcesResult:
     """Return the files of one page of skills (``resources/list``)."""
 
     def work(view: View) -> WorkResult[ListResourcesResult]:
@@ -220,7 +222,7 @@ def list_templates() -> ListResourceTemplatesResult:
     return ListResourceTemplatesResult(resource_templates=[template])
 
 
-async def read_resource(shared: Shared, uri: str) -> ReadResourceResult:
+async def read_resource(shared: SharedState, uri: str) -> ReadResourceResult:
     """Return the bytes of one file (``resources/read``), which match its digest."""
 
     def work(view: View) -> WorkResult[ReadResourceResult]:
@@ -232,17 +234,17 @@ async def read_resource(shared: Shared, uri: str) -> ReadResourceResult:
         meta = _meta(view, skill)
         return ReadResourceResult(contents=[_contents(uri, path, data, meta)]), [skill]
 
-    return await _answered(shared, uri, work)
+    return await _answer_with_retry(shared, uri, work)
 
 
-def _place(shared: Shared, view: View, uri: str) -> tuple[str, Skill, str]:
+def _place(shared: SharedState, view: View, uri: str) -> tuple[str, Skill, str]:
     """Return (skill folder's URI, skill, path inside it). Raises MCPError."""
-    published = shared.manifests.published(view)
-    root = published.root_of(uri)
+    uris = shared.manifests.uris_of(view)
+    root = uris.root_of(uri)
     path = None if root is None else below(root, uri)
     if root is None or path is None:
         raise _no_file(uri)
-    return root, published.by_root[root], path
+    return root, uris.by_root[root], path
 
 
 def _no_file(uri: str) -> MCPError:
@@ -262,7 +264,7 @@ def _contents(
     return TextResourceContents(uri=uri, mime_type=kind, text=text, _meta=meta)
 
 
-async def read_directory(shared: Shared, uri: str, cursor: str | None) -> dict[str, Any]:
+async def read_directory(shared: SharedState, uri: str, cursor: str | None) -> dict[str, Any]:
     """Return the direct children of a directory of a skill (``resources/directory/read``).
 
     Directories are those that contain a file at any depth; an empty one does not exist.
@@ -273,13 +275,13 @@ async def read_directory(shared: Shared, uri: str, cursor: str | None) -> dict[s
         raise invalid(f"cursor: {error}", "bad_cursor") from None
 
     def work(view: View) -> WorkResult[dict[str, Any]]:
-        published = shared.manifests.published(view)
-        root = published.root_of(uri)
+        uris = shared.manifests.uris_of(view)
+        root = uris.root_of(uri)
         path = "" if uri == root else None if root is None else below(root, uri)
         if root is None or path is None:
             raise _no_directory(uri)
         try:
-            entry = shared.manifests.entry(root, published.by_root[root])
+            entry = shared.manifests.entry(root, uris.by_root[root])
         except Unserved:
             raise _no_directory(uri) from None
         children = dict(_children(view, entry, path, uri))
@@ -296,7 +298,7 @@ async def read_directory(shared: Shared, uri: str, cursor: str | None) -> dict[s
             result["nextCursor"] = cursor_of(rest[CHILDREN - 1])
         return result, [entry.skill]
 
-    return await _answered(shared, uri, work)
+    return await _answer_with_retry(shared, uri, work)
 
 
 def _no_directory(uri: str) -> MCPError:

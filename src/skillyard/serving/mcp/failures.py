@@ -71,13 +71,13 @@ def log_refusal(log: Log, error: Exception, **where: str) -> None:
         details = error.error
         data = details.data
         code = str(data.get("code")) if isinstance(data, dict) else str(details.code)
-        log.refused(code, details.message, status=400, cause=cause_of(error), **where)
+        log.write_refusal(code, details.message, status=400, cause=cause_of(error), **where)
         return
     failure = failure_of(error)
     if failure is None:
         return
     cause = cause_of(error) if isinstance(error, ToolFailed | Refused) else error
-    log.refused(failure.code, failure.message, status=failure.status, cause=cause, **where)
+    log.write_refusal(failure.code, failure.message, status=failure.status, cause=cause, **where)
 
 
 def protocol_error(error: Exception) -> MCPError | None:
@@ -99,6 +99,6 @@ def invalid(message: str, code: str = "invalid_params", **data: str) -> MCPError
 
 def log_failure(log: Log, method: str, error: Exception) -> MCPError:
     """Log an internal error, and return the generic error for the client."""
-    log.failed(error, method=method)
+    log.write_failure(error, method=method)
     message = "the server failed; its log says where"
     return MCPError(INTERNAL_ERROR, message, {"code": "internal"})

@@ -80,7 +80,7 @@ class McpApp:
 
     def _log(self, refused: Refused) -> None:
         log = self._context.log
-        log.refused(refused.code, refused.message, status=refused.status, route="/mcp")
+        log.write_refusal(refused.code, refused.message, status=refused.status, route="/mcp")
 
 
 def mcp_app(context: AppContext, *, show_folders: bool = False) -> McpApp:

@@ -16,7 +16,7 @@ from skillyard.resources import Resource, list_resources, read_resource
 from skillyard.serving.mcp.call import (
     Answer,
     Call,
-    Shared,
+    SharedState,
     cursor_of,
     notice_of,
     origin_of,
@@ -106,8 +106,10 @@ def _in_order(view: View, hidden: bool) -> list[tuple[str, Skill]]:
     return sorted(keyed, key=itemgetter(0))
 
 
-def _listing(view: View, shared: Shared, page: list[Skill], total: int, more: str | None) -> Answer:
-    roots = shared.manifests.published(view).roots
+def _listing(
+    view: View, shared: SharedState, page: list[Skill], total: int, more: str | None
+) -> Answer:
+    roots = shared.manifests.uris_of(view).roots
     cards = tuple(_card(view, skill, roots.get(skill.path)) for skill in page)
     problems = view.cached("problems", lambda: _problems(view))
     counts = view.catalog.counts
@@ -195,7 +197,7 @@ async def load_skill(call: Call) -> Answer:
 
 def load_answer(
     view: View,
-    shared: Shared,
+    shared: SharedState,
     skill: Skill,
     *,
     section: str | None = None,
@@ -210,7 +212,7 @@ def load_answer(
     files = _files(skill)
     origin = origin_of(view, skill)
     notice = notice_of(view, skill)
-    root = shared.manifests.published(view).roots.get(skill.path)
+    root = shared.manifests.uris_of(view).roots.get(skill.path)
     framed = frame_skill(
         skill.name,
         body,
@@ -236,7 +238,7 @@ def load_answer(
     return Answer(framed.text, encode(result))
 
 
-def _directory(shared: Shared, skill: Skill, root: str | None) -> str:
+def _directory(shared: SharedState, skill: Skill, root: str | None) -> str:
     """Return the skill's folder for the client: its path, or its URI for remote clients."""
     if not shared.show_folders or not skill.path or skill.stored:
         return root or ""

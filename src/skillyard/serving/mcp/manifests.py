@@ -23,8 +23,8 @@ from skillyard.serving.mcp.rendition import Unreadable, conforming
 from skillyard.serving.mcp.skill_uris import (
     DESCRIPTION_CHARS,
     SKILL_FILE,
-    Published,
-    published,
+    SkillUris,
+    assign_uris,
     segment,
 )
 from skillyard.serving.runtime.local import file_of, is_document
@@ -101,33 +101,33 @@ class Manifests:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._published: tuple[str, Published] | None = None
+        self._uris: tuple[str, SkillUris] | None = None
         self._digests: dict[str, tuple[_Stamp, str]] = {}
         self._texts: dict[str, bytes] = {}
-        self._held = 0
+        self._cached_bytes = 0
         self._closed = False
 
     def close(self) -> None:
         """Stop a running :meth:`hold`. Everything else keeps working."""
         self._closed = True
 
-    def published(self, view: View) -> Published:
+    def uris_of(self, view: View) -> SkillUris:
         """Return the served skills of a view, by URI."""
         with self._lock:
-            if self._published is None or self._published[0] != view.digest:
-                self._published = (view.digest, published(view, self._too_much))
-            return self._published[1]
+            if self._uris is None or self._uris[0] != view.digest:
+                self._uris = (view.digest, assign_uris(view, self._too_much))
+            return self._uris[1]
 
     def _too_much(self, skill: Skill) -> str:
         try:
-            _listed(skill)
+            _other_files(skill)
         except Unserved as error:
             return str(error)
         return ""
 
     def entry(self, root: str, skill: Skill) -> Entry:
         """Return the entry of a skill that is served at a URI. Raises Unserved, SourceFailed."""
-        data, frontmatter = self._served(skill)
+        data, frontmatter = self._conforming_file(skill)
         if frontmatter.get("name") != skill.name:
             raise Unserved("its frontmatter does not carry its name as text")
         description = frontmatter.get("description")
@@ -137,14 +137,14 @@ class Manifests:
             raise Unserved(f"its description is longer than {DESCRIPTION_CHARS:,} characters")
         whole = f"sha256:{sha256(data).hex()}"
         files = [EntryFile(f"{root}/{SKILL_FILE}", SKILL_FILE, whole, len(data))]
-        for path, size in _listed(skill, len(data)):
+        for path, size in _other_files(skill, len(data)):
             uri = "/".join((root, *map(segment, path.split("/"))))
             digest = self._digest_of(skill, path, size)
             if digest is not None:
                 files.append(EntryFile(uri, path, *digest))
         return Entry(root, skill, frontmatter, tuple(files))
 
-    def _served(self, skill: Skill) -> tuple[bytes, dict[str, Any]]:
+    def _conforming_file(self, skill: Skill) -> tuple[bytes, dict[str, Any]]:
         """Return a skill's own file in its served form, and its frontmatter as JSON."""
         try:
             return conforming(self._skill_file(skill), skill.path)
@@ -157,18 +157,18 @@ class Manifests:
             data = file_of(skill)
         except SourceFailed:
             with self._lock:
-                held = self._texts.get(skill.hash)
-            if held is None:
+                packed = self._texts.get(skill.hash)
+            if packed is None:
                 raise
-            return zlib.decompress(held)
+            return zlib.decompress(packed)
         self._hold(skill, data)
         return data
 
     def read(self, entry_root: str, skill: Skill, path: str) -> bytes:
         """Return the bytes of a file in the skill's entry. Raises Unserved, SkillError."""
         if path == SKILL_FILE:
-            return self._served(skill)[0]
-        if path not in {listed for listed, _ in _listed(skill)}:
+            return self._conforming_file(skill)[0]
+        if path not in {name for name, _ in _other_files(skill)}:
             raise Unserved(f"no such file is served at {entry_root}")
         return read_resource(skill, path, _LIMITS)
 
@@ -178,7 +178,7 @@ class Manifests:
         It pauses half of the time, so that a large library does not delay requests.
         """
         for skill in skills:
-            if self._closed or self._held >= HELD_BYTES:
+            if self._closed or self._cached_bytes >= HELD_BYTES:
                 return
             if skill.path and skill.hash not in self._texts:
                 began = time.perf_counter()
@@ -193,16 +193,16 @@ class Manifests:
         hashes = {skill.hash for skill in skills}
         with self._lock:
             for old in [key for key in self._texts if key not in hashes]:
-                self._held -= len(self._texts.pop(old))
+                self._cached_bytes -= len(self._texts.pop(old))
 
     def _hold(self, skill: Skill, data: bytes) -> None:
-        if skill.stored or skill.hash in self._texts or self._held >= HELD_BYTES:
+        if skill.stored or skill.hash in self._texts or self._cached_bytes >= HELD_BYTES:
             return  # a stored skill's text is available as long as its generation
         packed = zlib.compress(data, 1)
         with self._lock:
             if skill.hash not in self._texts:
                 self._texts[skill.hash] = packed
-                self._held += len(packed)
+                self._cached_bytes += len(packed)
 
     def _digest_of(self, skill: Skill, path: str, size: int) -> tuple[str, int] | None:
         """Return (digest, size) of one file; None when it was removed meanwhile."""
@@ -235,7 +235,7 @@ def _stamp(path: str) -> _Stamp | None:
     return _Stamp(info.st_size, info.st_mtime_ns, info.st_ino)
 
 
-def _listed(skill: Skill, own: int = 0) -> list[tuple[str, int]]:
+def _other_files(skill: Skill, own: int = 0) -> list[tuple[str, int]]:
     """Return (path, size) of the files beside a skill's own. Raises Unserved beyond the limits."""
     if is_document(skill):
         return []

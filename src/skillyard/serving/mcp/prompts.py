@@ -14,7 +14,7 @@ from mcp_types import (
     TextContent,
 )
 
-from skillyard.serving.mcp.call import Shared, cursor_of, origin_of, place_in
+from skillyard.serving.mcp.call import SharedState, cursor_of, origin_of, place_in
 from skillyard.serving.mcp.failures import ToolFailed, invalid
 from skillyard.serving.mcp.library_tools import load_answer, offered_skills
 from skillyard.serving.runtime.view import View
@@ -28,18 +28,18 @@ ARGUMENT_CHARS = 20_000
 ARGUMENTS = "arguments"
 
 
-def _called(view: View) -> dict[str, Skill]:
+def _skills_by_prompt(view: View) -> dict[str, Skill]:
     """Return the skills that a user may call by prompt name, sorted.
 
     Skills that share a name have their id as prompt name.
     """
     skills = [skill for skill in offered_skills(view, hidden=True) if skill.user_invocable]
-    counted = Counter(skill.name for skill in skills)
-    named = {(skill.id if counted[skill.name] > 1 else skill.name): skill for skill in skills}
-    return dict(sorted(named.items()))
+    counts = Counter(skill.name for skill in skills)
+    by_prompt = {(skill.id if counts[skill.name] > 1 else skill.name): skill for skill in skills}
+    return dict(sorted(by_prompt.items()))
 
 
-async def list_prompts(shared: Shared, cursor: str | None) -> ListPromptsResult:
+async def list_prompts(shared: SharedState, cursor: str | None) -> ListPromptsResult:
     """Return one page of the prompts."""
     try:
         after = place_in(cursor)
@@ -47,9 +47,9 @@ async def list_prompts(shared: Shared, cursor: str | None) -> ListPromptsResult:
         raise invalid(f"cursor: {error}", "bad_cursor") from None
 
     def work(view: View) -> tuple[ListPromptsResult, Iterable[Skill]]:
-        named = {name: s for name, s in _called(view).items() if after is None or name > after}
-        page = list(named.items())[:PAGE]
-        more = cursor_of(page[-1][0]) if len(named) > PAGE else None
+        rest = [p for p in _skills_by_prompt(view).items() if after is None or p[0] > after]
+        page = rest[:PAGE]
+        more = cursor_of(page[-1][0]) if len(rest) > PAGE else None
         prompts = [_prompt(view, name, skill) for name, skill in page]
         return ListPromptsResult(prompts=prompts, next_cursor=more), [s for _, s in page]
 
@@ -68,7 +68,7 @@ def _prompt(view: View, name: str, skill: Skill) -> Prompt:
 
 
 async def get_prompt(
-    shared: Shared, name: str, arguments: dict[str, str] | None
+    shared: SharedState, name: str, arguments: dict[str, str] | None
 ) -> GetPromptResult:
     """Return a skill's framed instructions, followed by the user's text. Raises MCPError."""
     values = dict(arguments or {})
@@ -79,7 +79,7 @@ async def get_prompt(
         raise invalid(f"{ARGUMENTS} must have at most {ARGUMENT_CHARS:,} characters")
 
     def work(view: View) -> tuple[GetPromptResult, Iterable[Skill]]:
-        skill = _called(view).get(name)
+        skill = _skills_by_prompt(view).get(name)
         if skill is None:
             shown = clean_line(shorten(name, 200))
             raise invalid(f"No prompt is called {shown!r}", "unknown_prompt")

@@ -44,7 +44,7 @@ def conforming(data: bytes, path: str) -> tuple[bytes, dict[str, Any]]:
         fenced = split(unify_lines(decode(data, path)), path)
         nodes, _ = read_mapping(fenced.block, path)
         fields = {key: plain_value(node) for key, node in nodes.items()}
-        changed = _changed(nodes, fields)
+        changed = _conforming_values(nodes, fields)
         if not changed:
             return data, fields
         for key, value in changed.items():
@@ -60,7 +60,7 @@ def conforming(data: bytes, path: str) -> tuple[bytes, dict[str, Any]]:
         raise Unreadable(f"its frontmatter is not plain YAML ({error.message})") from None
 
 
-def _changed(nodes: Mapping[str, Node], fields: Mapping[str, Any]) -> dict[str, Any]:
+def _conforming_values(nodes: Mapping[str, Node], fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return conforming values of the fields that do not conform; None for a field to drop."""
     values = {
         "license": _text,
@@ -107,17 +107,17 @@ def _tools(node: Node) -> str | None:
 
 
 def _key(key: str) -> str:
-    return key if _BARE_KEY.fullmatch(key) and key not in _NOT_BARE else _quoted(key)
+    return key if _BARE_KEY.fullmatch(key) and key not in _NOT_BARE else _double_quote(key)
 
 
 def _flow(value: Any) -> str:
     """Return a JSON value in YAML's flow style, on one line."""
     if isinstance(value, str):
-        return _quoted(value)
+        return _double_quote(value)
     if isinstance(value, list):
         return f"[{', '.join(map(_flow, value))}]"
     if isinstance(value, dict):
-        pairs = (f"{_quoted(key)}: {_flow(each)}" for key, each in value.items())
+        pairs = (f"{_double_quote(key)}: {_flow(each)}" for key, each in value.items())
         return f"{{{', '.join(pairs)}}}"
     text = json.dumps(value)
     if isinstance(value, float) and "." not in text:
@@ -125,7 +125,7 @@ def _flow(value: Any) -> str:
     return text
 
 
-def _quoted(text: str) -> str:
+def _double_quote(text: str) -> str:
     """Return a double-quoted YAML scalar, with non-printable characters escaped."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in escaped) + '"'

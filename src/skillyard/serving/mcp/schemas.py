@@ -29,7 +29,7 @@ from skillyard.serving.runtime.request_fields import (
     WRONG_COST,
 )
 
-__all__ = ["ARGUMENTS", "checked", "with_names"]
+__all__ = ["ARGUMENTS", "parse_arguments", "with_names"]
 
 Schema = dict[str, Any]
 
@@ -230,7 +230,7 @@ def with_names(schema: Schema, names: list[str]) -> Schema:
     return {**schema, "properties": {**schema["properties"], "name": name}}
 
 
-def checked(tool: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+def parse_arguments(tool: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the arguments by name, with defaults; null counts as absent.
 
     A message names the argument and never quotes its value. Raises ToolFailed.

@@ -17,11 +17,10 @@ from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.serving.mcp.call import Answer, Call, notice_of, origin_of, plain_scorer
 from skillyard.serving.mcp.failures import ToolFailed
 from skillyard.serving.mcp.frames import frame_skill, safe_text
-from skillyard.serving.runtime.errors import Refused, failed, not_found, refusal_of
+from skillyard.serving.runtime.errors import not_found, refusal_of, sources_refusal
 from skillyard.serving.runtime.local import LOCAL, find_skill
 from skillyard.serving.runtime.search_runner import ranked_result
-from skillyard.serving.runtime.skill_lookup import skill_by_source
-from skillyard.serving.runtime.source_health import ObservedSource
+from skillyard.serving.runtime.skill_lookup import all_sources_failed, skill_by_source
 from skillyard.serving.runtime.view import View
 from skillyard.shapes import tools as shapes
 from skillyard.shapes.encoder import encode
@@ -63,7 +62,7 @@ async def search_skills(call: Call) -> Answer:
     await call.progress(2, 2, f"{plural(len(result.skills), 'skill')} found")
     statuses = [status.to_dict() for status in result.sources]
     if result.failed:
-        raise failed(statuses)
+        raise sources_refusal(statuses)
     left = values["max_tokens"]
     cards = []
     for each in result.skills:
@@ -128,7 +127,7 @@ def _shape(view: View, found_skill: FoundSkill) -> dict[str, Any]:
     tokens = sum(estimate_tokens(text) for text in texts if text)
     origin = _origin(view, found_skill)
     shape = {key: _safe(value) for key, value in shape.items()}
-    shape["content"] = _framed(view, found_skill, origin) if found_skill.skill.body else None
+    shape["content"] = _frame(view, found_skill, origin) if found_skill.skill.body else None
     return {**shape, "origin": origin, "tokens": tokens, "omitted": False}
 
 
@@ -165,7 +164,7 @@ def _cache_age_words(age_s: float | None) -> str:
     return ""
 
 
-def _framed(view: View, found_skill: FoundSkill, origin: str) -> str:
+def _frame(view: View, found_skill: FoundSkill, origin: str) -> str:
     skill = found_skill.skill
     local = bool(skill.path) and LOCAL in found_skill.found_by
     return frame_skill(
@@ -251,15 +250,10 @@ async def _elsewhere(call: Call, name: str, error: SkillNotFound) -> FoundSkill:
     except SkillNotFound as missing:
         raise not_found(name, (*error.near, *missing.near)) from None
     except SourceFailed as broken:
-        raise _failed(sources, broken) from None
+        raise all_sources_failed(sources, broken) from None
     if found_skill.failure is not None:
-        raise _failed(sources, found_skill.failure)
+        raise all_sources_failed(sources, found_skill.failure)
     return found_skill
-
-
-def _failed(sources: Sequence[ObservedSource], error: SourceFailed) -> Refused:
-    reasons = [source.failure for source in sources if source.failure is not None]
-    return failed(reasons) if reasons else refusal_of(error)
 
 
 def _one(view: View, found_skill: FoundSkill) -> Answer:

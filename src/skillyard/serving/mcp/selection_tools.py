@@ -207,7 +207,7 @@ async def why_skill(call: Call) -> Answer:
     def work(view: View) -> WorkResult:
         why = _below_roots(view, *view.ranked.answer(scorer, reasons))
         shape = encode(why.document())
-        return Answer(_explanation_text(why, shape["match"]), _shown(view, shape)), [
+        return Answer(_explanation_text(why, shape["match"]), _safe_shape(view, shape)), [
             why.match.skill
         ]
 
@@ -223,20 +223,22 @@ def _below_roots(view: View, catalog: Catalog, why: Why) -> Why:
     if winner is None:
         return why
 
-    def shown(texts: tuple[str, ...]) -> tuple[str, ...]:
+    def relative(texts: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(text.replace(winner.path, view.shown_path(winner.path)) for text in texts)
 
     return why._replace(
-        hints=shown(why.hints), left_out=shown(why.left_out), advice=shown(why.advice)
+        hints=relative(why.hints),
+        left_out=relative(why.left_out),
+        advice=relative(why.advice),
     )
 
 
-def _shown(view: View, shape: dict[str, Any]) -> dict[str, Any]:
+def _safe_shape(view: View, shape: dict[str, Any]) -> dict[str, Any]:
     """Return the explanation with safe texts and paths relative to their root."""
     for match in (shape["match"], *(ahead["match"] for ahead in shape["ahead"])):
         match["path"] = view.shown_path(match["path"])
-    shown: dict[str, Any] = safe_json(shape)
-    return shown
+    safe: dict[str, Any] = safe_json(shape)
+    return safe
 
 
 def _explanation_text(why: Why, match: dict[str, Any]) -> str:

@@ -23,7 +23,7 @@ from skillyard import __version__
 from skillyard.errors import SkillError
 from skillyard.serving.mcp import extension
 from skillyard.serving.mcp.announcer import Announcer
-from skillyard.serving.mcp.call import Call, Shared
+from skillyard.serving.mcp.call import Call, SharedState
 from skillyard.serving.mcp.failures import (
     failure_of,
     invalid,
@@ -34,7 +34,7 @@ from skillyard.serving.mcp.failures import (
 from skillyard.serving.mcp.library_tools import MANY, offered_skills
 from skillyard.serving.mcp.manifests import Manifests
 from skillyard.serving.mcp.prompts import get_prompt, list_prompts
-from skillyard.serving.mcp.schemas import ARGUMENTS, NAMES, checked
+from skillyard.serving.mcp.schemas import ARGUMENTS, NAMES, parse_arguments
 from skillyard.serving.mcp.skill_uris import SKILL_FILE
 from skillyard.serving.mcp.tools import INSTRUCTIONS, describe_tools, tools_of
 from skillyard.serving.mcp.view_worker import ViewWorker
@@ -53,10 +53,10 @@ CALLS = 1_024
 """Maximum number of open notification streams."""
 
 
-class SkillServer(Server[Shared]):
+class SkillServer(Server[SharedState]):
     """The low-level server, which declares that its lists change."""
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: SharedState) -> None:
         methods = _Methods(shared)
         hint = CacheHint(ttl_ms=extension.CACHE_MS, scope=extension.SCOPE)
         super().__init__(
@@ -67,35 +67,35 @@ class SkillServer(Server[Shared]):
             cache_hints=dict.fromkeys(get_args(CacheableMethod), hint),
             lifespan=methods.running,
             get_tool_input_schema=ARGUMENTS.get,
-            on_list_tools=methods.guarded(methods.list_tools),
-            on_list_resources=methods.guarded(methods.list_resources),
-            on_list_resource_templates=methods.guarded(methods.list_templates),
-            on_read_resource=methods.guarded(methods.read_resource),
-            on_subscribe_resource=methods.guarded(methods.subscribe),
-            on_unsubscribe_resource=methods.guarded(methods.unsubscribe),
+            on_list_tools=methods.guard(methods.list_tools),
+            on_list_resources=methods.guard(methods.list_resources),
+            on_list_resource_templates=methods.guard(methods.list_templates),
+            on_read_resource=methods.guard(methods.read_resource),
+            on_subscribe_resource=methods.guard(methods.subscribe),
+            on_unsubscribe_resource=methods.guard(methods.unsubscribe),
             on_subscriptions_listen=ListenHandler(methods.announcer.bus, max_subscriptions=CALLS),
-            on_list_prompts=methods.guarded(methods.list_prompts),
-            on_get_prompt=methods.guarded(methods.get_prompt),
+            on_list_prompts=methods.guard(methods.list_prompts),
+            on_get_prompt=methods.guard(methods.get_prompt),
         )
         self.extensions = {extension.EXTENSION: dict(extension.SETTINGS)}
         self.methods = methods
         self.shared = shared
         self.add_request_handler(
-            "tools/call", types.CallToolRequestParams, methods.guarded(methods.call_tool)
+            "tools/call", types.CallToolRequestParams, methods.guard(methods.call_tool)
         )
         self.add_request_handler(
-            "skills/list", types.PaginatedRequestParams, methods.guarded(methods.skills_list)
+            "skills/list", types.PaginatedRequestParams, methods.guard(methods.skills_list)
         )
         self.add_request_handler(
-            "skills/get", extension.GetSkillParams, methods.guarded(methods.skills_get)
+            "skills/get", extension.GetSkillParams, methods.guard(methods.skills_get)
         )
         self.add_request_handler(
             "resources/directory/read",
             extension.DirectoryParams,
-            methods.guarded(methods.read_directory),
+            methods.guard(methods.read_directory),
         )
         self.add_notification_handler(
-            "notifications/initialized", types.NotificationParams, methods.initialized
+            "notifications/initialized", types.NotificationParams, methods.on_initialized
         )
 
     def create_initialization_options(
@@ -115,13 +115,13 @@ def create_server(context: AppContext, *, show_folders: bool = False) -> SkillSe
     ``show_folders`` is for clients on this machine: load_skill then returns the skill's folder. The
     caller closes the context.
     """
-    return SkillServer(Shared(context, ViewWorker(context), Manifests(), show_folders))
+    return SkillServer(SharedState(context, ViewWorker(context), Manifests(), show_folders))
 
 
 class _Methods:
     """The methods of one server."""
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: SharedState) -> None:
         self._shared = shared
         self._log = shared.context.log
         self._follower = shared.context.follower
@@ -130,10 +130,10 @@ class _Methods:
         self._holding: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
         self._telling: set[asyncio.Task[None]] = set()
-        self._follower.listen(self._changed)
+        self._follower.listen(self._on_change)
 
     @asynccontextmanager
-    async def running(self, server: Server[Shared]) -> AsyncIterator[Shared]:
+    async def running(self, server: Server[SharedState]) -> AsyncIterator[SharedState]:
         """Follow the files while the server runs."""
         loop = asyncio.get_running_loop()
         following = loop.create_task(self._follower.keep_fresh())
@@ -147,12 +147,12 @@ class _Methods:
                     task.cancel()
                     await asyncio.wait({task})
 
-    def guarded(
+    def guard(
         self, method: Callable[[Context, P], Awaitable[R]]
     ) -> Callable[[Context, P], Awaitable[R]]:
         """Return the method with a concurrency slot, and with errors mapped to MCP's."""
 
-        async def answered(ctx: Context, params: P) -> R:
+        async def run(ctx: Context, params: P) -> R:
             self._hold()
             try:
                 async with self._shared.context.limiter.slot():
@@ -161,15 +161,15 @@ class _Methods:
                 log_refusal(self._log, error, method=ctx.method)
                 raise protocol_error(error) or log_failure(self._log, ctx.method, error) from None
 
-        return answered
+        return run
 
     def _hold(self) -> None:
         """Start the background task that caches skill files, if it is not running."""
         view = self._follower.view
         if view is not None and self._holding is None:
-            self._holding = asyncio.get_running_loop().create_task(self._held())
+            self._holding = asyncio.get_running_loop().create_task(self._hold_manifests())
 
-    async def _held(self) -> None:
+    async def _hold_manifests(self) -> None:
         view = self._follower.view
         # A node has all served data on its disk, whatever happens to the store.
         if view is not None and not view.files.on_demand:
@@ -177,7 +177,7 @@ class _Methods:
             await self._shared.context.in_background(manifests.hold, view.catalog.skills)
             manifests.forget_all_but(view.catalog.skills)
 
-    def _changed(self, change: Change) -> None:
+    def _on_change(self, change: Change) -> None:
         task = asyncio.get_running_loop().create_task(self._tell(change))
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
@@ -185,24 +185,24 @@ class _Methods:
     async def _tell(self, change: Change) -> None:
         """Notify clients of a change. The URIs of the changed skills are computed in a thread."""
         async with self._turn:
-            updated = await self._shared.context.in_thread(self._updated, change)
-            names = self._known()
+            updated = await self._shared.context.in_thread(self._changed_uris, change)
+            names = self._schema_names()
             self.announcer.announce(updated, tools=names != self._names)
             self._names = names
         if self._holding is None or self._holding.done():
-            self._holding = asyncio.get_running_loop().create_task(self._held())
+            self._holding = asyncio.get_running_loop().create_task(self._hold_manifests())
 
-    def _updated(self, change: Change) -> list[str]:
+    def _changed_uris(self, change: Change) -> list[str]:
         view = self._follower.view
         if view is None or not change.changed or len(view.catalog) > MANY:
             return []
         try:
-            roots = self._shared.manifests.published(view).roots
+            roots = self._shared.manifests.uris_of(view).roots
         except SkillError:  # a node's index is damaged; it is rebuilt, and that is announced
             return []
         return [f"{roots[s.path]}/{SKILL_FILE}" for s in change.changed if s.path in roots]
 
-    def _known(self) -> tuple[str, ...]:
+    def _schema_names(self) -> tuple[str, ...]:
         """Return the names for the schemas of the tools; empty when there are many."""
         view = self._follower.view
         if view is None or len(view.catalog) > MANY:
@@ -212,16 +212,16 @@ class _Methods:
         names = sorted({skill.name for skill in offered_skills(view)})
         return tuple(names) if len(names) <= NAMES else ()
 
-    async def initialized(self, ctx: Context, params: Any) -> None:
+    async def on_initialized(self, ctx: Context, params: Any) -> None:
         """Record that a client of the older era is ready."""
-        self.announcer.joined(ctx)
+        self.announcer.add_client(ctx)
 
     async def list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
         """Return the tools, with the library's names if there are few."""
         _no_cursor(params)
         if self._follower.view is None:  # hosts give up on a server that starts slowly
             await self._shared.views.prepare()
-        self._names = self._known()
+        self._names = self._schema_names()
         feedback = self._shared.context.options.feedback
         tools = describe_tools(list(self._names), feedback=feedback)
         return types.ListToolsResult(tools=tools)
@@ -244,7 +244,7 @@ class _Methods:
             await ctx.session.report_progress(before + current, before + total, message)
 
         try:
-            values = checked(params.name, params.arguments)
+            values = parse_arguments(params.name, params.arguments)
             if self._follower.view is None:  # the first view of a large library takes time
                 await progress(0, 1, "reading the library")
                 await self._shared.views.prepare(progress)

@@ -19,7 +19,7 @@ from skillyard.serving.runtime.view import View
 from skillyard.skill import Origin, Skill
 from skillyard.store.node.records import key_at
 
-__all__ = ["SCHEME", "SKILL_FILE", "Published", "below", "published", "segment"]
+__all__ = ["SCHEME", "SKILL_FILE", "SkillUris", "assign_uris", "below", "segment"]
 
 SCHEME = "skill://"
 SKILL_FILE = "SKILL.md"
@@ -28,7 +28,7 @@ NAME_CHARS = 64
 DESCRIPTION_CHARS = 1_024
 
 
-class Published(NamedTuple):
+class SkillUris(NamedTuple):
     """The skills of one view by the URI of their folder, and the reasons of skills without one."""
 
     by_root: Mapping[str, Skill]
@@ -72,7 +72,7 @@ def below(root: str, uri: str) -> str | None:
     return "/".join(parts) if "/".join(map(segment, parts)) == rest else None
 
 
-def published(view: View, fits: Callable[[Skill], str]) -> Published:
+def assign_uris(view: View, fits: Callable[[Skill], str]) -> SkillUris:
     """Return the skills of a view that the extension serves.
 
     ``fits`` returns why a skill that encloses others cannot be served, or an empty text.
@@ -92,7 +92,7 @@ def published(view: View, fits: Callable[[Skill], str]) -> Published:
         if why:
             refused[folders[path].path] = why
     left = [skill for skill in candidates if skill.path not in refused]
-    return _placed(view, left, refused)
+    return _assign_roots(view, left, refused)
 
 
 def own_folder(skill: Skill) -> str:
@@ -128,7 +128,7 @@ def _enclosing(skill: Skill, folders: Mapping[str, Skill], path: str) -> str:
     return ""
 
 
-def _placed(view: View, skills: list[Skill], refused: dict[str, str]) -> Published:
+def _assign_roots(view: View, skills: list[Skill], refused: dict[str, str]) -> SkillUris:
     folders = {folder: skill for skill in skills if (folder := own_folder(skill))}
     above = {skill.path: _enclosing(skill, folders, skill.path) for skill in skills}
     by_name: dict[str, list[Skill]] = {}
@@ -147,7 +147,7 @@ def _placed(view: View, skills: list[Skill], refused: dict[str, str]) -> Publish
             continue
         roots[skill.path] = outer + "/" + "/".join(map(segment, rest.split("/")))
     by_root = {roots[skill.path]: skill for skill in skills if skill.path in roots}
-    return Published(dict(sorted(by_root.items())), roots, refused)
+    return SkillUris(dict(sorted(by_root.items())), roots, refused)
 
 
 def _told_apart(view: View, group: list[Skill]) -> dict[str, str]:

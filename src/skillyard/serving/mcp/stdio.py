@@ -50,16 +50,16 @@ class Lines:
         """Yield lines as they arrive. Nothing is read while a piece of unread lines is buffered."""
         loop = asyncio.get_running_loop()
         assembly = _Assembly(self._longest)
-        held: deque[str] = deque()
+        lines: deque[str] = deque()
         more = True
-        while more or held:
-            if held:
-                yield held.popleft()
+        while more or lines:
+            if lines:
+                yield lines.popleft()
                 continue
             await _ready(loop.add_reader, loop.remove_reader, self._descriptor)
             piece = _piece(self._descriptor)
             more = bool(piece)
-            held.extend(assembly.lines(piece) if more else assembly.rest())
+            lines.extend(assembly.lines(piece) if more else assembly.rest())
 
     async def _by_thread(self) -> AsyncIterator[str]:
         loop = asyncio.get_running_loop()
@@ -82,28 +82,28 @@ class _Assembly:
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
-        self._held = bytearray()
+        self._line = bytearray()
         self._dropping = False
 
     def lines(self, piece: bytes) -> list[str]:
         """Return the lines that a piece completes, without their ends."""
         first, *others = piece.split(b"\n")
         complete = []
-        self._held += first
+        self._line += first
         for other in others:
-            long = self._dropping or len(self._held) > self._longest
-            complete.append(TOO_LONG if long else self._held.decode("utf-8", "replace"))
-            self._held = bytearray(other)
+            long = self._dropping or len(self._line) > self._longest
+            complete.append(TOO_LONG if long else self._line.decode("utf-8", "replace"))
+            self._line = bytearray(other)
             self._dropping = False
-        if len(self._held) > self._longest:
+        if len(self._line) > self._longest:
             self._dropping = True
-            self._held.clear()
+            self._line.clear()
         return complete
 
     def rest(self) -> list[str]:
         """Return the unterminated last line, if any."""
-        whole = self._held and not self._dropping
-        return [self._held.decode("utf-8", "replace")] if whole else []
+        whole = self._line and not self._dropping
+        return [self._line.decode("utf-8", "replace")] if whole else []
 
 
 def lines_of(descriptor: int, longest: int) -> Iterator[str]:

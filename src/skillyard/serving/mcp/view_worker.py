@@ -78,7 +78,7 @@ class ViewWorker:
             return await self._context.in_thread(without_skills, view, gone)
         await asyncio.wait({follower.refresh()})
         if ranking:  # according to the files now
-            await follower.settled()
+            await follower.wait_until_idle()
         view = follower.view or view
         if gone & {skill.path for skill in view.catalog}:  # its whole root was removed
             view = await self._context.in_thread(without_skills, view, gone)

@@ -36,7 +36,7 @@ class BrowseIndex(NamedTuple):
     """Tags by number of skills, largest first, then by name."""
     by_key: Mapping[str, BrowseTag]
 
-    def tagged(self, tag: str) -> BrowseTag | None:
+    def find_tag(self, tag: str) -> BrowseTag | None:
         """Return a tag by its name; None when no skill has it."""
         return self.by_key.get(_key(tag))
 

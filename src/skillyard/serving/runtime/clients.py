@@ -49,7 +49,7 @@ class Proxies:
             return any(ip.ipv4_mapped in network for network in self._networks)
         return any(ip in network for network in self._networks)
 
-    def connected(self, address: str) -> str:
+    def client_of_connection(self, address: str) -> str:
         """Return the client of a connection; unknown for a proxy, until it sends a request."""
         return UNKNOWN if self.trusts(address) else client_of_address(address)
 
@@ -92,20 +92,20 @@ class FairShare:
     def __init__(self, total: int) -> None:
         self.total = total
         self.used = 0
-        self._held: dict[str, int] = {}
+        self._amounts: dict[str, int] = {}
 
     @property
     def free(self) -> int:
         """The free amount."""
         return self.total - self.used
 
-    def held(self, client: str) -> int:
+    def amount_of(self, client: str) -> int:
         """Return the amount of one client."""
-        return self._held.get(client, 0)
+        return self._amounts.get(client, 0)
 
     def may_hold_more(self, client: str) -> bool:
         """True when a client is below its share, or unknown."""
-        return client == UNKNOWN or self.held(client) < TIMES_THE_FREE * self.free
+        return client == UNKNOWN or self.amount_of(client) < TIMES_THE_FREE * self.free
 
     def take(self, client: str, amount: int = 1) -> bool:
         """Take an amount for a client.
@@ -120,13 +120,13 @@ class FairShare:
     def move_in(self, client: str, amount: int = 1) -> None:
         """Give a client an amount that was released for it."""
         self.used += amount
-        self._held[client] = self.held(client) + amount
+        self._amounts[client] = self.amount_of(client) + amount
 
     def give_back(self, client: str, amount: int = 1) -> None:
         """Release an amount of a client."""
         self.used -= amount
-        left = self.held(client) - amount
+        left = self.amount_of(client) - amount
         if left:
-            self._held[client] = left
+            self._amounts[client] = left
         else:
-            self._held.pop(client, None)
+            self._amounts.pop(client, None)

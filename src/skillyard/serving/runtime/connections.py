@@ -194,11 +194,11 @@ class Acceptor:
             await self._table.room()
             try:
                 conn, address = await self._loop.sock_accept(self._sock)
-                await self._take(conn, self._proxies.connected(str(address[0])))
+                await self._take(conn, self._proxies.client_of_connection(str(address[0])))
             except OSError as error:
                 await self._go_on(error)
             except Exception as error:  # noqa: BLE001 - one connection never ends the service
-                self._log.failed(error)
+                self._log.write_failure(error)
             count += 1
             if count % AT_ONCE == 0:  # accepting pending connections does not yield
                 await asyncio.sleep(0)
@@ -207,7 +207,7 @@ class Acceptor:
         """Continue after a failed accept; pause when the next one would fail too."""
         if error.errno not in EXHAUSTED:
             return  # it was closed before it was accepted
-        self._log.repeated("connections", "no_descriptor", error=str(error.strerror))
+        self._log.write_throttled("connections", "no_descriptor", error=str(error.strerror))
         victim = self._table.evict()
         if victim is not None:
             victim.evict()
@@ -220,10 +220,10 @@ class Acceptor:
             admitted, victim = self._table.admit(client)
         if victim is not None:
             victim.evict()
-            self._log.repeated("connections", "idle_closed", client=client)
+            self._log.write_throttled("connections", "idle_closed", client=client)
         if not admitted:
             conn.close()
-            self._log.repeated("connections", "client_refused", client=client)
+            self._log.write_throttled("connections", "client_refused", client=client)
             return
         task = self._loop.create_task(self._open(conn, client))
         self._opening.add(task)

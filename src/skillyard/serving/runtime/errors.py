@@ -19,7 +19,15 @@ from skillyard.shapes import service as shapes
 from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.text import clean_line
 
-__all__ = ["BUILDING", "Fault", "Refused", "building", "failed", "refusal_of", "wrong_field"]
+__all__ = [
+    "BUILDING",
+    "Fault",
+    "Refused",
+    "building",
+    "refusal_of",
+    "sources_refusal",
+    "wrong_field",
+]
 
 
 BUILDING = "index_building"
@@ -110,7 +118,7 @@ def refusal_of(error: SkillyardError) -> Refused:
     if isinstance(error, InvalidInput):
         return wrong_field([Fault(("query",), str(error), "value_error")])
     if isinstance(error, SourceFailed):
-        return failed([error_dict("", error)])
+        return sources_refusal([error_dict("", error)])
     if isinstance(error, SkillError):
         return unavailable()
     return Refused(500, "internal", "the service failed; the log says why, under this request's id")
@@ -154,7 +162,7 @@ def building(progress: Progress) -> Refused:
     )
 
 
-def failed(sources: Sequence[Mapping[str, Any]]) -> Refused:
+def sources_refusal(sources: Sequence[Mapping[str, Any]]) -> Refused:
     """Return the 502 when every source failed, with the reason of each."""
     waits = [source["retry_after_s"] for source in sources if source.get("retry_after_s")]
     message = "; ".join(f"{source['name']}: {source['message']}".lstrip(": ") for source in sources)

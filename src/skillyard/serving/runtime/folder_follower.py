@@ -72,7 +72,7 @@ class FolderFollower(Follower):
         return self._threads_working > 0
 
     @property
-    def watched(self) -> bool:
+    def is_watched(self) -> bool:
         """True while the operating system reports changes, so that polling is not needed."""
         return self._watch.stands
 
@@ -125,7 +125,7 @@ class FolderFollower(Follower):
 
     def _max_age(self) -> float:
         """Return the maximum age in seconds of a fresh view."""
-        if self.watched:
+        if self.is_watched:
             return freshness.STALE_S
         if self._took <= freshness.QUICK_REFRESH_S:
             return freshness.MAX_AGE_S
@@ -156,7 +156,7 @@ class FolderFollower(Follower):
             began = self._clock()
             await asyncio.wait({self.refresh()})
             took = self._clock() - began
-            if self.watched:
+            if self.is_watched:
                 await asyncio.sleep(max(freshness.WATCHED_PAUSE_S, freshness.PAUSE_FACTOR * took))
             elif began - self._last_request <= freshness.IDLE_S:
                 await asyncio.sleep(max(freshness.PAUSE_S, freshness.PAUSE_FACTOR * took))
@@ -249,7 +249,7 @@ class FolderFollower(Follower):
         began = self._clock()
         files = self._files
         assert files is not None
-        changed = await self._run_in(self._ranker, partial(snapshot.changed, self._open))
+        changed = await self._run_in(self._ranker, partial(snapshot.reload_if_changed, self._open))
         self._failure = ""
         self._check_took = self._clock() - began
         self._checked = self._clock()
@@ -288,7 +288,7 @@ class FolderFollower(Follower):
             first = snapshot_of(self._open(), 1, self._open)
             first.make_ready(first.used)
             return first
-        changed = before.changed(self._open)
+        changed = before.reload_if_changed(self._open)
         if changed is None:
             return None
         return _ready(snapshot_of(changed, before.generation + 1, self._open, before.whole), before)
@@ -351,7 +351,7 @@ class FolderFollower(Follower):
             self._log.write("catalog", "error", error=f"{type(error).__name__}: {error}")
         self._failure, self._problem = kind, error
 
-    async def settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until the running refresh and ranking have ended."""
         running = {task for task in (self._refreshing, self._ranking) if task is not None}
         if running:
@@ -361,7 +361,7 @@ class FolderFollower(Follower):
         """Wait for the running refresh, and stop the threads."""
         self._closed = True
         self.vectors.close()
-        await self.settled()
+        await self.wait_until_idle()
         for ends in (self._watch.close, self._reader.shutdown, self._ranker.shutdown):
             await asyncio.get_running_loop().run_in_executor(None, ends)
 

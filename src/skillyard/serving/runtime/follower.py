@@ -84,7 +84,7 @@ class Follower(ABC):
         return False
 
     @abstractmethod
-    async def settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until running work has ended, including the ranking of new files."""
 
     @abstractmethod

@@ -236,7 +236,7 @@ class BodyReader:
         self._check_head(scope, form)
         client = CLIENT.get()
         start = asyncio.get_running_loop().time()
-        held: list[bytes] = []
+        pieces: list[bytes] = []
         size = 0
         try:
             async with asyncio.timeout_at(start + self._patience_s(0)) as deadline:
@@ -249,9 +249,9 @@ class BodyReader:
                     if not self._shares.take(client, len(piece)):
                         raise busy()
                     size += len(piece)
-                    held.append(piece)
+                    pieces.append(piece)
                     if not message.get("more_body", False):
-                        return b"".join(held)
+                        return b"".join(pieces)
                     deadline.reschedule(start + self._patience_s(size))
         except TimeoutError:
             limits = self._limits

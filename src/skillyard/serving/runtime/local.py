@@ -71,9 +71,9 @@ class CatalogSource:
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the best skills for the query."""
-        return await self._in_thread(lambda: self._ranked(query, limit))
+        return await self._in_thread(lambda: self._rank(query, limit))
 
-    def _ranked(self, query: str, limit: int) -> list[Hit]:
+    def _rank(self, query: str, limit: int) -> list[Hit]:
         matches = self.matches(query, limit)
         hits = [hit_of(self._snapshot, match.skill) for match in matches.values()]
         self._skill_by_key |= {key: match.skill for key, match in matches.items()}
@@ -199,12 +199,12 @@ def find_skill(snapshot: Snapshot, name: str, *, references: bool, raw: bool) ->
     """
     skill = snapshot.whole.get(name)
     hit = hit_of(snapshot, skill)
-    listed = _documents(skill) if references else []
-    shown = skill.replace(
+    documents = _documents(skill) if references else []
+    with_references = skill.replace(
         references=tuple(
             Reference(path.rpartition("/")[2], path, data.decode("utf-8", "replace"))
-            for path, data in listed
+            for path, data in documents
         )
     )
     text = file_of(skill).decode("utf-8", "replace") if raw else ""
-    return FoundSkill(shown, hit, (LOCAL,), raw=text)
+    return FoundSkill(with_references, hit, (LOCAL,), raw=text)

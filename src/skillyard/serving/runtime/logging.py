@@ -48,7 +48,7 @@ class Log:
     ) -> None:
         self.form = form
         self._clock = clock
-        self._repeated: dict[tuple[str, str], _Repeated] = {}
+        self._event_counts: dict[tuple[str, str], _EventCount] = {}
         self._stream = sys.stderr if stream is None else stream
         self._lock = Lock()
         self._secrets: tuple[str, ...] = ()
@@ -60,11 +60,13 @@ class Log:
 
     def write(self, event: str, level: str = "info", **facts: Any) -> None:
         """Write one event with its facts. ``level`` is info, warning or error."""
-        if self._repeated:
+        if self._event_counts:
             self.flush(self._clock() - TOGETHER_S)
         self._write(event, level, facts)
 
-    def repeated(self, event: str, code: str, level: str = "warning", /, **facts: Any) -> None:
+    def write_throttled(
+        self, event: str, code: str, level: str = "warning", /, **facts: Any
+    ) -> None:
         """Write an event that may occur a thousand times a second: one counted line per cause.
 
         The first is written at once. Further ones within :data:`TOGETHER_S` are counted, and
@@ -73,14 +75,14 @@ class Log:
         now = self._clock()
         self.flush(now - TOGETHER_S)
         with self._lock:
-            if (event, code) not in self._repeated and len(self._repeated) >= CAUSES:
+            if (event, code) not in self._event_counts and len(self._event_counts) >= CAUSES:
                 code = "others"
-            known = self._repeated.get((event, code))
+            known = self._event_counts.get((event, code))
             if known is not None:
                 known.times += 1
                 known.facts = facts
                 return
-            self._repeated[event, code] = _Repeated(now, level, facts)
+            self._event_counts[event, code] = _EventCount(now, level, facts)
         self._write(event, level, {"code": code, **facts})
 
     def flush(self, before: float | None = None) -> None:
@@ -88,14 +90,16 @@ class Log:
         with self._lock:
             due = [
                 key
-                for key, known in self._repeated.items()
+                for key, known in self._event_counts.items()
                 if before is None or known.since <= before
             ]
-            counted = [(key, self._repeated.pop(key)) for key in due]
+            counted = [(key, self._event_counts.pop(key)) for key in due]
             # Causes that still occur are counted for another interval; others are forgotten.
             for key, known in counted:
                 if known.times and before is not None:
-                    self._repeated[key] = _Repeated(before + TOGETHER_S, known.level, known.facts)
+                    self._event_counts[key] = _EventCount(
+                        before + TOGETHER_S, known.level, known.facts
+                    )
         for (event, code), known in counted:
             if known.times:
                 self._write(event, known.level, {"code": code, **known.facts, "times": known.times})
@@ -112,7 +116,7 @@ class Log:
             except (OSError, ValueError):
                 pass  # nobody reads the log any more
 
-    def refused(
+    def write_refusal(
         self,
         code: str,
         message: str,
@@ -127,16 +131,16 @@ class Log:
         """
         facts |= {"status": status, "code": code, "message": shorten(message, MESSAGE_CHARS)}
         if cause is not None:
-            facts |= _described(cause)
+            facts |= _exception_facts(cause)
             if status >= 500 and not isinstance(cause, SkillyardError | OSError):
                 facts["traceback"] = _trace(cause)
         self.write("refused", "error" if status >= 500 else "warning", **facts)
 
-    def failed(self, error: BaseException, **facts: Any) -> None:
+    def write_failure(self, error: BaseException, **facts: Any) -> None:
         """Write an unexpected exception with its traceback."""
         frames = traceback.extract_tb(error.__traceback__)
         places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames[-4:]]
-        facts |= {**_described(error), "at": " > ".join(places), "traceback": _trace(error)}
+        facts |= {**_exception_facts(error), "at": " > ".join(places), "traceback": _trace(error)}
         self.write("failure", "error", **facts)
 
     def _safe(self, value: Any) -> Any:
@@ -163,7 +167,7 @@ class Log:
         return "\n".join(_lines(event, facts))
 
 
-class _Repeated:
+class _EventCount:
     """A cause that was written, and its events since."""
 
     __slots__ = ("facts", "level", "since", "times")
@@ -180,7 +184,7 @@ def cause_of(error: BaseException) -> BaseException | None:
     return error.__cause__ or error.__context__
 
 
-def _described(error: BaseException) -> dict[str, str]:
+def _exception_facts(error: BaseException) -> dict[str, str]:
     """Return the type of an exception, and the messages of its chain, outermost first."""
     messages: list[str] = []
     each: BaseException | None = error
@@ -226,7 +230,7 @@ def _request(event: str, facts: Mapping[str, Any]) -> str:
     return f"{facts['method']} {facts['route']} {facts['status']} {facts['ms']:.0f} ms"
 
 
-def _refused(event: str, facts: Mapping[str, Any]) -> str:
+def _refusal(event: str, facts: Mapping[str, Any]) -> str:
     what = facts.get("tool") or facts.get("method") or facts.get("route") or ""
     return f"refused {what} {facts['status']} {facts['code']}: {facts['message']}"
 
@@ -265,7 +269,7 @@ _SENTENCES: Mapping[str, Callable[[str, Mapping[str, Any]], str]] = {
     "connections": _connections,
     "failure": _failure,
     "index": _index,
-    "refused": _refused,
+    "refused": _refusal,
     "request": _request,
     "stopped": lambda event, facts: "stopped",
 }
@@ -283,11 +287,11 @@ class ServerHandler(logging.Handler):
         facts: dict[str, Any] = {"message": record.getMessage()}
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
-            facts |= {**_described(error), "traceback": _trace(error)}
+            facts |= {**_exception_facts(error), "traceback": _trace(error)}
         level = "error" if record.levelno >= logging.ERROR else record.levelname.lower()
         # The template, not the message, so that messages with numbers have one cause.
         cause = f"{record.name}: {shorten(str(record.msg), CAUSE_CHARS)}"
-        self._log.repeated("server", cause, level, **facts)
+        self._log.write_throttled("server", cause, level, **facts)
 
 
 def redirect(log: Log, *names: str) -> None:

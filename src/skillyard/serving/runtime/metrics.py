@@ -97,12 +97,12 @@ def render_metrics(figures: Iterable[Figure]) -> str:
         lines.append(f"# HELP {figure.name} {figure.about}")
         lines.append(f"# TYPE {figure.name} {figure.kind}")
         for ending, labels, value in figure.samples:
-            named = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels)
+            named = ",".join(f'{name}="{_escape_label(text)}"' for name, text in labels)
             shown = f"{value:.0f}" if value == int(value) else repr(value)
             lines.append(f"{figure.name}{ending}{{{named}}} {shown}" if named
                          else f"{figure.name}{ending} {shown}")  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
-def _escaped(text: str) -> str:
+def _escape_label(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -167,7 +167,7 @@ class SearchRunner:
         # The catalog ranks its skills itself, and the search takes its scores over.
         ranker = DEFAULT_SCORER if _ranks_by_vectors(scorer, names) else scorer
 
-        async def searched() -> T:
+        async def run_search() -> T:
             service = SearchService(
                 sources,
                 ranker,
@@ -179,17 +179,17 @@ class SearchRunner:
 
         here = asyncio.get_running_loop()
         if all(source.at_hand for source in sources):
-            return await here.run_in_executor(self._pool, self._in_this_thread, searched)
+            return await here.run_in_executor(self._pool, self._in_this_thread, run_search)
         loop = await here.run_in_executor(self._pool, self._running)
-        running: Future[T] = asyncio.run_coroutine_threadsafe(searched(), loop)
+        running: Future[T] = asyncio.run_coroutine_threadsafe(run_search(), loop)
         return await asyncio.wrap_future(running)
 
-    def _in_this_thread(self, searched: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    def _in_this_thread(self, run_search: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run a search on a loop of its own, which is reused for the next one."""
         with self._lock:
             runner = self._free.pop() if self._free else asyncio.Runner()
         try:
-            return runner.run(searched())
+            return runner.run(run_search())
         finally:
             with self._lock:
                 if not self._closed:
@@ -222,12 +222,12 @@ class SearchRunner:
             runner.close()
         if loop is None or thread is None:
             return
-        asyncio.run_coroutine_threadsafe(self._ended(), loop).result()
+        asyncio.run_coroutine_threadsafe(self._shut_down(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
 
-    async def _ended(self) -> None:
+    async def _shut_down(self) -> None:
         others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in others:
             task.cancel()

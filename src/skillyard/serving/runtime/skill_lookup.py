@@ -13,9 +13,9 @@ from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.errors import (
     Fault,
     Refused,
-    failed,
     not_found,
     refusal_of,
+    sources_refusal,
     wrong_field,
 )
 from skillyard.serving.runtime.local import LOCAL, find_skill
@@ -113,4 +113,4 @@ async def remote_sources(context: AppContext, snapshot: Snapshot) -> list[Observ
 def all_sources_failed(sources: Sequence[ObservedSource], error: SourceFailed) -> Refused:
     """Return the 502 with the reason of each source that failed."""
     reasons = [source.failure for source in sources if source.failure is not None]
-    return failed(reasons) if reasons else refusal_of(error)
+    return sources_refusal(reasons) if reasons else refusal_of(error)

@@ -105,8 +105,8 @@ class SlotTable(Generic[C]):
 
     def _idle_of_largest(self, instead_of: str = "") -> C | None:
         """Return the oldest idle slot of the largest client, if that has not less than another."""
-        largest = max(self._idle, key=self._shares.held, default="")
-        if instead_of and self._shares.held(largest) < self._shares.held(instead_of):
+        largest = max(self._idle, key=self._shares.amount_of, default="")
+        if instead_of and self._shares.amount_of(largest) < self._shares.amount_of(instead_of):
             return None
         return self._oldest_idle(largest)
 

@@ -161,7 +161,7 @@ class Snapshot:
             and _generation(mine) == _generation(other)
         )
 
-    def changed(self, open_anew: Callable[[], Catalog]) -> Catalog | None:
+    def reload_if_changed(self, open_anew: Callable[[], Catalog]) -> Catalog | None:
         """Return the catalog of the current files; None when it is unchanged.
 
         Raises SkillyardError.

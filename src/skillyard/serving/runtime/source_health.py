@@ -93,13 +93,13 @@ class ObservedSource:
         try:
             hits = await self._source.search(query, limit)
         except SourceFailed as error:
-            self._failed(error)
+            self._note_failure(error)
             raise
         except BaseException:  # a timeout of the search arrives here as a cancellation
-            self._failed(SourceFailed("timeout", "no answer in time"))
+            self._note_failure(SourceFailed("timeout", "no answer in time"))
             raise
         if isinstance(hits, Hits) and hits.failures:
-            self._failed(hits.failures[0])
+            self._note_failure(hits.failures[0])
         else:
             self._health.note(self.name, None)
         return hits
@@ -112,11 +112,11 @@ class ObservedSource:
             if error.code == "not_found":
                 self._health.note(self.name, None)
             else:
-                self._failed(error)
+                self._note_failure(error)
             raise
         self._health.note(self.name, None)
         return package
 
-    def _failed(self, error: SourceFailed) -> None:
+    def _note_failure(self, error: SourceFailed) -> None:
         self.failure = error_dict(self.name, error)
         self._health.note(self.name, self.failure)

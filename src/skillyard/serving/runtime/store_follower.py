@@ -66,7 +66,7 @@ class StoreFollower(Follower):
     async def current(self) -> View:
         """Return the newest view. Raises Refused (503) when there is none."""
         self._start()
-        await self.settled()
+        await self.wait_until_idle()
         if self._view is None:
             failure = self._store.following.failure
             none = f"no generation of the store came within {freshness.PATIENCE_S:g} s"
@@ -80,14 +80,14 @@ class StoreFollower(Follower):
     def refresh(self) -> asyncio.Task[None]:
         """Start to follow, if that was not done yet."""
         self._start()
-        return asyncio.get_running_loop().create_task(self.settled())
+        return asyncio.get_running_loop().create_task(self.wait_until_idle())
 
     def refresh_if_due(self) -> asyncio.Task[None] | None:
         """Return None: changes are pushed."""
         self._start()
         return None
 
-    async def settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait a short time for the first generation. Later ones are ready when they arrive."""
         if self._view is None:
             with suppress(TimeoutError):

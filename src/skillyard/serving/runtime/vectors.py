@@ -29,7 +29,7 @@ def _embedder_of(scorer: str) -> Embedder | None:
     return embedder
 
 
-class _Stopped(Exception):
+class _Stop(Exception):
     """Newer snapshots are waiting, or the service ends."""
 
 
@@ -99,7 +99,7 @@ class VectorThread:
                     snapshot.bind_embedder(self.scorer, self._check)
                 if not lacking:
                     self._probe()
-            except _Stopped:
+            except _Stop:
                 continue
             except Exception as error:  # noqa: BLE001 - the service goes on answering
                 if not self._closed:
@@ -133,4 +133,4 @@ class VectorThread:
 
     def _check(self, done: int, total: int) -> None:
         if done < total and (self._closed or self._has_new):
-            raise _Stopped
+            raise _Stop

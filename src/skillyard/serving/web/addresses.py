@@ -44,20 +44,20 @@ def search_address(
     pairs = [("q", query), *(("source", name) for name in sources)]
     pairs += [("scorer", scorer)] if scorer else []
     pairs += [("limit", str(limit))] if limit is not None else []
-    return f"{HOME}?{_encoded(pairs)}"
+    return f"{HOME}?{_query_string(pairs)}"
 
 
 def evaluate_address(text: str, files: str) -> str:
     """Return the address of the page for trying out a request."""
     pairs = [(name, value) for name, value in (("text", text), ("files", files)) if value]
-    return f"{EVALUATE}?{_encoded(pairs)}"
+    return f"{EVALUATE}?{_query_string(pairs)}"
 
 
 def browse_address(tag: str = "", page: int = 1) -> str:
     """Return the address of one page of the list of all skills, or of those with a tag."""
     pairs = [("tag", tag)] if tag else []
     pairs += [("page", str(page))] if page > 1 else []
-    return f"{BROWSE}?{_encoded(pairs)}" if pairs else BROWSE
+    return f"{BROWSE}?{_query_string(pairs)}" if pairs else BROWSE
 
 
 def skill_address(source: str, skill_id: str, **values: str) -> str | None:
@@ -73,7 +73,7 @@ def skill_address(source: str, skill_id: str, **values: str) -> str | None:
         (SKILLS, quote(source, "/", errors="replace"), quote(skill_id, "", errors="replace"))
     )
     pairs = [(name, value) for name, value in values.items() if value]
-    whole = f"{path}?{_encoded(pairs)}" if pairs else path
+    whole = f"{path}?{_query_string(pairs)}" if pairs else path
     if fits(whole) or not values.get("q"):
         return whole
     return skill_address(source, skill_id, **{**values, "q": ""})
@@ -106,5 +106,5 @@ def install_line(hit: Hit) -> str:
     return f"skillyard add {shell_quote(target)}"
 
 
-def _encoded(pairs: Iterable[tuple[str, str]]) -> str:
+def _query_string(pairs: Iterable[tuple[str, str]]) -> str:
     return urlencode(list(pairs), errors="replace")

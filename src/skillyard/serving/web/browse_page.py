@@ -8,7 +8,7 @@ from skillyard.catalog.counts import SkillCounts
 from skillyard.serving.runtime.browse import BrowseIndex, BrowseTag
 from skillyard.serving.web.addresses import BROWSE, browse_address, local_address
 from skillyard.serving.web.layout import document
-from skillyard.serving.web.markup import Content, Markup, joined, tag
+from skillyard.serving.web.markup import Content, Markup, concat, tag
 from skillyard.serving.web.parts import lead, text_of
 from skillyard.skill import Skill
 from skillyard.text import plural
@@ -37,7 +37,7 @@ def browse_page(shelf: BrowseIndex | None, counts: SkillCounts, tag_name: str, p
         link = tag("a", "a search", href="/")
         body = tag("p", f"{too_many} What you need is found by ", link, ".", class_="lead")
         return document(title, heading, body, here=BROWSE)
-    chosen = shelf.tagged(tag_name) if tag_name else None
+    chosen = shelf.find_tag(tag_name) if tag_name else None
     skills = chosen.skills if chosen else () if tag_name else shelf.skills
     pages = max(1, -(-len(skills) // LISTED))
     page = min(page, pages)
@@ -47,7 +47,7 @@ def browse_page(shelf: BrowseIndex | None, counts: SkillCounts, tag_name: str, p
     return document(
         f"{title}, {where}" if where else title,
         heading,
-        _counted(counts, tag_name, len(skills), where),
+        _count_line(counts, tag_name, len(skills), where),
         _tags(shelf, chosen),
         _list(shown) if shown else None,
         _pages(tag_name, page, pages),
@@ -55,7 +55,7 @@ def browse_page(shelf: BrowseIndex | None, counts: SkillCounts, tag_name: str, p
     )
 
 
-def _counted(counts: SkillCounts, tag_name: str, count: int, where: str) -> Markup:
+def _count_line(counts: SkillCounts, tag_name: str, count: int, where: str) -> Markup:
     if tag_name:
         back = tag("a", "All skills", href=BROWSE)
         words = plural(count, "skill") if count else "No skill has this tag"
@@ -107,7 +107,7 @@ def _tags(shelf: BrowseIndex, chosen: BrowseTag | None) -> Markup | None:
 
 
 def _list(skills: Sequence[Skill]) -> Markup:
-    return joined(
+    return concat(
         tag("h2", "Skills", id="skills"),
         tag("ul", [_row(skill) for skill in skills], class_="listed", aria_labelledby="skills"),
     )
@@ -117,11 +117,11 @@ def _row(skill: Skill) -> Markup:
     name = text_of(skill.name)
     address = local_address(skill.id)
     tags: list[Content] = [
-        joined(" ", tag("a", text_of(each, 60), href=browse_address(each[:200]), class_="tag"))
+        concat(" ", tag("a", text_of(each, 60), href=browse_address(each[:200]), class_="tag"))
         for each in list(dict.fromkeys(skill.tags))[:TAGS_OF_ONE]
     ]
     if skill.hidden:
-        tags.insert(0, joined(" ", tag("span", "by name only", class_="tag")))
+        tags.insert(0, concat(" ", tag("span", "by name only", class_="tag")))
     return tag(
         "li",
         tag("h3", tag("a", name, href=address) if address else name, dir="auto"),

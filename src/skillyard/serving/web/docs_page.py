@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from skillyard.serving.web.assets import TRY
 from skillyard.serving.web.layout import DOCS, document
-from skillyard.serving.web.markup import Content, Markup, joined, tag
+from skillyard.serving.web.markup import Content, Markup, concat, tag
 from skillyard.serving.web.parts import lead
 
 __all__ = ["docs_page"]
@@ -143,7 +143,7 @@ def _operation(operation: _Operation) -> Markup:
         "article",
         tag("h3", operation.title, id=operation.id),
         tag("p", operation.shape["summary"]),
-        _listed(fields),
+        _field_list(fields),
         _answers(operation),
         _try(operation, fields),
         class_="operation",
@@ -162,7 +162,7 @@ def _fields(operation: _Operation) -> Iterator[_Field]:
         yield _Field(name, "body", member, member.get("description", ""), name in required)
 
 
-def _listed(fields: Sequence[_Field]) -> Markup | None:
+def _field_list(fields: Sequence[_Field]) -> Markup | None:
     rows = [
         tag("div",
             tag("dt", tag("code", field.name), " ", tag("span", "required ", class_="must")
@@ -181,7 +181,7 @@ def _answers(operation: _Operation) -> Markup:
     }
     good = [row for status, row in rows.items() if status < "400"]
     bad = [row for status, row in rows.items() if status >= "400"]
-    return joined(
+    return concat(
         tag("h4", "Answers"),
         tag("ul", good, class_="answered"),
         tag("details", tag("summary", f"Refusals ({len(bad)})"),
@@ -191,7 +191,7 @@ def _answers(operation: _Operation) -> Markup:
 
 def _kinds(answer: Shape) -> Markup:
     kinds = [_kind(entry["schema"]) for entry in answer.get("content", {}).values()]
-    return joined([joined(", " if place else "", kind) for place, kind in enumerate(kinds)])
+    return concat([concat(", " if place else "", kind) for place, kind in enumerate(kinds)])
 
 
 def _try(operation: _Operation, fields: Sequence[_Field]) -> Markup:
@@ -252,7 +252,7 @@ def _input(operation: str, field: _Field, media: str) -> Markup:
             or field.name == "q" else None, placeholder=_default(schema), **common,
         )  # fmt: skip
     label = f"{field.name}, one a line" if items else field.name
-    return joined(tag("label", label, for_=common["id"]), control)
+    return concat(tag("label", label, for_=common["id"]), control)
 
 
 def _default(schema: Shape) -> str | None:
@@ -267,7 +267,7 @@ def _body(operation: str, schema: Shape) -> Markup:
     first = next((name for name in properties if name in EXAMPLES), None)
     example = {first: EXAMPLES[first]} if first else {}
     shown = json.dumps(example, indent=2, ensure_ascii=False)
-    return joined(
+    return concat(
         tag("label", "Body, as JSON", for_=f"try-{operation}-body"),
         tag("textarea", shown, rows=5, spellcheck="false", id=f"try-{operation}-body", name="body",
             data_in="body", dir="ltr"),
@@ -307,10 +307,10 @@ def _kind(schema: Shape) -> Markup:
         return tag("a", name, href=f"#schema-{name}")
     if "anyOf" in schema:
         kinds = [_kind(each) for each in schema["anyOf"]]
-        return joined([joined(" or " if place else "", kind) for place, kind in enumerate(kinds)])
+        return concat([concat(" or " if place else "", kind) for place, kind in enumerate(kinds)])
     kind = schema.get("type", "any")
     if kind == "array":
-        return joined("list of ", _kind(schema["items"]))
+        return concat("list of ", _kind(schema["items"]))
     names = " or ".join(kind) if isinstance(kind, list) else str(kind)
     bounds = [
         f"{before}{schema[key]:,}{after}"
@@ -321,4 +321,4 @@ def _kind(schema: Shape) -> Markup:
     ]  # fmt: skip
     if schema.get("default", "") != "":
         bounds.append(f"default {_default(schema)}")
-    return joined(f"{names} ({', '.join(bounds)})" if bounds else names)
+    return concat(f"{names} ({', '.join(bounds)})" if bounds else names)

@@ -7,7 +7,7 @@ from typing import Any
 
 from skillyard.serving.web.addresses import HOME, local_address
 from skillyard.serving.web.layout import bare_document, document
-from skillyard.serving.web.markup import Markup, joined, tag
+from skillyard.serving.web.markup import Markup, concat, tag
 from skillyard.serving.web.parts import lead, text_of
 from skillyard.serving.web.words import failure_words, sentence
 
@@ -87,4 +87,4 @@ def _near(names: Sequence[str], status: int) -> Markup | None:
     if not rows:
         return None
     intro = "They are:" if status == 409 else "Is it one of these?"
-    return joined(tag("p", intro), tag("ul", rows, class_="names"))
+    return concat(tag("p", intro), tag("ul", rows, class_="names"))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from skillyard.ranking.match import Match
 from skillyard.serving.web.addresses import EVALUATE, local_address
 from skillyard.serving.web.layout import document
-from skillyard.serving.web.markup import Markup, joined, tag
+from skillyard.serving.web.markup import Markup, concat, tag
 from skillyard.serving.web.parts import lead, note, text_of
 from skillyard.serving.web.signals import bar, score_badge
 from skillyard.serving.web.verdict import verdict_of
@@ -101,7 +101,7 @@ def _confidence(result: Recommendation) -> Markup:
         "li",
         tag(
             "div",
-            tag("h3", _linked(name, address)),
+            tag("h3", _skill_link(name, address)),
             tag("p", tag("span", level, class_=f"level {level}"), " ",
                 tag("strong", percent(confidence)), class_="score"),
             class_="head",
@@ -115,7 +115,7 @@ def _choice(selected: Selected, query: str) -> Markup:
     chosen = selected.selection
     items = [_match(match, query) for match in chosen.selected if len(chosen.selected) > 1]
     left = [_match(match, query) for match in chosen.rejected[:5]]
-    return joined(
+    return concat(
         tag("ol", items, class_="answers") if items else None,
         tag("details", tag("summary", "Not chosen"), tag("ul", left, class_="answers"))
         if left
@@ -130,7 +130,7 @@ def _match(match: Match, query: str) -> Markup:
         "li",
         tag(
             "div",
-            tag("h3", _linked(skill.title or skill.name, local_address(skill.id, query))),
+            tag("h3", _skill_link(skill.title or skill.name, local_address(skill.id, query))),
             score_badge(match.score, match.level),
             class_="head",
         ),
@@ -138,6 +138,6 @@ def _match(match: Match, query: str) -> Markup:
     )
 
 
-def _linked(name: str, address: str | None) -> Markup:
+def _skill_link(name: str, address: str | None) -> Markup:
     shown = text_of(name)
     return tag("a", shown, href=address, dir="auto") if address else tag("span", shown, dir="auto")

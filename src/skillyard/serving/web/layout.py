@@ -13,7 +13,7 @@ from functools import cache
 from skillyard.io.sha256 import sha256
 from skillyard.serving.web.addresses import BROWSE, EVALUATE, HOME
 from skillyard.serving.web.assets import ICON, SCRIPT, STYLE, address_of, asset
-from skillyard.serving.web.markup import Content, Markup, joined, tag
+from skillyard.serving.web.markup import Content, Markup, concat, tag
 
 __all__ = ["DOCS", "MEDIA", "POLICY", "bare_document", "bare_policy", "document", "file_document"]
 
@@ -41,7 +41,7 @@ def document(
     ``here`` is the address that the navigation marks as current, ``head`` is additional content of
     the head, and ``script`` an additional script.
     """
-    loaded = joined(
+    loaded = concat(
         _head(title),
         head,
         tag("link", rel="icon", href=address_of(ICON), type="image/svg+xml"),
@@ -49,7 +49,7 @@ def document(
         tag("script", src=address_of(SCRIPT), defer=True),
         tag("script", src=address_of(script), defer=True) if script else None,
     )
-    body = joined(
+    body = concat(
         tag("a", "Skip to the content", href="#main", class_="skip"),
         _header(here),
         tag("main", *main, id="main", tabindex=-1),
@@ -61,7 +61,7 @@ def document(
 def bare_document(title: str, *main: Content) -> bytes:
     """Return a page that loads nothing; :func:`bare_policy` is its policy."""
     style = tag("style", Markup(_style()))
-    return _bytes(joined(_head(title), style), tag("main", *main, id="main"))
+    return _bytes(concat(_head(title), style), tag("main", *main, id="main"))
 
 
 def file_document(title: str, *main: Content) -> bytes:
@@ -70,7 +70,7 @@ def file_document(title: str, *main: Content) -> bytes:
     policy = bare_policy().replace("; frame-ancestors 'none'", "")
     rules = tag("meta", http_equiv="Content-Security-Policy", content=policy)
     style = tag("style", Markup(_style()))
-    return _bytes(joined(_head(title), rules, style), tag("main", *main, id="main"), "wide")
+    return _bytes(concat(_head(title), rules, style), tag("main", *main, id="main"), "wide")
 
 
 @cache
@@ -87,7 +87,7 @@ def _style() -> str:
 
 
 def _head(title: str) -> Markup:
-    return joined(
+    return concat(
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),

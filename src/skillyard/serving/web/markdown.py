@@ -21,7 +21,7 @@ from markdown_it.token import Token
 from skillyard.serving.web.markup import Markup, outward, tag
 from skillyard.text import clean
 
-__all__ = ["Rendered", "render_markdown", "source_block"]
+__all__ = ["RenderedText", "render_markdown", "source_block"]
 
 MAX_CHARACTERS = 65_536
 """Maximum characters of a rendered text; a longer one, which no agent reads completely, is shown as
@@ -59,7 +59,7 @@ Beside = Callable[[str], str | None]
 """Returns the page of a file beside the skill by its path; None when there is none."""
 
 
-class Rendered(NamedTuple):
+class RenderedText(NamedTuple):
     """A text as HTML."""
 
     html: Markup
@@ -67,22 +67,22 @@ class Rendered(NamedTuple):
     """The reason why it is shown as source; empty when it is rendered."""
 
 
-def render_markdown(text: str, beside: Beside = lambda path: None) -> Rendered:
+def render_markdown(text: str, beside: Beside = lambda path: None) -> RenderedText:
     """Return a text as HTML, or as source when rendering would be too expensive."""
     text = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
     if len(text) > MAX_CHARACTERS:
         note = f"longer than {MAX_CHARACTERS:,} characters, so it is shown as it stands in the file"
-        return Rendered(source_block(text), note)
+        return RenderedText(source_block(text), note)
     if _steps_of(text) > MAX_STEPS:
         note = "its quotes and lists are nested too deep, so it is shown as it stands in the file"
-        return Rendered(source_block(text), note)
+        return RenderedText(source_block(text), note)
     reader = _reader()
     tokens = reader.parse(text)
     if _size_of(tokens) > MAX_ATTRIBUTE_SIZE:
         note = "its links repeat long addresses, so it is shown as it stands in the file"
-        return Rendered(source_block(text), note)
-    html = reader.renderer.render(list(_fitted(tokens, beside)), reader.options, {})
-    return Rendered(Markup(_sanitised(html)))
+        return RenderedText(source_block(text), note)
+    html = reader.renderer.render(list(_adapt_tokens(tokens, beside)), reader.options, {})
+    return RenderedText(Markup(_sanitise(html)))
 
 
 def source_block(text: str) -> Markup:
@@ -101,7 +101,7 @@ def _steps_of(text: str) -> int:
     return (text.count("\n") + 1) * (1 + min(deepest, MAX_NESTING))
 
 
-def _sanitised(html: str) -> str:
+def _sanitise(html: str) -> str:
     return nh3.clean(
         html,
         tags=_TAGS,
@@ -119,7 +119,7 @@ def _size_of(tokens: Iterable[Token]) -> int:
     )
 
 
-def _fitted(tokens: Iterable[Token], beside: Beside) -> Iterator[Token]:
+def _adapt_tokens(tokens: Iterable[Token], beside: Beside) -> Iterator[Token]:
     """Yield the tokens adapted to a page: headings lowered, links and images checked."""
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
@@ -130,11 +130,11 @@ def _fitted(tokens: Iterable[Token], beside: Beside) -> Iterator[Token]:
             if aligned is not None:
                 token.attrs["class"] = aligned
         elif token.children:
-            token.children = list(_judged(token.children, beside))
+            token.children = list(_check_links(token.children, beside))
         yield token
 
 
-def _judged(children: Iterable[Token], beside: Beside) -> Iterator[Token]:
+def _check_links(children: Iterable[Token], beside: Beside) -> Iterator[Token]:
     open_links: list[bool] = []
     for token in children:
         if token.type == "link_open":

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from skillyard.text import clean
 
-__all__ = ["Attribute", "Content", "Markup", "escaped", "joined", "outward", "tag"]
+__all__ = ["Attribute", "Content", "Markup", "concat", "escape_text", "outward", "tag"]
 
 
 class Markup(str):
@@ -47,7 +47,7 @@ _INWARD = re.compile(r"#[A-Za-z0-9_-]*|/(?![/\\])[!-~]*")
 _OUTWARD = re.compile(r"https?://[!-;=?-~]{1,2000}")
 
 
-def escaped(text: str) -> Markup:
+def escape_text(text: str) -> Markup:
     """Return text as HTML for any place: between tags, and in quoted attributes."""
     return Markup(escape(clean(text.replace("\r\n", "\n").replace("\r", "\n"))))
 
@@ -59,7 +59,7 @@ def outward(address: str | None) -> str | None:
     return address
 
 
-def joined(*content: Content) -> Markup:
+def concat(*content: Content) -> Markup:
     """Return the concatenated contents."""
     return Markup("".join(_pieces(content)))
 
@@ -75,7 +75,7 @@ def tag(_name: str, *content: Content, **attributes: Attribute) -> Markup:
     head = "".join(_attribute(name, value) for name, value in attributes.items())
     if _name in _VOID:
         return Markup(f"<{_name}{head}>")
-    inner = joined(*content)
+    inner = concat(*content)
     if _name in _KEEPS_LINES and inner.startswith("\n"):
         inner = Markup("\n" + inner)  # browsers drop the first line feed after the tag
     return Markup(f"<{_name}{head}>{inner}</{_name}>")
@@ -88,7 +88,7 @@ def _pieces(content: Iterable[Content]) -> Iterator[str]:
         if isinstance(item, Markup):
             yield item
         elif isinstance(item, str):
-            yield escaped(item)
+            yield escape_text(item)
         elif isinstance(item, int):
             yield str(item)
         else:
@@ -98,12 +98,12 @@ def _pieces(content: Iterable[Content]) -> Iterator[str]:
 def _attribute(name: str, value: Attribute) -> str:
     if value is None or value is False:
         return ""
-    written = name.rstrip("_").replace("_", "-")
-    if _ATTRIBUTE.fullmatch(written) is None or written in _REFUSED:
-        raise ValueError(f"no page has an attribute {written!r}")
+    attribute = name.rstrip("_").replace("_", "-")
+    if _ATTRIBUTE.fullmatch(attribute) is None or attribute in _REFUSED:
+        raise ValueError(f"no page has an attribute {attribute!r}")
     if value is True:
-        return f" {written}"
+        return f" {attribute}"
     text = str(value)
-    if written in _ADDRESSES and not (_INWARD.fullmatch(text) or _OUTWARD.fullmatch(text)):
+    if attribute in _ADDRESSES and not (_INWARD.fullmatch(text) or _OUTWARD.fullmatch(text)):
         raise ValueError(f"no page leads to {text!r}")
-    return f' {written}="{escaped(text)}"'
+    return f' {attribute}="{escape_text(text)}"'

@@ -23,7 +23,7 @@ from skillyard.serving.web.addresses import (
 )
 from skillyard.serving.web.browse_page import tag_list
 from skillyard.serving.web.layout import document
-from skillyard.serving.web.markup import Content, Markup, joined, outward, tag
+from skillyard.serving.web.markup import Content, Markup, concat, outward, tag
 from skillyard.serving.web.parts import copy_button, copy_line, lead, note, text_of
 from skillyard.serving.web.scale import Scale, scale_of
 from skillyard.serving.web.signals import evidence, score_badge, score_bar, signal_bars, tree
@@ -115,12 +115,12 @@ def _browse(library: Library) -> Markup:
     ]
     more = counts.selectable - len(first) if first else 0
     rest = tag("a", f"and {more:,} more", href=BROWSE, class_="rest")
-    return joined(
+    return concat(
         tag("h2", "In this catalog", id="library"),
         lead(f"{plural(counts.skills, 'skill')}{left_out} at hand, without asking anybody else."),
         tag("ul", first, tag("li", rest) if more else None, class_="names") if first else None,
         None if shelf is None or not shelf.tags else
-        joined(tag("h3", "By tag"), tag_list(shelf.tags[:TAGS], len(shelf.tags))),
+        concat(tag("h3", "By tag"), tag_list(shelf.tags[:TAGS], len(shelf.tags))),
     )  # fmt: skip
 
 
@@ -136,7 +136,7 @@ def _no_skills(library: Library) -> Markup:
     return tag(
         "div",
         tag("h2", "There are no skills in this library", id="library"),
-        joined(tag("p", "Looked for folders with a SKILL.md in:"), tag("ul", places)) if places
+        concat(tag("p", "Looked for folders with a SKILL.md in:"), tag("ul", places)) if places
         else tag("p", "None was found where this service was told to look."),
         broken,
         tag("h3", "What to do next"),
@@ -184,7 +184,7 @@ def results_page(
         tag("bdi", text_of(question.text)), "”",
         id="count", class_="aside",
     )  # fmt: skip
-    explained = None if first else _explained(result, scale)
+    ranking_note = None if first else _ranking_note(result, scale)
     plain = tag("h2", "What was found", id="verdict", tabindex=-1)
     kind = "fits" if verdict is None else verdict.kind
     parts = (
@@ -193,9 +193,9 @@ def results_page(
         _sources(result.sources, question),
         _too_long(question),
         tag("ol", first, class_="cards") if first else None,
-        _rest(rest, floor, explained, folded=kind != "fits", first=bool(first)),
+        _rest(rest, floor, ranking_note, folded=kind != "fits", first=bool(first)),
         _nothing(result) if not cards and (verdict is None or result.partial) else None,
-        _explained(result, scale) if first else None,
+        _ranking_note(result, scale) if first else None,
     )
     title = text_of(question.text, 60)
     return document(
@@ -239,7 +239,7 @@ def search_form(offer: Offer, question: Question) -> Markup:
             "details",
             tag("summary", "Filters"),
             _filters(offer, question),
-            open=_narrowed(question),
+            open=_has_options(question),
         ),
         action=f"{HOME}#{RESULTS}",
         # A long request does not fit an address; a short one is redirected to its address.
@@ -253,14 +253,14 @@ def _keys() -> Markup:
     def key(name: str) -> Markup:
         return tag("span", name, class_="key")
 
-    return joined(
+    return concat(
         *(" ", key("/"), " searches, ", key("↑"), " ", key("↓"), " move, "),
         *(key("Enter"), " asks everywhere, "),
         *(key("Shift"), " ", key("Enter"), " starts a line, ", key("Esc"), " returns."),
     )
 
 
-def _narrowed(question: Question) -> bool:
+def _has_options(question: Question) -> bool:
     return bool(question.sources or question.scorer or question.limit)
 
 
@@ -327,7 +327,7 @@ def _hero(*, small: bool = False) -> Markup:
 
 def _results(*content: Content) -> Markup:
     """Return the part of the page that a search replaces, with its live region."""
-    return joined(
+    return concat(
         tag("p", id="said", class_="unseen", role="status", aria_live="polite"),
         tag("div", *content, id="results"),
     )
@@ -390,7 +390,7 @@ def _sources(statuses: Collection[SourceStatus], question: Question) -> Markup |
 
 
 def _rest(
-    cards: list[Markup], floor: float, explained: Content, *, folded: bool, first: bool
+    cards: list[Markup], floor: float, ranking_note: Content, *, folded: bool, first: bool
 ) -> Markup | None:
     """Return the cards of skills that are not selected, separated from the first ones."""
     if not cards:
@@ -399,11 +399,11 @@ def _rest(
     if folded:
         heading = "The rest of the ranking" if first else "The ranking all the same"
         summary = tag("summary", f"{heading} ({plural(len(cards), 'skill')})")
-        return tag("details", summary, listed, explained, class_="folded")
+        return tag("details", summary, listed, ranking_note, class_="folded")
     heading = "The rest"
     if math.isfinite(floor):
         heading = f"Below {floor:.3g}, which is what a choice takes"
-    return joined(tag("p", heading, class_="divider") if first else None, listed, explained)
+    return concat(tag("p", heading, class_="divider") if first else None, listed, ranking_note)
 
 
 def _nothing(result: SearchResult) -> Markup:
@@ -412,7 +412,7 @@ def _nothing(result: SearchResult) -> Markup:
     return lead("Nothing was found. Fewer or other words may find more.")
 
 
-def _explained(result: SearchResult, scale: Scale) -> Markup:
+def _ranking_note(result: SearchResult, scale: Scale) -> Markup:
     words = f"Ranked by {result.ranker} among {plural(result.considered, 'skill')}."
     return tag("p", f"{words} {scale.words}", class_="aside")
 
@@ -437,7 +437,7 @@ def _card(
         score_bar(match.score, scale, floor) if match is not None else None,
         _meta(found_skill, source, mark),
         tag("p", text_of(skill.description, DESCRIPTION), class_="description", dir="auto"),
-        _lost(found_skill),
+        _failure_note(found_skill),
         signal_bars(match.signals, scale) if match is not None else None,
         evidence(match) if match is not None else None,
         copy_line("install line", line) if line else None,
@@ -469,7 +469,7 @@ def _meta(found_skill: FoundSkill, source: str, mark: str) -> Markup:
         tag("span", f"also in {', '.join(text_of(name) for name in others)}") if others else None,
         _outside(found_skill),
     ]
-    return tag("p", [joined(piece, " ") for piece in pieces if piece], class_="meta")
+    return tag("p", [concat(piece, " ") for piece in pieces if piece], class_="meta")
 
 
 def _outside(found_skill: FoundSkill) -> Markup | None:
@@ -480,7 +480,7 @@ def _outside(found_skill: FoundSkill) -> Markup | None:
     return tag("a", "where it lives", href=address, rel="noopener noreferrer nofollow")
 
 
-def _lost(found_skill: FoundSkill) -> Markup | None:
+def _failure_note(found_skill: FoundSkill) -> Markup | None:
     if found_skill.failure is None:
         return None
     words = failure_words(found_skill.failure.code, found_skill.failure.retry_after_s)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from skillyard.ranking.match import Match
 from skillyard.ranking.scorer import Explanation
-from skillyard.serving.web.markup import Content, Markup, joined, tag
+from skillyard.serving.web.markup import Content, Markup, concat, tag
 from skillyard.serving.web.scale import Scale
 from skillyard.serving.web.words import number, score_words, title_words
 from skillyard.text import clean_line, shorten
@@ -86,7 +86,7 @@ def evidence(match: Match) -> Markup | None:
     return tag(
         "p",
         tag("span", "Matched", class_="label"),
-        [joined(" ", tag("span", piece, class_="piece", dir="auto")) for piece in pieces],
+        [concat(" ", tag("span", piece, class_="piece", dir="auto")) for piece in pieces],
         class_="evidence",
     )
 

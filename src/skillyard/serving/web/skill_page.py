@@ -20,8 +20,8 @@ from skillyard.serving.web.addresses import (
     skill_address,
 )
 from skillyard.serving.web.layout import document
-from skillyard.serving.web.markdown import Rendered, render_markdown, source_block
-from skillyard.serving.web.markup import Content, Markup, joined, outward, tag
+from skillyard.serving.web.markdown import RenderedText, render_markdown, source_block
+from skillyard.serving.web.markup import Content, Markup, concat, outward, tag
 from skillyard.serving.web.parts import copy_button, copy_line, facts, lead, note, text_of
 from skillyard.serving.web.scale import scale_of
 from skillyard.serving.web.signals import evidence, score_badge, score_bar, signal_bars, tree
@@ -114,19 +114,19 @@ def _fact(found_skill: FoundSkill, each: SkillField) -> Content:
     if each.name == "tags":
         return _tags(found_skill)
     value = getattr(found_skill.skill, each.name)
-    return _listed(value) if isinstance(value, tuple) else text_of(str(value or ""), 500)
+    return _join_texts(value) if isinstance(value, tuple) else text_of(str(value or ""), 500)
 
 
 def _tags(found_skill: FoundSkill) -> Content:
     """Return the tags; those of the catalog's skills link to the other skills with them."""
     if place_of(found_skill.hit) != LOCAL:
-        return _listed(found_skill.skill.tags)
+        return _join_texts(found_skill.skill.tags)
     links = [tag("a", text_of(each), href=browse_address(each)) if fits(browse_address(each))
              else tag("span", text_of(each)) for each in found_skill.skill.tags]  # fmt: skip
-    return [joined(", " if place else "", link) for place, link in enumerate(links)]
+    return [concat(", " if place else "", link) for place, link in enumerate(links)]
 
 
-def _listed(texts: Iterable[str]) -> str:
+def _join_texts(texts: Iterable[str]) -> str:
     return ", ".join(text_of(text) for text in texts)
 
 
@@ -210,11 +210,11 @@ def _ahead(view: SkillView, ahead: Sequence[Ahead]) -> Markup | None:
                 value=each.rank,
             )
         )
-    return joined(tag("h3", "What ranks higher"), tag("ol", rows, class_="ahead"))
+    return concat(tag("h3", "What ranks higher"), tag("ol", rows, class_="ahead"))
 
 
 def _text(view: SkillView) -> Markup:
-    heading, shown, links = _shown(view)
+    heading, shown, links = _representation(view)
     return tag(
         "section",
         tag(
@@ -229,7 +229,7 @@ def _text(view: SkillView) -> Markup:
     )
 
 
-def _shown(view: SkillView) -> tuple[str, Rendered, list[Markup]]:
+def _representation(view: SkillView) -> tuple[str, RenderedText, list[Markup]]:
     """Return the heading, the text, and links to the other representations."""
     skill = view.found_skill.skill
     whole, source = _address(view), _address(view, view="source")
@@ -240,18 +240,22 @@ def _shown(view: SkillView) -> tuple[str, Rendered, list[Markup]]:
             shown = render_markdown(reference.content, lambda path: _file(view, path, view.file))
             return text_of(reference.path), shown, [_link("Instructions", whole)]
         missing = lead(f"There is no Markdown file {text_of(view.file)!r} beside this skill.")
-        return "Instructions", Rendered(missing), [_link("Instructions", whole)]
+        return "Instructions", RenderedText(missing), [_link("Instructions", whole)]
     if view.source:
         raw = view.found_skill.raw or skill.body or ""
-        return "SKILL.md", Rendered(source_block(raw)), [_link("Rendered", whole)]
+        return "SKILL.md", RenderedText(source_block(raw)), [_link("Rendered", whole)]
     if skill.body is None:
         failure = view.found_skill.failure
         words = (
             failure_words(failure.code, failure.retry_after_s) if failure else "they are not here"
         )
-        return "Instructions", Rendered(note(f"They could not be had: {words}.", kind="bad")), []
+        return (
+            "Instructions",
+            RenderedText(note(f"They could not be had: {words}.", kind="bad")),
+            [],
+        )
     if not skill.body.strip():
-        return "Instructions", Rendered(lead("This skill has none.")), [_link("Source", source)]
+        return "Instructions", RenderedText(lead("This skill has none.")), [_link("Source", source)]
     return (
         "Instructions",
         render_markdown(skill.body, lambda path: _file(view, path)),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
 from skillyard.serving.web.layout import file_document
-from skillyard.serving.web.markup import Content, Markup, joined, tag
+from skillyard.serving.web.markup import Content, Markup, concat, tag
 from skillyard.serving.web.parts import lead, text_of
 from skillyard.shapes.usage import Day, RequestGroup, Usage
 from skillyard.usecases.usage_words import abstention_remark, percent, period, unused_sentence
@@ -29,7 +29,7 @@ def usage_page(usage: Usage) -> bytes:
         _skills(usage),
         _groups(usage),
         _conflicts(usage),
-        _unused(usage),
+        _unused_section(usage),
         _log(usage),
     ]
     return file_document("Use of skills", tag("div", parts, class_="report"))
@@ -71,7 +71,7 @@ def _table(name: str, head: Sequence[str], rows: Iterable[Sequence[Content]], to
     scrolls = tag(
         "div", table, class_="wide-table", role="region", aria_label=name, tabindex=0
     )  # a keyboard scrolls what has the focus
-    return joined(scrolls, tag("p", more) if more else None)
+    return concat(scrolls, tag("p", more) if more else None)
 
 
 def _kind(title: str) -> str | None:
@@ -231,7 +231,7 @@ def _conflicts(usage: Usage) -> Content:
     )
 
 
-def _unused(usage: Usage) -> Markup:
+def _unused_section(usage: Usage) -> Markup:
     shown = [each for each in usage.unused if not each.hidden]
     rows = [
         (text_of(each.slug), f"{each.decisions:,}", _bar(each.high), f"below {percent(each.high)}")

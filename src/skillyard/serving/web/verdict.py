@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from skillyard.ranking.match import Match
 from skillyard.serving.web.addresses import local_address
-from skillyard.serving.web.markup import Content, Markup, joined, tag
+from skillyard.serving.web.markup import Content, Markup, concat, tag
 from skillyard.serving.web.parts import text_of
 from skillyard.serving.web.words import reason_words, score_words
 from skillyard.text import plural
@@ -46,7 +46,7 @@ def verdict_of(selected: Selected, query: str, scorer: str = "", elsewhere: int 
     verdict = _verdict(selected, query, scorer, elsewhere)
     if not selected.note:
         return verdict
-    return verdict._replace(detail=joined(verdict.detail, tag("p", selected.note)))
+    return verdict._replace(detail=concat(verdict.detail, tag("p", selected.note)))
 
 
 def _verdict(selected: Selected, query: str, scorer: str, elsewhere: int) -> Verdict:
@@ -66,7 +66,7 @@ def _verdict(selected: Selected, query: str, scorer: str, elsewhere: int) -> Ver
 
 def _fits(selected: Selected, query: str, scorer: str) -> Verdict:
     chosen = selected.selection.selected
-    names = [_linked(match, query, scorer) for match in chosen]
+    names = [_skill_link(match, query, scorer) for match in chosen]
     title = f"Fits: {text_of(chosen[0].skill.name, 60)}"
     if len(chosen) > 1:
         title = f"{title} and {len(chosen) - 1:,} more"
@@ -77,8 +77,8 @@ def _fits(selected: Selected, query: str, scorer: str) -> Verdict:
     return Verdict(
         "fits",
         title,
-        joined("Fits: " if len(chosen) == 1 else "These fit: ", _listed(names)),
-        joined(
+        concat("Fits: " if len(chosen) == 1 else "These fit: ", _join_with_commas(names)),
+        concat(
             tag("p", f"{words}: {reasons}." if reasons else f"{words}."),
             tag("p", selected.question.replace("**", "")) if selected.question else None,
         ),
@@ -88,7 +88,7 @@ def _fits(selected: Selected, query: str, scorer: str) -> Verdict:
 def _maybe(selected: Selected, query: str, scorer: str) -> Verdict:
     near = selected.selection.maybe
     names = [
-        joined(_linked(match, query, scorer), " ", tag("span", score_words(match.score)))
+        concat(_skill_link(match, query, scorer), " ", tag("span", score_words(match.score)))
         for match in near
     ]
     meant = "Is it what you mean?" if len(near) == 1 else "Is one of them what you mean?"
@@ -96,7 +96,7 @@ def _maybe(selected: Selected, query: str, scorer: str) -> Verdict:
     return Verdict(
         "maybe",
         f"Perhaps: {text_of(near[0].skill.name, 60)}",
-        joined("Perhaps: ", _listed(names)),
+        concat("Perhaps: ", _join_with_commas(names)),
         tag("p", f"{meant} {rest} under the {selected.min_score:.3g} that a choice takes."),
     )
 
@@ -120,14 +120,14 @@ def _why_none(selected: Selected) -> str:
     return f"{closest}; it takes {selected.min_score:.3g} to be chosen."
 
 
-def _linked(match: Match, query: str, scorer: str) -> Markup:
+def _skill_link(match: Match, query: str, scorer: str) -> Markup:
     address = local_address(match.skill.id, query, scorer)
     shown = text_of(match.skill.name)
     return tag("a", shown, href=address, dir="auto") if address else tag("bdi", shown)
 
 
-def _listed(items: Iterable[Markup]) -> Markup:
+def _join_with_commas(items: Iterable[Markup]) -> Markup:
     pieces: list[Content] = []
     for item in items:
         pieces += [", ", item] if pieces else [item]
-    return joined(*pieces)
+    return concat(*pieces)

@@ -25,7 +25,7 @@ from skillyard.serving.http.routes.search import scorer_of
 from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.browse import browse_index_of
 from skillyard.serving.runtime.encoding import Reply, json_reply, prefers_html
-from skillyard.serving.runtime.errors import BUILDING, Refused, failed, refusal_of
+from skillyard.serving.runtime.errors import BUILDING, Refused, refusal_of, sources_refusal
 from skillyard.serving.runtime.local import LOCAL, hit_of
 from skillyard.serving.runtime.options import ServiceOptions, is_loopback
 from skillyard.serving.runtime.skill_lookup import skill_by_source
@@ -111,7 +111,7 @@ def _question(context: AppContext, request: RouteRequest) -> Question:
     if scorer is not None and "+" in scorer:  # of the form for the catalog alone
         defaults.add(default_scorer())
     return Question(
-        _typed(values["q"] or ""),
+        _form_text(values["q"] or ""),
         sources,
         "" if scorer in defaults else scorer_of(values) or "",
         0 if values["limit"] == LIMIT else values["limit"],
@@ -124,7 +124,7 @@ def _scorer_without_choice(context: AppContext, names: Sequence[str]) -> str:
     return default_scorer() if {*names} == {LOCAL} else context.searches.scorer_for(None, names)
 
 
-def _typed(text: str) -> str:
+def _form_text(text: str) -> str:
     """Return text as it was typed: forms send each line end as two characters."""
     return text.replace("\r\n", "\n").strip()
 
@@ -149,12 +149,12 @@ async def _search(context: AppContext, question: Question) -> bytes:
     selected = None
     scorer = question.scorer or default
     if LOCAL in names:
-        selected = await context.in_thread(_selected, snapshot, question.text, scorer)
+        selected = await context.in_thread(_select, snapshot, question.text, scorer)
 
     async def run(searcher: SearchService) -> bytes:
         result = await searcher.search(question.text, question.limit or LIMIT)
         if result.failed:
-            raise failed([status.to_dict() for status in result.sources])
+            raise sources_refusal([status.to_dict() for status in result.sources])
         return results_page(offer, question, result, selected)
 
     return await searches.run(run, sources, scorer)
@@ -165,10 +165,12 @@ def _home(context: AppContext, offer: Offer, snapshot: Snapshot, question: Quest
     if counts.skills:
         return home_page(offer, question, Library(counts, browse_index_of(snapshot)))
     broken = sum(each.severity == "error" for each in snapshot.whole.diagnostics)
-    return home_page(offer, question, Library(counts, None, _looked(context.options), broken))
+    return home_page(
+        offer, question, Library(counts, None, _served_folders(context.options), broken)
+    )
 
 
-def _looked(options: ServiceOptions) -> tuple[str, ...]:
+def _served_folders(options: ServiceOptions) -> tuple[str, ...]:
     """Return the served folders, for clients on this machine only."""
     if options.store or options.token or options.allowed_hosts or not is_loopback(options.host):
         return ()
@@ -202,7 +204,7 @@ def _here(offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
     return results_page(offer, question, result, selected)
 
 
-def _selected(snapshot: Snapshot, text: str, scorer: str) -> Selected:
+def _select(snapshot: Snapshot, text: str, scorer: str) -> Selected:
     def work(ranking: Ranking) -> Selected:
         selected = select_skills(ranking.catalog, Query(text), scorer=ranking.scorer)
         return selected._replace(note=ranking.note)
@@ -232,7 +234,7 @@ async def skill(context: AppContext, request: RouteRequest) -> Reply:
     )
     view = SkillView(
         found_skill,
-        query=_typed(values["q"]),
+        query=_form_text(values["q"]),
         scorer=scorer or "",
         source=values["view"] == "source",
         file=values["file"],
@@ -266,7 +268,7 @@ def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
 
 async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
     """Return the page for trying out a request."""
-    trial = Trial(_typed(request.values["text"] or ""), _typed(request.values["files"]))
+    trial = Trial(_form_text(request.values["text"] or ""), _form_text(request.values["files"]))
     files = [line.strip() for line in trial.files.splitlines() if line.strip()][:FILES]
     text = trial.text
     if not text and not files:
@@ -287,7 +289,7 @@ async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
 
 async def evaluate_by_form(context: AppContext, request: RouteRequest) -> Reply:
     """Redirect the submitted form to the address of its result, if that is short enough."""
-    text, files = _typed(request.values["text"] or ""), _typed(request.values["files"])
+    text, files = _form_text(request.values["text"] or ""), _form_text(request.values["files"])
     address = evaluate_address(text, files)
     if fits(address):
         return _see(f"{address}#{ANSWERS}" if text or files else EVALUATE)

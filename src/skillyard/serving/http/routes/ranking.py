@@ -42,9 +42,9 @@ async def rank(context: AppContext, request: RouteRequest) -> Reply:
             limit=values["limit"],
             explain=values["explain"],
         )
-        return _served(ranked._replace(note=ranking.note), values)
+        return _answer_shape(ranked._replace(note=ranking.note), values)
 
-    return await _answered(context, scorer, query.files, work)
+    return await _ranking_reply(context, scorer, query.files, work)
 
 
 async def select(context: AppContext, request: RouteRequest) -> Reply:
@@ -63,9 +63,9 @@ async def select(context: AppContext, request: RouteRequest) -> Reply:
             limit=values["limit"],
             explain=values["explain"],
         )
-        return _served(selected._replace(note=ranking.note), values)
+        return _answer_shape(selected._replace(note=ranking.note), values)
 
-    return await _answered(context, scorer, query.files, work)
+    return await _ranking_reply(context, scorer, query.files, work)
 
 
 def _policy(values: Mapping[str, Any], scorer: str) -> SelectionPolicy:
@@ -105,7 +105,7 @@ async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
         shape: dict[str, Any] = encode(evaluated)
         return shape
 
-    return await _answered(context, default_scorer(), values["files"] or (), work)
+    return await _ranking_reply(context, default_scorer(), values["files"] or (), work)
 
 
 async def why(context: AppContext, request: RouteRequest) -> Reply:
@@ -129,10 +129,10 @@ async def why(context: AppContext, request: RouteRequest) -> Reply:
         shape: dict[str, Any] = encode(explanation.document(explain=values["explain"]))
         return shape
 
-    return await _answered(context, scorer, query.files, work)
+    return await _ranking_reply(context, scorer, query.files, work)
 
 
-async def _answered(
+async def _ranking_reply(
     context: AppContext,
     scorer: str,
     files: Sequence[str],
@@ -170,7 +170,7 @@ def _scorer(values: Mapping[str, Any], place: str) -> str:
     return scorer_of(values, place) or default_scorer()
 
 
-def _served(answer: Ranked | Selected, values: Mapping[str, Any]) -> dict[str, Any]:
+def _answer_shape(answer: Ranked | Selected, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer with the number of diagnostics; they are listed only on request.
 
     A library with a thousand invalid files would otherwise send them with every response.

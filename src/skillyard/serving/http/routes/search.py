@@ -15,7 +15,7 @@ from skillyard.serving.http.fields import refuse_field
 from skillyard.serving.http.long_texts import LongTexts
 from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, compress, json_bytes, matches, tag_of
-from skillyard.serving.runtime.errors import failed
+from skillyard.serving.runtime.errors import sources_refusal
 from skillyard.serving.runtime.local import LOCAL
 from skillyard.serving.runtime.search_runner import ranked_result
 from skillyard.serving.runtime.snapshot import Snapshot
@@ -54,7 +54,7 @@ async def search(context: AppContext, request: RouteRequest) -> Reply:
             query, values["limit"], values["include_content"], values["include_references"]
         )
         if result.failed:
-            raise failed([status.to_dict() for status in result.sources])
+            raise sources_refusal([status.to_dict() for status in result.sources])
         result = ranked_result(result, scorer, sources)
         whole = all(each.failure is None for each in result.skills)
         texts = LongTexts()
@@ -109,7 +109,7 @@ def _shape(result: SearchResult, values: Mapping[str, Any], texts: LongTexts) ->
         item["tokens"] = _tokens(each)
         item["omitted"] = False
         if left is not None:
-            left = _budgeted(item, left)
+            left = _charge_item(item, left)
         if values["include_content"] and not item["omitted"]:
             item["content"] = texts.put(each.skill.body)
     return shape
@@ -129,7 +129,7 @@ def _tokens(found_skill: FoundSkill) -> int:
     return sum(estimate_tokens(text) for text in texts if text)
 
 
-def _budgeted(item: dict[str, Any], left: int) -> int:
+def _charge_item(item: dict[str, Any], left: int) -> int:
     """Return the remaining budget. A skill that exceeds it loses its texts."""
     if item["tokens"] <= left:
         return left - int(item["tokens"])

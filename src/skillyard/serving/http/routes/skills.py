@@ -36,7 +36,9 @@ async def by_name(context: AppContext, request: RouteRequest) -> Reply:
     raw: bool = request.values["include_raw"]
     try:
         found_skill = await local_skill(context, snapshot, name, references=references, raw=raw)
-        return _shown(request, found_skill).with_headers(Skillyard_Catalog=snapshot.digest[:16])
+        return _skill_reply(request, found_skill).with_headers(
+            Skillyard_Catalog=snapshot.digest[:16]
+        )
     except SkillNotFound as error:
         near = list(error.near)
     parts = name.split("/")
@@ -47,7 +49,7 @@ async def by_name(context: AppContext, request: RouteRequest) -> Reply:
         found_skill = await remote_skill(
             context, snapshot, source, parts[-1], references=references
         )
-        return _shown(request, found_skill)
+        return _skill_reply(request, found_skill)
     sources = await remote_sources(context, snapshot)
     if not sources:
         raise not_found(name, near)
@@ -63,7 +65,7 @@ async def by_name(context: AppContext, request: RouteRequest) -> Reply:
         raise all_sources_failed(sources, error) from None
     if found_skill.failure is not None:  # the skill exists but could not be fetched
         raise all_sources_failed(sources, found_skill.failure)
-    return _shown(request, found_skill)
+    return _skill_reply(request, found_skill)
 
 
 async def by_source(context: AppContext, request: RouteRequest) -> Reply:
@@ -78,12 +80,12 @@ async def by_source(context: AppContext, request: RouteRequest) -> Reply:
         references=values["include_references"],
         raw=values["include_raw"],
     )
-    reply = _shown(request, found_skill)
+    reply = _skill_reply(request, found_skill)
     if values["source"] == LOCAL:
         return reply.with_headers(Skillyard_Catalog=snapshot.digest[:16])
     return reply
 
 
-def _shown(request: RouteRequest, found_skill: FoundSkill) -> Reply:
+def _skill_reply(request: RouteRequest, found_skill: FoundSkill) -> Reply:
     shape = skill_shape(found_skill, raw=request.values["include_raw"])
     return json_reply(shape, tagged=True)._replace(basis=json_bytes({**shape, "age_s": None}))

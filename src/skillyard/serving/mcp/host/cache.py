@@ -34,7 +34,7 @@ class SkillCache:
 
     def __init__(self, folder: str) -> None:
         self.folder = os.path.abspath(folder)
-        info = _discovered(self.folder)
+        info = _agent_folder_in(self.folder)
         if info:
             raise InvalidInput(
                 f"{folder} lies in {info!r}, where skills are looked for: served files would be"
@@ -88,7 +88,7 @@ def _segment(text: str) -> str:
     return f"~{sha256(text.encode('utf-8', 'surrogatepass')).hex()}"
 
 
-def _discovered(folder: str) -> str:
+def _agent_folder_in(folder: str) -> str:
     """Return the part of a path by which agents would find skills; empty without one."""
     parts = os.path.realpath(folder).replace("\\", "/").split("/")
     if RUNTIME_FOLDER in parts:

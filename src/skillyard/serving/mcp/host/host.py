@@ -170,7 +170,7 @@ class SkillHost:
         else:
             if not self._approvals.covers(skill):
                 raise NotApproved(self.label, skill.uri, "nobody has approved these files")
-            data = await self._verified(skill, skill.file(skill.uri))
+            data = await self._read_verified(skill, skill.file(skill.uri))
         body = instructions_of(skill, data)
         paths = [file.uri[len(skill.root) + 1 :] for file in skill.files or ()]
         framed = frame_skill(
@@ -193,7 +193,7 @@ class SkillHost:
         skill = loaded.skill
         self._check_own(skill)
         uri = path if "://" in path else f"{skill.root}/{path}"
-        return await self._verified(skill, skill.file(uri), uri)
+        return await self._read_verified(skill, skill.file(uri), uri)
 
     async def read_text(self, loaded: LoadedSkill, path: str) -> str:
         """Return a framed text file of a loaded skill. Raises Unverified for binary content."""
@@ -226,7 +226,9 @@ class SkillHost:
         if skill.label != self.label:
             raise HostRefused(self.label, skill.uri, f"it is a skill of {skill.label}")
 
-    async def _verified(self, skill: ServedSkill, file: ServedFile | None, uri: str = "") -> bytes:
+    async def _read_verified(
+        self, skill: ServedSkill, file: ServedFile | None, uri: str = ""
+    ) -> bytes:
         if file is None:
             raise Unverified(self.label, uri or skill.uri, "the skill's entry does not list it")
         if self._cache is not None and (cached := self._cache.get(skill, file)) is not None:
