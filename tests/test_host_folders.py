@@ -14,7 +14,7 @@ from skillyard.discovery.hosts import (
     HOST_SCOPES,
     HOST_TITLES,
     HostFolder,
-    expanded,
+    expand_pattern,
     host_roots,
 )
 from skillyard.index.library_spec import LibrarySpec, index_folder
@@ -52,7 +52,7 @@ def roots_of(base: Path, row: HostFolder, **environ: str) -> tuple[Root, ...]:
 
 @for_each("row", HOST_FOLDERS, ids=label)
 def test_a_skill_in_the_folder_of_each_row_is_found(tmp_path: Path, row: HostFolder) -> None:
-    pattern = expanded(row.pattern, {"HOME": str(tmp_path)}).replace("*", "any")
+    pattern = expand_pattern(row.pattern, {"HOME": str(tmp_path)}).replace("*", "any")
     folder = pattern if row.scope == "user" else f"{tmp_path}/{pattern.lstrip('/')}"
     write_tree(Path(folder), {"x/SKILL.md": document("x")})
     (root,) = roots_of(tmp_path, row)
@@ -63,14 +63,14 @@ def test_a_skill_in_the_folder_of_each_row_is_found(tmp_path: Path, row: HostFol
 
 @for_each("row", [row for row in HOST_FOLDERS if row.variable], ids=label)
 def test_a_variable_moves_the_folder(tmp_path: Path, row: HostFolder) -> None:
-    usual = expanded(row.pattern, {"HOME": str(tmp_path)})
+    usual = expand_pattern(row.pattern, {"HOME": str(tmp_path)})
     moved = tmp_path / "moved" / row.pattern.partition("}/")[2]
     for folder in (usual, moved):
         os.makedirs(folder)
     paths = [root.path for root in roots_of(tmp_path, row, **{row.variable: f"{tmp_path}/moved"})]
     assert str(moved) in paths
     others = {other.pattern for other in HOST_FOLDERS if other.scope == row.scope} - {row.pattern}
-    if usual not in {expanded(other, {"HOME": str(tmp_path)}) for other in others}:
+    if usual not in {expand_pattern(other, {"HOME": str(tmp_path)}) for other in others}:
         assert usual not in paths
     assert usual in [root.path for root in roots_of(tmp_path, row, **{row.variable: " "})]
 

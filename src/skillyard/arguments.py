@@ -30,7 +30,7 @@ _StoredT = TypeVar("_StoredT", covariant=True)
 
 if TYPE_CHECKING:
 
-    class Converted(Generic[_GivenT, _StoredT]):
+    class Conversion(Generic[_GivenT, _StoredT]):
         """The type of a dataclass field that is given as one type and stored as another.
 
         ``__post_init__`` converts it.
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
 
 else:
 
-    class Converted:
+    class Conversion:
         """The given type, for readers of annotations at run time."""
 
         def __class_getitem__(cls, types):
             return types[0]
 
 
-Texts: TypeAlias = "Converted[Iterable[str] | None, tuple[str, ...]]"
+Texts: TypeAlias = "Conversion[Iterable[str] | None, tuple[str, ...]]"
 """Any strings, stored as a tuple."""
 
-__all__ = ["Converted", "Texts", "check_arguments", "converted", "set_field", "text_items"]
+__all__ = ["Conversion", "Texts", "check_arguments", "conversion", "set_field", "text_items"]
 
 _VARIADIC, _COROUTINE = 0x04, 0x80
 """``co_flags`` of code with ``*args``, and of ``async def`` (see :mod:`inspect`)."""
@@ -74,8 +74,8 @@ set_field = object.__setattr__
 """Sets a field of a frozen dataclass in ``__post_init__``."""
 
 
-def converted(default: object) -> Any:
-    """Return the default of a field of the type :class:`Converted`."""
+def conversion(default: object) -> Any:
+    """Return the default of a field of the type :class:`Conversion`."""
     return field(default=default)
 
 
@@ -132,7 +132,7 @@ def _checking(
         return checks
 
     @wraps(function)
-    def checked(*positional: Any, **named: Any) -> Any:
+    def check_and_call(*positional: Any, **named: Any) -> Any:
         if positional or named:
             (checks or load_checks()).run(positional, named)
         return function(*positional, **named)
@@ -142,7 +142,7 @@ def _checking(
         (checks or load_checks()).run(positional, named)
         return await function(*positional, **named)
 
-    return checked_later if function.__code__.co_flags & _COROUTINE else checked
+    return checked_later if function.__code__.co_flags & _COROUTINE else check_and_call
 
 
 class _Checks:
@@ -263,14 +263,14 @@ def _is_opaque(kind: type) -> bool:
 
 
 def _collection(origin: type, kind: Any) -> Callable[[Any], bool]:
-    items = [(_acceptance(expected), held) for expected, held in _items(kind)]
+    items = [(_acceptance(expected), items_of) for expected, items_of in _items(kind)]
     # A list is accepted for a tuple of any length.
     origins = (tuple, list) if origin is tuple and items else origin
 
     def accepts(value: Any) -> bool:
         if not isinstance(value, origins) or isinstance(value, _TEXTS):
             return False
-        return all(check(item) for check, held in items for item in held(value))
+        return all(check(item) for check, items_of in items for item in items_of(value))
 
     return accepts
 
@@ -303,9 +303,9 @@ def _wrong_items(kind: Any, value: Any) -> Iterator[tuple[Any, Any]]:
     if not isinstance(origin, type) or not issubclass(origin, Iterable):
         return
     if isinstance(value, origin) and not isinstance(value, _TEXTS):
-        for expected, held in _items(kind):
+        for expected, items_of in _items(kind):
             accepts = _acceptance(expected)
-            yield from ((expected, item) for item in held(value) if not accepts(item))
+            yield from ((expected, item) for item in items_of(value) if not accepts(item))
 
 
 def _in_words(kind: Any) -> str:

@@ -17,26 +17,26 @@ __all__ = ["LazyDiagnostics"]
 class LazyDiagnostics:
     """The diagnostics of a library as objects and as JSON; either is made from the other."""
 
-    __slots__ = ("_json", "_listed")
+    __slots__ = ("_entries", "_json")
 
-    def __init__(self, listed: Iterable[Diagnostic] | None = None, *, json: str = "[]") -> None:
+    def __init__(self, entries: Iterable[Diagnostic] | None = None, *, json: str = "[]") -> None:
         """Take diagnostics, or the text that :attr:`json` once returned."""
-        self._listed = None if listed is None else tuple(listed)
-        self._json = json if listed is None else None
+        self._entries = None if entries is None else tuple(entries)
+        self._json = json if entries is None else None
 
     @property
-    def listed(self) -> tuple[Diagnostic, ...]:
+    def entries(self) -> tuple[Diagnostic, ...]:
         """The diagnostics. Raises ValueError when the stored text is damaged."""
-        if self._listed is None:
+        if self._entries is None:
             try:
-                self._listed = tuple(Diagnostic(**fields) for fields in loads(self._json or ""))
+                self._entries = tuple(Diagnostic(**fields) for fields in loads(self._json or ""))
             except TypeError as error:
                 raise ValueError(f"no diagnostics: {error}") from None
-        return self._listed
+        return self._entries
 
     @property
     def json(self) -> str:
         """The list that every command prints, on one line of ASCII."""
         if self._json is None:
-            self._json = dumps([diagnostic.to_dict() for diagnostic in self.listed])
+            self._json = dumps([diagnostic.to_dict() for diagnostic in self.entries])
         return self._json

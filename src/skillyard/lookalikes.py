@@ -125,7 +125,7 @@ class KnownNames:
             plain = _plain(name)
             if not plain:
                 continue
-            self._by_fold.setdefault(_folded(name), []).append(name)
+            self._by_fold.setdefault(_fold(name), []).append(name)
             if len(plain) <= NEIGHBOUR_CHARS:
                 for deletion in _deletions(plain):
                     self._by_deletion.setdefault(deletion, []).append((plain, name))
@@ -141,7 +141,7 @@ class KnownNames:
         plain = _plain(name)
         if not plain:
             return ()
-        matches = set(self._by_fold.get(_folded(name), ()))
+        matches = set(self._by_fold.get(_fold(name), ()))
         if len(plain) <= NEIGHBOUR_CHARS + 1:
             for deletion in _deletions(plain):
                 for other, known in self._by_deletion.get(deletion, ()):
@@ -149,7 +149,7 @@ class KnownNames:
                         matches.add(known)
         suffix = _RANDOM_SUFFIX.search(name.casefold())
         if suffix is not None:
-            matches.update(self._by_fold.get(_folded(name[: suffix.start()]), ()))
+            matches.update(self._by_fold.get(_fold(name[: suffix.start()]), ()))
         return tuple(sorted(matches))
 
 
@@ -166,21 +166,21 @@ def _known_names(known: frozenset[str]) -> KnownNames:
     return KnownNames(known)
 
 
-def _decomposed(name: str) -> str:
+def _decompose(name: str) -> str:
     """Return the name in lower case with accents and widths taken apart."""
     return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
 
 
 def _plain(name: str) -> str:
     """Return the letters and digits of a name, lower case, without accents."""
-    return "".join(char for char in _decomposed(name) if char.isalnum())
+    return "".join(char for char in _decompose(name) if char.isalnum())
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     """Return what a name looks like: shapes folded, each word singular, separators gone."""
     visible = (
         char if char.isalnum() else " "
-        for char in _decomposed(name)
+        for char in _decompose(name)
         if not unicodedata.combining(char) and (char.isprintable() or char.isspace())
     )
     return skeleton("".join(map(_singular, "".join(visible).translate(_SHAPES).split())))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillyard.arguments import Texts, check_arguments, converted, set_field, text_items
+from skillyard.arguments import Texts, check_arguments, conversion, set_field, text_items
 from skillyard.catalog import Catalog, has_tag
 from skillyard.errors import InvalidInput
 from skillyard.ranking.match import Match, Pair, eligible, in_order, score_query
@@ -24,13 +24,13 @@ __all__ = [
     "Selection",
     "SelectionPolicy",
     "bounds",
+    "candidates_with_tag",
     "fallback",
     "floor",
     "menu_text",
     "policy_with",
     "select",
     "survivors",
-    "tagged",
 ]
 
 MAX_REJECTED = 10
@@ -52,9 +52,9 @@ class SelectionPolicy:
     top_k: int | None = None
     min_score: float | None = None
     """The lowest score of a selected skill."""
-    include_tags: Texts = converted(())
+    include_tags: Texts = conversion(())
     """Only skills with at least one of these tags are selected."""
-    exclude_tags: Texts = converted(())
+    exclude_tags: Texts = conversion(())
     fallback_tag: str | None = None
     """adk-skill, "Generalist Fallback": the tag of the skill to select when no skill passes."""
     wrong_cost: float | None = None
@@ -164,7 +164,7 @@ def select(
         if pair is not None:
             chosen = (_match(pair, resolved, scored),)
             chosen[0].required = lacks.required(pair[0])
-            rejected = _rejected(pairs, ordered, chosen, least, top_k, resolved, scored)
+            rejected = _rejections(pairs, ordered, chosen, least, top_k, resolved, scored)
             return Selection(
                 chosen,
                 rejected,
@@ -175,7 +175,7 @@ def select(
                 (),
                 _maybe(rejected, policy, resolved, lacks),
             )
-    rejected = _rejected(pairs, ordered, selected, least, top_k, resolved, scored)
+    rejected = _rejections(pairs, ordered, selected, least, top_k, resolved, scored)
     menu = _menu(matches, resolved.default_policy.menu_margin) if top_k else ()
     maybe = _maybe(rejected, policy, resolved, lacks) if top_k and not selected else ()
     return Selection(
@@ -298,14 +298,14 @@ def _fallback(
 ) -> Pair | None:
     """Return the best skill with the fallback tag; skills without declared tools come first."""
     tagged_query = query.replace(include_tags=(policy.fallback_tag or "",))
-    pairs: Sequence[Pair] = tagged(catalog, tagged_query, scored)
+    pairs: Sequence[Pair] = candidates_with_tag(catalog, tagged_query, scored)
     pairs = [pair for pair in pairs if not has_tag(pair[0], policy.exclude_tags)]
     free = [pair for pair in pairs if not pair[0].allowed_tools]
     ordered = in_order(free or pairs, scored, 1)
     return ordered[0] if ordered else None
 
 
-def tagged(catalog: Catalog, query: Query, scored: Scored) -> Sequence[Pair]:
+def candidates_with_tag(catalog: Catalog, query: Query, scored: Scored) -> Sequence[Pair]:
     """Return every candidate with one of the query's tags, whatever its score.
 
     Skills whose requirements are not met are left out.
@@ -346,19 +346,19 @@ class _Lacks:
         return RequirementChecker(self._catalog, self._tools)
 
 
-def _best(passed: Sequence[Pair], scored: Scored, wanted: int, lacks: _Lacks) -> list[Pair]:
-    """Return the first pairs in their order, enough for ``wanted`` skills that lack nothing."""
-    limit = wanted
+def _best(passed: Sequence[Pair], scored: Scored, count: int, lacks: _Lacks) -> list[Pair]:
+    """Return the first pairs in their order, enough for ``count`` skills that lack nothing."""
+    limit = count
     while True:
         best = in_order(passed, scored, limit)
         if len(best) < limit:
             return best
-        if sum(not lacks.of(skill) for skill, _ in best) >= wanted:
+        if sum(not lacks.of(skill) for skill, _ in best) >= count:
             return best
         limit *= 2
 
 
-def _rejected(
+def _rejections(
     pairs: Sequence[Pair],
     passed: Sequence[Match],
     selected: Sequence[Match],

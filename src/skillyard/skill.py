@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
-from skillyard.arguments import Converted, check_arguments, set_field
+from skillyard.arguments import Conversion, check_arguments, set_field
 from skillyard.errors import InvalidInput
 from skillyard.io.sha256 import sha256
 from skillyard.text import normalised_name
@@ -76,7 +76,7 @@ def document_id(name: str, content_hash: str) -> str:
     return f"{normalised_name(name)}-{content_hash[:12]}"
 
 
-Texts: TypeAlias = "Converted[Iterable[str] | None, tuple[str, ...]]"
+Texts: TypeAlias = "Conversion[Iterable[str] | None, tuple[str, ...]]"
 
 
 class SkillField(NamedTuple):
@@ -166,13 +166,13 @@ def _metadata(name: str, value: object) -> Mapping[str, Any]:
         raise InvalidInput(f"Skill: {name} must be a mapping, not {type(value).__name__}")
     if not value:
         return _EMPTY
-    return MappingProxyType({key: _copied(item) for key, item in value.items()})
+    return MappingProxyType({key: _copy(item) for key, item in value.items()})
 
 
-def _copied(value: Any) -> Any:
+def _copy(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _copied(item) for key, item in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list) else value
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
 def _path(name: str, value: object) -> str:
@@ -250,10 +250,10 @@ class Skill:
     name: str = _use(_text, required=True, key="name", card=True, content=True)
     description: str = _use(_text, required=True, key="description", card=True, content=True)
     body: str | None = _use(_maybe_text, required=True, content=True)
-    path: Converted[str | os.PathLike[str], str] = _use(_path, "", card=True, around=True)
+    path: Conversion[str | os.PathLike[str], str] = _use(_path, "", card=True, around=True)
     _: KW_ONLY
-    id: Converted[str | None, str] = _use(_maybe_text, card=True)
-    slug: Converted[str | None, str] = _use(_maybe_text, key="id", card=True)
+    id: Conversion[str | None, str] = _use(_maybe_text, card=True)
+    slug: Conversion[str | None, str] = _use(_maybe_text, key="id", card=True)
     title: str | None = _use(_maybe_text, key="title", card=True, content=True)
     version: str | None = _use(_maybe_text, key="version", page="Version")
     license: str | None = _use(_maybe_text, key="license", wire=True, page="License")
@@ -263,9 +263,9 @@ class Skill:
     hint: str | None = _use(_maybe_text, key="hint", wire=True)
     tags: Texts = _use(_texts, (), key="tags", card=True, wire=True, page="Tags", content=True)
     keywords: Texts = _use(_texts, (), key="keywords", wire=True, content=True)
-    triggers: Converted[Triggers | Mapping[str, Iterable[str]] | Iterable[str] | None, Triggers] = (
-        _use(_triggers, NO_TRIGGERS, key="triggers", wire=True, content=True)
-    )
+    triggers: Conversion[
+        Triggers | Mapping[str, Iterable[str]] | Iterable[str] | None, Triggers
+    ] = _use(_triggers, NO_TRIGGERS, key="triggers", wire=True, content=True)
     trigger: bool = _use(_flag, False, key="trigger", card=True, wire=True)
     """True: hidden from automatic choice, reached only by ``@name`` or by name."""
     priority: int = _use(_integer, 0, key="priority", card=True, wire=True, content=True)
@@ -281,11 +281,11 @@ class Skill:
     the library has one of that name, and nothing otherwise."""
     declared_references: Texts = _use(_texts, (), key="references", wire=True)
     """The frontmatter list ``references`` (adk's sense): external files that the skill needs."""
-    references: Converted[Iterable[Reference | str | Mapping[str, Any]], tuple[Reference, ...]] = (
+    references: Conversion[Iterable[Reference | str | Mapping[str, Any]], tuple[Reference, ...]] = (
         _use(_references, ())
     )
     """Documents found beside the skill (Skyll's sense)."""
-    metadata: Converted[Mapping[str, Any] | None, Mapping[str, Any]] = _use(
+    metadata: Conversion[Mapping[str, Any] | None, Mapping[str, Any]] = _use(
         _metadata, key="metadata"
     )
     source: str | None = _use(_maybe_text, card=True)
@@ -294,7 +294,7 @@ class Skill:
     """One of the words of :class:`Origin`; None for a skill built in code."""
     install_count: int = _use(_integer, 0, card=True)
     curated: bool = _use(_flag, False, card=True)
-    hash: Converted[str | None, str] = _use(_maybe_text, card=True)
+    hash: Conversion[str | None, str] = _use(_maybe_text, card=True)
     """SHA-256 of the file's bytes, or of the content of a skill built in code; 64 digits."""
     last_modified: int | None = _use(_when, card=True, wire=True, around=True)
     """Unix seconds."""
@@ -383,13 +383,13 @@ class Skill:
         return (self.name, self.path.replace("\\", "/"))
 
 
-def _described(each: dataclasses.Field[Any]) -> SkillField:
+def _skill_field(each: dataclasses.Field[Any]) -> SkillField:
     default = None if each.default is dataclasses.MISSING else each.default
     return SkillField(name=each.name, default=default, **each.metadata)
 
 
 SKILL_FIELDS: Mapping[str, SkillField] = MappingProxyType(
-    {each.name: _described(each) for each in dataclasses.fields(Skill)}
+    {each.name: _skill_field(each) for each in dataclasses.fields(Skill)}
 )
 """Every field of :class:`Skill` by name, in order."""
 _CHECKS = tuple((each.name, each.check) for each in SKILL_FIELDS.values())

@@ -9,7 +9,7 @@ import pytest
 import skillyard as sy
 from skillyard.formats.agentskills import (
     Document,
-    Parsed,
+    ParsedDocument,
     content_digest,
     parse_document,
     split_tools,
@@ -18,12 +18,12 @@ from tests.tables import for_each
 from tests.worked_examples.making import document
 
 
-def lenient(extra: str, *, folder: str | None = None) -> Parsed:
+def lenient(extra: str, *, folder: str | None = None) -> ParsedDocument:
     where = Document("a/SKILL.md", folder)
     return parse_document(where, document("acct", extra=extra), strict=False)
 
 
-def codes(parsed: Parsed) -> list[tuple[str, str, int | None]]:
+def codes(parsed: ParsedDocument) -> list[tuple[str, str, int | None]]:
     return [(found.code, found.severity, found.line) for found in parsed.diagnostics]
 
 

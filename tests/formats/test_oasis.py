@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import skillyard as sy
-from skillyard.formats.agentskills import Document, Parsed
+from skillyard.formats.agentskills import Document, ParsedDocument
 from skillyard.formats.oasis import parse_key_skill
 from tests.tables import for_each
 from tests.worked_examples.making import document
@@ -13,7 +13,7 @@ from tests.worked_examples.making import document
 REQUIRED = {"id": "acct", "triggers": "[do bills]", "priority": "5"}
 
 
-def parse(**fields: str) -> Parsed:
+def parse(**fields: str) -> ParsedDocument:
     given = {**REQUIRED, **fields}
     extra = "".join(f"{field}: {value}\n" for field, value in given.items() if value)
     where = Document("key_skills/acct/SKILL.md", "acct", "oasis")

@@ -181,17 +181,17 @@ def test_a_walk_of_very_many_folders_remembers_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = write_tree(tmp_path / "skills", TREE)
-    folders = len(walk(root).observed.listings)  # type: ignore[union-attr]
+    folders = len(walk(root).observations.listings)  # type: ignore[union-attr]
     monkeypatch.setattr("skillyard.discovery.walk.MAX_OBSERVED", folders)
-    assert walk(root).observed is not None
+    assert walk(root).observations is not None
     monkeypatch.setattr("skillyard.discovery.walk.MAX_OBSERVED", folders - 1)
-    assert walk(root).observed is None
+    assert walk(root).observations is None
 
 
 def test_scopes_depend_on_more_than_the_folders_below_the_roots(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "skills", TREE)
-    assert LibrarySpec((str(root),), (), DEFAULT_LIMITS).scan().observed is not None
-    assert LibrarySpec((str(root),), ("user",), DEFAULT_LIMITS).scan().observed is None
+    assert LibrarySpec((str(root),), (), DEFAULT_LIMITS).scan().observations is not None
+    assert LibrarySpec((str(root),), ("user",), DEFAULT_LIMITS).scan().observations is None
 
 
 def test_a_record_of_another_scan_shows_nothing(tmp_path: Path, later: None) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.errors import SkillError
-from skillyard.formats.agentskills import Document, Parsed, parse_document
+from skillyard.formats.agentskills import Document, ParsedDocument, parse_document
 from skillyard.formats.frontmatter import split, unify_lines
 from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.formats.repair import quote_plain_values
@@ -53,7 +53,7 @@ def attempt(call: Callable[..., T], *arguments: Any, **options: Any) -> T | Skil
         return error
 
 
-def read(text: str, strict: bool) -> Parsed | SkillError:
+def read(text: str, strict: bool) -> ParsedDocument | SkillError:
     return attempt(parse_document, Document("a/SKILL.md"), text, strict=strict)
 
 
@@ -82,7 +82,7 @@ def test_one_text_has_one_answer(text: str) -> None:
             assert isinstance(second, SkillError)
             assert first.diagnostic() == second.diagnostic()
         else:
-            assert isinstance(second, Parsed)
+            assert isinstance(second, ParsedDocument)
             assert first[:2] == second[:2]
 
 
@@ -106,7 +106,7 @@ def test_line_ends_and_a_byte_order_mark_change_nothing_but_the_hash(text: str) 
     for other in (plain.replace("\n", "\r\n"), "\ufeff" + plain):
         one, two = read(plain, False), read(other, False)
         assert type(one) is type(two)
-        if isinstance(one, Parsed) and isinstance(two, Parsed):
+        if isinstance(one, ParsedDocument) and isinstance(two, ParsedDocument):
             assert (one.skill.body, one.skill.frontmatter) == (
                 two.skill.body,
                 two.skill.frontmatter,
@@ -118,11 +118,11 @@ def test_line_ends_and_a_byte_order_mark_change_nothing_but_the_hash(text: str) 
 @given(documents)
 def test_repair_never_changes_a_document_that_reads_without_it(text: str) -> None:
     strict, lenient = read(text, True), read(text, False)
-    if isinstance(strict, Parsed):
-        assert isinstance(lenient, Parsed)
+    if isinstance(strict, ParsedDocument):
+        assert isinstance(lenient, ParsedDocument)
         assert lenient.skill == strict.skill
         assert "yaml_repaired" not in {found.code for found in lenient.diagnostics}
-    elif isinstance(lenient, Parsed):
+    elif isinstance(lenient, ParsedDocument):
         assert lenient.diagnostics
 
 

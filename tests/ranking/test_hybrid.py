@@ -164,9 +164,9 @@ class TestScore:
         said = HYBRID.bind(LIBRARY).vocabulary
         once = said.term("commit")
         assert (once.weight, once.written) == (once.rarity * once.emphasis, True)
-        assert once.counted(1) == once
-        assert once.counted(3).weight == pytest.approx(once.weight * (1 + math.log(3)))
-        other = once.translated()
+        assert once.with_count(1) == once
+        assert once.with_count(3).weight == pytest.approx(once.weight * (1 + math.log(3)))
+        other = once.as_translation()
         assert (other.weight, other.written) == (once.weight * TRANSLATED_WEIGHT, False)
 
     def test_what_a_library_remembers_of_terms_is_bounded_and_changes_no_answer(

@@ -9,7 +9,7 @@ import pytest
 import skillyard as sy
 from skillyard.errors import Diagnostic
 from skillyard.validation import PROFILES, RULES
-from skillyard.validation.profiles import RENAMED, regraded
+from skillyard.validation.profiles import RENAMED, reading_severity
 from tests.tables import for_each
 from tests.validation.skill_files import check, codes, text, tree
 
@@ -150,9 +150,9 @@ def test_reference_looks_only_at_folders_with_a_skill_file(tmp_path: Path) -> No
 def test_a_severity_is_never_milder_than_reading_reported_it() -> None:
     for profile, table in PROFILES.items():
         for code in table:
-            assert regraded(profile, code, "error") == "error"
-        assert regraded(profile, "a_code_of_tomorrow", "warning") == "warning"
-    assert regraded("reference", "file_name_case", "warning") == "off"
+            assert reading_severity(profile, code, "error") == "error"
+        assert reading_severity(profile, "a_code_of_tomorrow", "warning") == "warning"
+    assert reading_severity("reference", "file_name_case", "warning") == "off"
 
 
 def test_every_profile_grades_every_code() -> None:

@@ -68,10 +68,10 @@ class Analyzer:
         if terms is None:
             if len(self._known) >= MAX_CACHED_SURFACES:
                 self._known.clear()
-            terms = self._known[surface] = self.filtered(surface)
+            terms = self._known[surface] = self.filter_surface(surface)
         return terms
 
-    def filtered(self, surface: str) -> tuple[str, ...]:
+    def filter_surface(self, surface: str) -> tuple[str, ...]:
         """Return the same as :meth:`of_surface`, without the cache."""
         tokens = reduce(lambda tokens, step: step(tokens), self.filters, [surface])
         return tuple([token for token in tokens if token])

@@ -43,10 +43,10 @@ _NUMBERED = r"([a-z]{3,})[0-9]+$"
 
 def compatible(tokens: list[str]) -> list[str]:
     """Return the compatibility forms (NFKC), for example of full-width letters and ligatures."""
-    return [t if t.isascii() else _normalised("NFKC", t) for t in tokens]
+    return [t if t.isascii() else _normalise("NFKC", t) for t in tokens]
 
 
-def _normalised(form: Literal["NFKC", "NFD"], token: str) -> str:
+def _normalise(form: Literal["NFKC", "NFD"], token: str) -> str:
     from unicodedata import normalize  # deferred: ASCII text does not need it
 
     return normalize(form, token)
@@ -97,16 +97,16 @@ def _parts(token: str) -> list[str]:
 
 def fold(tokens: list[str]) -> list[str]:
     """Fold case, and accents of the Latin script: ``Déploiement`` is ``deploiement``."""
-    return [t.lower() if t.isascii() else _folded(t) for t in tokens]
+    return [t.lower() if t.isascii() else _fold(t) for t in tokens]
 
 
-def _folded(token: str) -> str:
+def _fold(token: str) -> str:
     folded = token.casefold()
     if min(folded) > "\u1eff":
         return folded
     if not any("\u00c0" <= char <= "\u024f" or "\u1e00" <= char <= "\u1eff" for char in folded):
         return folded
-    marks = _normalised("NFD", folded.replace("ł", "l").replace("ı", "i"))
+    marks = _normalise("NFD", folded.replace("ł", "l").replace("ı", "i"))
     return "".join(char for char in marks if not "\u0300" <= char <= "\u036f")
 
 

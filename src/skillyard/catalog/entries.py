@@ -12,7 +12,7 @@ from skillyard.discovery import Candidate, Stamp
 from skillyard.discovery.candidate import STABLE_AFTER_NS
 from skillyard.discovery.claude_code import is_read_by_claude_code
 from skillyard.errors import Diagnostic, SkillError, SkillIoError
-from skillyard.formats.agentskills import Document, Parsed, parse_document
+from skillyard.formats.agentskills import Document, ParsedDocument, parse_document
 from skillyard.formats.conventions import parse_convention
 from skillyard.formats.derived import DERIVABLE
 from skillyard.formats.frontmatter import decode
@@ -102,7 +102,7 @@ def read_one(candidate: Candidate, limits: Limits, now: int) -> Entry:
     return Entry(candidate, parsed.skill, tuple(diagnostics), is_stable)
 
 
-def _parse(candidate: Candidate, data: bytes, modified: int, limits: Limits) -> Parsed:
+def _parse(candidate: Candidate, data: bytes, modified: int, limits: Limits) -> ParsedDocument:
     text = decode(data, candidate.path)
     document = Document(
         candidate.path,

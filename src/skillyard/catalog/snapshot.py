@@ -108,7 +108,7 @@ class Catalog:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The diagnostics of loading, sorted by path."""
-        return self._reported.listed
+        return self._reported.entries
 
     @property
     def reported(self) -> LazyDiagnostics:
@@ -227,13 +227,13 @@ class Catalog:
         Raises SkillNotFound (with near names) or AmbiguousName (with the paths). Copies count as
         one skill: the name, the id and the slug of any copy return the winner.
         """
-        found = self.named(name_or_id)
-        if len(found) == 1:
-            return found[0]
-        if not found:
+        matches = self.named(name_or_id)
+        if len(matches) == 1:
+            return matches[0]
+        if not matches:
             raise self._not_found(name_or_id)
         raise AmbiguousName(
-            name_or_id, [skill.path for skill in found], [skill.id or "" for skill in found]
+            name_or_id, [skill.path for skill in matches], [skill.id or "" for skill in matches]
         )
 
     def named(self, name_or_id: str) -> tuple[Skill, ...]:
@@ -353,8 +353,8 @@ class Catalog:
         near = get_close_matches(name, sorted(names), _NEAR_NAMES, 0.6)
         error = SkillNotFound(name, near)
         for diagnostic in self.diagnostics:
-            lost = diagnostic.severity == "error" or diagnostic.code == "refused_by_policy"
-            if lost and name and name in diagnostic.path:
+            not_loaded = diagnostic.severity == "error" or diagnostic.code == "refused_by_policy"
+            if not_loaded and name and name in diagnostic.path:
                 error.hint = f"{diagnostic.path} did not load: {diagnostic.message}"
                 break
         return error

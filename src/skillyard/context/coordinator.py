@@ -23,7 +23,7 @@ from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, check_scorer
 from skillyard.resources import read_declared
-from skillyard.selection import SelectionPolicy, fallback, survivors, tagged
+from skillyard.selection import SelectionPolicy, candidates_with_tag, fallback, survivors
 from skillyard.skill import Skill
 from skillyard.text import clean, clean_line, escape_frame
 
@@ -196,7 +196,7 @@ class ContextCoordinator:
         policy = self._config.policy or SelectionPolicy()
         request = query if isinstance(query, Query) else Query(query or "")
         _, scored = score_query(self._catalog, request, self._config.scorer)
-        pairs = tagged(self._catalog, request.replace(include_tags=(tag,)), scored)
+        pairs = candidates_with_tag(self._catalog, request.replace(include_tags=(tag,)), scored)
         pairs = [pair for pair in pairs if not has_tag(pair[0], policy.exclude_tags)]
         yield from in_order(pairs, scored)
 

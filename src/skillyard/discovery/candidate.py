@@ -88,5 +88,5 @@ class Scan(NamedTuple):
     folders: int
     folder_stamps: tuple[FolderStamp, ...] = ()
     """The listed folders, as they were before listing."""
-    observed: Observations | None = None
+    observations: Observations | None = None
     """None when the results depend on more, such as the targets of links."""

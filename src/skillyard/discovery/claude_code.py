@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from skillyard.discovery.hosts import expanded
+from skillyard.discovery.hosts import expand_pattern
 from skillyard.io.paths import ancestors, is_below
 
 __all__ = ["CLAUDE_HOME", "is_read_by_claude_code"]
@@ -32,7 +32,7 @@ def is_read_by_claude_code(path: str) -> bool:
 
 def _places(folder: str, real: str) -> Iterator[str]:
     """Yield the real paths of the host's folders: the user's, and those of projects above."""
-    homes = [expanded(CLAUDE_HOME)]
+    homes = [expand_pattern(CLAUDE_HOME)]
     homes += [
         os.path.join(above, ".claude") for each in (folder, real) for above in ancestors(each)
     ]

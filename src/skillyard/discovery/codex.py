@@ -17,7 +17,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skillyard.discovery.hosts import expanded
+from skillyard.discovery.hosts import expand_pattern
 from skillyard.discovery.layout import Root
 from skillyard.discovery.manifests import Problems, mapping_of, read_bounded, unusable
 from skillyard.discovery.plugins import Plugin, skill_roots
@@ -34,7 +34,7 @@ _LOCAL = "local"
 
 def codex_plugins(environ: Mapping[str, str], problems: Problems) -> Iterator[Root]:
     """Yield the folders of skills of the plugins that are installed and enabled."""
-    home = expanded(_HOME, environ)
+    home = expand_pattern(_HOME, environ)
     config = os.path.join(home, "config.toml")
     store = os.path.join(home, "plugins", "cache")
     for key, value in sorted(mapping_of(_settings(config, problems), "plugins").items()):

@@ -22,8 +22,8 @@ __all__ = [
     "link_as_text",
     "may_be_link",
     "maybe_folder",
+    "real_path",
     "references_beside",
-    "resolved",
 ]
 
 
@@ -71,8 +71,8 @@ def choose_spelling(files: Collection[str]) -> tuple[str, list[OtherSpelling]]:
         if o != choice
     ]
     if choice != SKILL_FILE:
-        said = "the file is called skill.md"
-        remarks.append(OtherSpelling(choice, code="file_name_case", message=said, hint=rename))
+        message = "the file is called skill.md"
+        remarks.append(OtherSpelling(choice, code="file_name_case", message=message, hint=rename))
     return choice, remarks
 
 
@@ -142,7 +142,7 @@ def join(folder: str, name: str) -> str:
     return f"{folder}{name}" if folder.endswith("/") else f"{folder}/{name}"
 
 
-def resolved(path: str) -> str:
+def real_path(path: str) -> str:
     """Return the real path, or an empty text when the path cannot be resolved."""
     try:
         return os.path.realpath(path)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skillyard.discovery.hosts import expanded
+from skillyard.discovery.hosts import expand_pattern
 from skillyard.discovery.layout import Root
 from skillyard.discovery.manifests import Problems, mapping_of, read_manifest, text_of, texts_of
 from skillyard.io.processes import shell_command
@@ -26,7 +26,7 @@ _ENABLEMENT = "extension-enablement.json"
 
 def extension_roots(environ: Mapping[str, str], folder: str, problems: Problems) -> Iterator[Root]:
     """Yield the folders of skills of the extensions that are enabled for a working directory."""
-    home = expanded(_HOME, environ)
+    home = expand_pattern(_HOME, environ)
     rules = read_manifest(os.path.join(home, _ENABLEMENT), problems)
     try:
         names = sorted(os.listdir(home))
@@ -57,7 +57,7 @@ def extension_roots(environ: Mapping[str, str], folder: str, problems: Problems)
 
 def disabled_extensions(environ: Mapping[str, str], folder: str, problems: Problems) -> list[str]:
     """Return the extensions that rules disable for a working directory, sorted."""
-    rules = read_manifest(os.path.join(expanded(_HOME, environ), _ENABLEMENT), problems)
+    rules = read_manifest(os.path.join(expand_pattern(_HOME, environ), _ENABLEMENT), problems)
     here = os.path.abspath(folder)
     return sorted(name for name in rules if not _is_enabled(mapping_of(rules, name), here))
 
@@ -67,15 +67,15 @@ def _is_enabled(rules: dict[str, Any], folder: str) -> bool:
 
     A rule is a folder; with ``*`` at its end also everything below it.
     """
-    here = _slashed(folder)
+    here = _between_slashes(folder)
     enabled = True
     for rule in texts_of(rules, "overrides"):
         path = rule.removeprefix("!")
-        start = _slashed(path.removesuffix("*"))
+        start = _between_slashes(path.removesuffix("*"))
         if here == start or (path.endswith("*") and here.startswith(start)):
             enabled = not rule.startswith("!")
     return enabled
 
 
-def _slashed(path: str) -> str:
+def _between_slashes(path: str) -> str:
     return f"/{path.replace(os.sep, '/').strip('/')}/".replace("//", "/")

@@ -22,7 +22,7 @@ __all__ = [
     "HOST_TITLES",
     "HostFolder",
     "Source",
-    "expanded",
+    "expand_pattern",
     "folders_upwards",
     "host_roots",
     "user_folders",
@@ -280,12 +280,12 @@ def host_roots(
         rows = [row for row in rows if row.system in ("", system or _system())]
         for base in bases[scope]:
             for row in rows:
-                for path in _matches(_joined(base, expanded(row.pattern, variables))):
+                for path in _matches(_join(base, expand_pattern(row.pattern, variables))):
                     roots.setdefault(path, Root(path, scope, row.host))
     return tuple(roots.values())
 
 
-def expanded(pattern: str, environ: Mapping[str, str] | None = None) -> str:
+def expand_pattern(pattern: str, environ: Mapping[str, str] | None = None) -> str:
     """Return a pattern with its variable and the home folder put in.
 
     A variable with a relative path is ignored, as the XDG specification requires: it would make a
@@ -308,7 +308,7 @@ def user_folders(hosts: Iterable[str] | None = None) -> dict[str, str]:
     folders: dict[str, str] = {}
     for row in HOST_FOLDERS:
         if row.scope == "user" and (hosts is None or row.host in hosts):
-            folders.setdefault(expanded(row.pattern), row.host)
+            folders.setdefault(expand_pattern(row.pattern), row.host)
     return folders
 
 
@@ -324,7 +324,7 @@ def folders_upwards(folder: str) -> Iterator[str]:
     return iter(above)
 
 
-def _joined(base: str, path: str) -> str:
+def _join(base: str, path: str) -> str:
     if not base:
         return path
     return f"{base.rstrip('/')}/{path.lstrip('/')}"

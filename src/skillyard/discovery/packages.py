@@ -57,18 +57,18 @@ def _of_npm(project: str, problems: Problems) -> Iterator[Root]:
     manifest = read_manifest(os.path.join(project, "package.json"), problems)
     names = {name for key in _DEPENDENCIES for name in mapping_of(manifest, key)}
     for name in sorted(names):
-        package = _installed(project, name)
+        package = _package_folder(project, name)
         if package is None:
             continue
         path = os.path.join(package, "package.json")
         agents = mapping_of(read_manifest(path, problems), "agents")
-        for relative in _declared(agents.get("skills")):
-            found = inner_folder(package, relative, path, problems)
-            if found is not None:
-                yield Root(found, "project")
+        for relative in _declared_paths(agents.get("skills")):
+            folder = inner_folder(package, relative, path, problems)
+            if folder is not None:
+                yield Root(folder, "project")
 
 
-def _installed(project: str, name: str) -> str | None:
+def _package_folder(project: str, name: str) -> str | None:
     """Return the folder of a dependency: in the nearest ``node_modules``, as Node looks for it."""
     if not _NPM_NAME.fullmatch(name):
         return None
@@ -82,7 +82,7 @@ def _installed(project: str, name: str) -> str | None:
         place = os.path.dirname(place)
 
 
-def _declared(skills: object) -> Iterator[str]:
+def _declared_paths(skills: object) -> Iterator[str]:
     for each in skills if isinstance(skills, list) else ():
         path = text_of(each, "path") if isinstance(each, dict) else each
         if isinstance(path, str) and path:
@@ -113,9 +113,9 @@ def _of_python(paths: list[str], problems: Problems) -> Iterator[Root]:
             if points:
                 seen.add(key)  # the first on the path is the one that Python would import
             for point, value in sorted(points.items()):
-                found = _folder_of(site, folder, value, problems)
-                if found is not None:
-                    yield Root(found, "project")
+                root = _folder_of(site, folder, value, problems)
+                if root is not None:
+                    yield Root(root, "project")
                     continue
                 problems.add(
                     "manifest_path",
@@ -166,7 +166,7 @@ def _folder_of(site: str, info: str, value: str, problems: Problems) -> str | No
     if source:  # an editable installation has its files elsewhere
         on_path = [path for path in map(os.path.abspath, sys.path) if is_below(path, source)]
         places += [*on_path, os.path.join(source, "src"), source]
-    return next((found for place in places if (found := _without_links(place, parts))), None)
+    return next((folder for place in places if (folder := _without_links(place, parts))), None)
 
 
 def _owns(info: str, folder: str, problems: Problems) -> bool:

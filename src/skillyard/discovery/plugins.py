@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from skillyard.discovery.claude_code import CLAUDE_HOME
-from skillyard.discovery.hosts import expanded, folders_upwards
+from skillyard.discovery.hosts import expand_pattern, folders_upwards
 from skillyard.discovery.layout import Root
 from skillyard.discovery.manifests import (
     Problems,
@@ -73,7 +73,7 @@ def installed_plugins(
 
     ``user``: for every project. ``project``: for the project that ``folder`` lies in.
     """
-    home = expanded(CLAUDE_HOME, environ)
+    home = expand_pattern(CLAUDE_HOME, environ)
     above = list(folders_upwards(folder))
     enabled = _switches([home], problems)
     if scope == "project":
@@ -151,21 +151,23 @@ def marketplace_plugins(
     Marketplaces are those of the project that ``folder`` lies in and those known to Claude Code.
     Plugins with a remote source are reported, and not fetched.
     """
-    home = expanded(CLAUDE_HOME, environ)
+    home = expand_pattern(CLAUDE_HOME, environ)
     known = read_manifest(os.path.join(home, KNOWN_MARKETPLACES), problems)
     places = [(each, "project") for each in folders_upwards(folder)]
     places += [(text_of(mapping_of(known, name), "installLocation"), "user") for name in known]
     for place, scope in dict.fromkeys(places):
         if place and os.path.isabs(place):
-            yield from _offered(place, scope, problems)
+            yield from _marketplace_roots(place, scope, problems)
 
 
-def _offered(place: str, scope: str, problems: Problems) -> Iterator[Root]:
+def _marketplace_roots(place: str, scope: str, problems: Problems) -> Iterator[Root]:
     for host, relative in _MARKETPLACES.items():
-        yield from _listed(os.path.join(place, relative), place, scope, host, problems)
+        yield from _listing_roots(os.path.join(place, relative), place, scope, host, problems)
 
 
-def _listed(path: str, place: str, scope: str, host: str, problems: Problems) -> Iterator[Root]:
+def _listing_roots(
+    path: str, place: str, scope: str, host: str, problems: Problems
+) -> Iterator[Root]:
     listing = read_manifest(path, problems)
     base = text_of(mapping_of(listing, "metadata"), "pluginRoot")
     market = text_of(listing, "name")
@@ -176,9 +178,9 @@ def _listed(path: str, place: str, scope: str, host: str, problems: Problems) ->
         if isinstance(source, str):
             # A bare name lies in pluginRoot; a path is relative to the marketplace.
             relative = source if "/" in source or not base else f"{base}/{source}"
-            found = inner_folder(place, relative, path, problems)
-            if found is not None:
-                yield from skill_roots(Plugin(found, name, scope, entry, host), problems)
+            folder = inner_folder(place, relative, path, problems)
+            if folder is not None:
+                yield from skill_roots(Plugin(folder, name, scope, entry, host), problems)
         else:
             shown = clean_line(f"{name}@{market}")
             message = f"the plugin {clean_line(name)} lies elsewhere and is not read"

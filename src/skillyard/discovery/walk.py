@@ -26,8 +26,8 @@ from skillyard.discovery.entries import (
     link_as_text,
     may_be_link,
     maybe_folder,
+    real_path,
     references_beside,
-    resolved,
 )
 from skillyard.discovery.layout import (
     BUILD_FOLDERS,
@@ -69,7 +69,7 @@ def scan(roots: Iterable[Root], limits: Limits = DEFAULT_LIMITS) -> Scan:
         tuple(walk.diagnostics),
         walk.folders,
         tuple(walk.folder_stamps),
-        walk.observed(),
+        walk.observations(),
     )
 
 
@@ -149,7 +149,7 @@ class Walk:
             yield from self._enter(number, root)
         yield from self._follow_links()
 
-    def observed(self) -> Observations | None:
+    def observations(self) -> Observations | None:
         """Return what was looked at; None when the results depend on more than that."""
         if not self.is_plain:
             return None
@@ -177,16 +177,16 @@ class Walk:
         """
         while self._links:
             place = self._links.pop(0)
-            real = resolved(place.path)
+            real = real_path(place.path)
             if is_loop(place.path):
                 self._warn(place.path, "link_loop", "a link that leads to itself", "remove it")
             elif not os.path.isdir(real):
                 self._warn(place.path, "link_broken", "a link that leads nowhere", "remove it")
-            elif inside(resolved(os.path.dirname(place.path) or "."), real):
+            elif inside(real_path(os.path.dirname(place.path) or "."), real):
                 self._warn(
                     place.path, "link_loop", "a link to a folder that it lies in", "remove it"
                 )
-            elif place.under_oasis and os.path.dirname(real) != resolved(
+            elif place.under_oasis and os.path.dirname(real) != real_path(
                 os.path.dirname(place.path)
             ):
                 self._warn(
@@ -248,7 +248,7 @@ class Walk:
             if key in self._walked:
                 self.is_plain = False
                 return []
-            if place.inode not in (0, status.st_ino) and not self._unmoved(place):
+            if place.inode not in (0, status.st_ino) and not self._is_direct(place):
                 self._warn(path, "changed_while_reading", "the folder was replaced", "load again")
                 self.is_plain = False
                 return []
@@ -266,9 +266,9 @@ class Walk:
         finally:
             folder.close()
 
-    def _unmoved(self, place: _Place) -> bool:
+    def _is_direct(self, place: _Place) -> bool:
         """True when the folder is not reached by a link. Some file systems change inode numbers."""
-        return resolved(place.path) == os.path.join(self.real_roots[place.root], *place.parts)
+        return real_path(place.path) == os.path.join(self.real_roots[place.root], *place.parts)
 
     def _unreadable(self, path: str, error: OSError) -> None:
         self.is_plain = False

@@ -18,7 +18,7 @@ from skillyard.arguments import check_arguments
 from skillyard.errors import Diagnostic, MissingField, SkillIoError, SkillYamlError
 from skillyard.formats.derived import derived_description, derived_name, split_or_body
 from skillyard.formats.fields import Fields
-from skillyard.formats.frontmatter import Fenced, decode, split, unify_lines
+from skillyard.formats.frontmatter import FencedDocument, decode, split, unify_lines
 from skillyard.formats.nodes import Node, Scalar
 from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.formats.requirements import read_requirements
@@ -29,7 +29,7 @@ __all__ = [
     "LIST_KEYS",
     "TEXT_KEYS",
     "Document",
-    "Parsed",
+    "ParsedDocument",
     "parse_document",
     "parse_skill",
     "split_patterns",
@@ -56,7 +56,7 @@ class Document(NamedTuple):
     """The plugin that it belongs to; the name of the skill begins with it."""
 
 
-class Parsed(NamedTuple):
+class ParsedDocument(NamedTuple):
     """A parsed document: the skill, the diagnostics, and the raw fields."""
 
     skill: Skill
@@ -92,7 +92,7 @@ def check_content(content: str, path: str, limits: Limits = DEFAULT_LIMITS) -> N
 
 def parse_document(
     document: Document, content: str, *, strict: bool, limits: Limits = DEFAULT_LIMITS
-) -> Parsed:
+) -> ParsedDocument:
     """Parse one document. Lenient parsing repairs YAML once and reports it. Raises SkillError."""
     text = unify_lines(content)
     diagnostics: list[Diagnostic] = []
@@ -105,7 +105,7 @@ def parse_document(
         mapping, lines, document.path, strict=strict, diagnostics=diagnostics, limits=limits
     )
     digest = document.hash or content_digest(content)
-    return Parsed(_skill(fields, fenced, document, digest, limits), diagnostics, fields)
+    return ParsedDocument(_skill(fields, fenced, document, digest, limits), diagnostics, fields)
 
 
 def content_digest(content: str) -> str:
@@ -117,7 +117,7 @@ _COMMENTS = re.compile("^ *#.*", re.MULTILINE)
 
 
 def _mapping(
-    fenced: Fenced, path: str, strict: bool, diagnostics: list[Diagnostic], limits: Limits
+    fenced: FencedDocument, path: str, strict: bool, diagnostics: list[Diagnostic], limits: Limits
 ) -> tuple[dict[str, Node], dict[str, int]]:
     plain = read_plain_lines(fenced.block, limits, fenced.block_line)
     if plain is not None:
@@ -139,11 +139,11 @@ def _mapping(
             result = read_mapping(block, path, limits, fenced.block_line)
         except SkillYamlError:
             raise error from None
-        diagnostics.append(_repaired(error, changed[0] + fenced.block_line))
+        diagnostics.append(_repair_diagnostic(error, changed[0] + fenced.block_line))
         return result
 
 
-def _repaired(error: SkillYamlError, line: int) -> Diagnostic:
+def _repair_diagnostic(error: SkillYamlError, line: int) -> Diagnostic:
     return Diagnostic(
         "yaml_repaired",
         "warning",
@@ -157,7 +157,7 @@ def _repaired(error: SkillYamlError, line: int) -> Diagnostic:
 
 
 def _skill(
-    fields: Fields, fenced: Fenced, document: Document, digest: str, limits: Limits
+    fields: Fields, fenced: FencedDocument, document: Document, digest: str, limits: Limits
 ) -> Skill:
     name, description = _name_and_description(fields, fenced, document, limits)
     if document.plugin:
@@ -207,7 +207,7 @@ def _skill(
 
 
 def _name_and_description(
-    fields: Fields, fenced: Fenced, document: Document, limits: Limits
+    fields: Fields, fenced: FencedDocument, document: Document, limits: Limits
 ) -> tuple[str, str]:
     if not document.derives:
         return fields.name(), fields.description()

@@ -13,7 +13,7 @@ from skillyard.arguments import check_arguments
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.formats.agentskills import (
     Document,
-    Parsed,
+    ParsedDocument,
     content_digest,
     parse_document,
     parse_skill,
@@ -54,7 +54,9 @@ def parse_instructions(
     return parse_skill(path, content, limits)
 
 
-def parse_convention(document: Document, content: str, limits: Limits = DEFAULT_LIMITS) -> Parsed:
+def parse_convention(
+    document: Document, content: str, limits: Limits = DEFAULT_LIMITS
+) -> ParsedDocument:
     """Parse a convention document. Without valid frontmatter the whole text is the body."""
     named = convention_of(document.path.replace("\\", "/").rsplit("/", 1)[-1])
     if named is None:
@@ -62,7 +64,7 @@ def parse_convention(document: Document, content: str, limits: Limits = DEFAULT_
     return _parse_named(document, content, *named, limits)
 
 
-def _parse_in_folder(document: Document, content: str, limits: Limits) -> Parsed:
+def _parse_in_folder(document: Document, content: str, limits: Limits) -> ParsedDocument:
     """Parse a file of a convention folder: every field is optional, and its file gives the name."""
     name, tag = folder_convention_of(document.path) or ("", "")
     if name_fault(name) is not None:
@@ -85,7 +87,7 @@ def _parse_in_folder(document: Document, content: str, limits: Limits) -> Parsed
         if files:
             triggers = skill.triggers._replace(files=(*skill.triggers.files, *files))
             skill = skill.replace(triggers=triggers, hash=skill.hash, id=skill.id)
-    return Parsed(skill, diagnostics, fields)
+    return ParsedDocument(skill, diagnostics, fields)
 
 
 _FRONTMATTER = re.compile(r"\ufeff?---[ \t]*\r?\n")
@@ -106,16 +108,18 @@ def _with_quoted_globs(content: str) -> str:
     end = None if start is None else _FENCE.search(content, start.end())
     if start is None or end is None:
         return content
-    block = _GLOBS.sub(_quoted, content[: end.start()], count=1)
+    block = _GLOBS.sub(_quote_globs, content[: end.start()], count=1)
     return block + content[end.start() :]
 
 
-def _quoted(match: re.Match[str]) -> str:
+def _quote_globs(match: re.Match[str]) -> str:
     patterns = match[2].rstrip().replace("'", "''")
     return f"{match[1]}'{patterns}'"
 
 
-def _parse_named(document: Document, content: str, name: str, tag: str, limits: Limits) -> Parsed:
+def _parse_named(
+    document: Document, content: str, name: str, tag: str, limits: Limits
+) -> ParsedDocument:
     text = unify_lines(content)
     diagnostics: list[Diagnostic] = []
     if text.startswith("---"):
@@ -140,7 +144,7 @@ def _parse_named(document: Document, content: str, name: str, tag: str, limits: 
         last_modified=document.last_modified,
         scope=document.scope,
     )
-    return Parsed(skill, diagnostics)
+    return ParsedDocument(skill, diagnostics)
 
 
 def _looks_like_frontmatter(text: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from skillyard.errors import Diagnostic, InvalidFrontmatter, MissingField
 from skillyard.formats.fields import Fields
-from skillyard.formats.frontmatter import Fenced, split
+from skillyard.formats.frontmatter import FencedDocument, split
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.text import clean_line, name_fault
 
@@ -26,7 +26,7 @@ _OTHER_FENCES = ("---", "+++")
 
 def split_or_body(
     text: str, path: str, diagnostics: list[Diagnostic], limits: Limits = DEFAULT_LIMITS
-) -> Fenced:
+) -> FencedDocument:
     """Split a document at its fences; a text without any is all body, with a warning.
 
     Raises InvalidFrontmatter for frontmatter that is open, too large, or fenced in another way.
@@ -40,7 +40,7 @@ def split_or_body(
         if text.lstrip().startswith(_OTHER_FENCES):
             raise
         diagnostics.append(error.diagnostic("warning"))
-        return Fenced("", text.strip(), 1)
+        return FencedDocument("", text.strip(), 1)
 
 
 def derived_name(error: MissingField, folder: str, fields: Fields) -> str:

@@ -70,7 +70,7 @@ class Fields:
             limits=self._limits,
         )
 
-    def required(self, field: str, *also: str) -> str:
+    def required_text(self, field: str, *also: str) -> str:
         """Return a required text field, trimmed. Raises MissingField when absent or blank."""
         name = next((key for key in (field, *also) if key in self._mapping), field)
         node = self._mapping.get(name)
@@ -93,7 +93,7 @@ class Fields:
 
     def name(self) -> str:
         """Return the ``name`` field. Raises when it is missing, too long or unsafe as a name."""
-        name = self.required("name", "skill_name")
+        name = self.required_text("name", "skill_name")
         field = "name" if "name" in self._mapping else "skill_name"
         if len(name) > self._limits.name_chars:
             self._too_long(field, self._limits.name_chars, "name_too_long")
@@ -113,7 +113,7 @@ class Fields:
 
     def description(self) -> str:
         """Return the ``description`` field. Raises when it is missing or too long."""
-        text = self.required("description")
+        text = self.required_text("description")
         if len(text) > self._limits.description_chars:
             self._too_long("description", self._limits.description_chars, "description_too_long")
         self._long("description", text, self._limits.description_warn_chars, "description_too_long")
@@ -129,7 +129,7 @@ class Fields:
                 field, f"{field}_not_string", "is not text", "write it on one line"
             )
             return None
-        return self._accepted(field, node.text.strip())
+        return self._within_limits(field, node.text.strip())
 
     def texts(
         self, field: str, *, split: Callable[[str], list[str]] | None = None
@@ -159,7 +159,7 @@ class Fields:
         entries = split(node.text) if split else [node.text.strip()]
         if len(entries) > self._limits.list_items:
             self._too_long(field, self._limits.list_items, "list_too_long")
-        return tuple(self._accepted(field, entry) for entry in entries if entry)
+        return tuple(self._within_limits(field, entry) for entry in entries if entry)
 
     def _items(self, field: str, node: list[Node]) -> tuple[str, ...]:
         if len(node) > self._limits.list_items:
@@ -181,7 +181,7 @@ class Fields:
             and len(all_text) <= self._limits.field_chars
         ):
             for text in items:
-                self._accepted(field, text)
+                self._within_limits(field, text)
         return tuple(items)
 
     def flag(self, field: str) -> bool | None:
@@ -287,7 +287,7 @@ class Fields:
             hint="shorten it; details belong in the body",
         )
 
-    def _accepted(self, field: str, text: str) -> str:
+    def _within_limits(self, field: str, text: str) -> str:
         if len(text) > self._limits.field_chars:
             self._too_long(field, self._limits.field_chars, "field_too_long")
         return self._safe(field, text)

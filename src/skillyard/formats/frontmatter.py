@@ -13,13 +13,13 @@ from skillyard.errors import InvalidFrontmatter, SkillIoError
 from skillyard.io.sha256 import sha256 as digest
 from skillyard.limits import DEFAULT_LIMITS, Limits
 
-__all__ = ["Fenced", "decode", "join_document", "split", "unify_lines"]
+__all__ = ["FencedDocument", "decode", "join_document", "split", "unify_lines"]
 
 _BOM = "\ufeff"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-class Fenced(NamedTuple):
+class FencedDocument(NamedTuple):
     """A document split at its fences."""
 
     block: str
@@ -70,21 +70,21 @@ def unify_lines(text: str) -> str:
     return text.replace("\r\n", "\n") if "\r" in text else text
 
 
-def split(text: str, path: str, limits: Limits = DEFAULT_LIMITS) -> Fenced:
+def split(text: str, path: str, limits: Limits = DEFAULT_LIMITS) -> FencedDocument:
     """Split the text at its fences. Raises InvalidFrontmatter when one is missing."""
     end_of_first = text.find("\n")
     first = text if end_of_first < 0 else text[:end_of_first]
     if first.rstrip(" \t") != "---":
         raise _no_opening(text, first, path)
     if end_of_first < 0:
-        raise _unclosed(path)
+        raise _no_closing_fence(path)
     start = end_of_first + 1
     position = start
     while True:
         if not text.startswith("---", position):
             position = text.find("\n---", position) + 1
             if position == 0:
-                raise _unclosed(path)
+                raise _no_closing_fence(path)
         line_end = text.find("\n", position)
         stop = len(text) if line_end < 0 else line_end
         if not text[position + 3 : stop].strip(" \t"):
@@ -101,7 +101,7 @@ def split(text: str, path: str, limits: Limits = DEFAULT_LIMITS) -> Fenced:
             code="frontmatter_too_large",
             hint="move long text into the body",
         )
-    return Fenced(block, text[stop:].strip())
+    return FencedDocument(block, text[stop:].strip())
 
 
 def join_document(block: str | None, body: str, sha256: str) -> bytes:
@@ -146,7 +146,7 @@ def _no_opening(text: str, first: str, path: str) -> InvalidFrontmatter:
     )
 
 
-def _unclosed(path: str) -> InvalidFrontmatter:
+def _no_closing_fence(path: str) -> InvalidFrontmatter:
     return InvalidFrontmatter(
         "the frontmatter is not closed: no second line of three hyphens",
         path=path,

@@ -7,7 +7,7 @@ is not part of the registry. It remains an ordinary skill when it can be parsed 
 from __future__ import annotations
 
 from skillyard.errors import Diagnostic
-from skillyard.formats.agentskills import Document, Parsed, parse_document
+from skillyard.formats.agentskills import Document, ParsedDocument, parse_document
 from skillyard.formats.fields import Fields
 from skillyard.formats.file_names import OASIS_FOLDER
 from skillyard.formats.nodes import Scalar
@@ -17,7 +17,9 @@ from skillyard.skill import Origin, Skill
 __all__ = ["parse_key_skill"]
 
 
-def parse_key_skill(document: Document, content: str, limits: Limits = DEFAULT_LIMITS) -> Parsed:
+def parse_key_skill(
+    document: Document, content: str, limits: Limits = DEFAULT_LIMITS
+) -> ParsedDocument:
     """Parse one registry file. ``origin`` is ``oasis`` only when no required field is missing.
 
     Raises SkillError for a file that is not a skill.

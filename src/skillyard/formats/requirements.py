@@ -47,7 +47,7 @@ def _dependencies(fields: Fields, node: Node | None) -> Iterator[str]:
     # A text lists packages, as in `dependencies: python>=3.8, pandas`: it is not about skills. A
     # list may name either, so it counts as far as the library has skills of its names.
     if isinstance(node, list):
-        yield from (f"known:{_joined(entry)}" for entry in fields.texts("dependencies"))
+        yield from (f"known:{_join_version(entry)}" for entry in fields.texts("dependencies"))
     elif isinstance(node, dict):
         tools = fields.within("dependencies", node)
         yield from (f"tool:{entry}" for entry in _names(tools, "all"))
@@ -57,14 +57,14 @@ def _dependencies(fields: Fields, node: Node | None) -> Iterator[str]:
 
 
 def _names(fields: Fields, key: str) -> tuple[str, ...]:
-    return tuple(_joined(entry) for entry in fields.texts(key, split=_split))
+    return tuple(_join_version(entry) for entry in fields.texts(key, split=_split))
 
 
 def _split(text: str) -> list[str]:
-    return [name for name in _SEPARATOR.split(_joined(text)) if name]
+    return [name for name in _SEPARATOR.split(_join_version(text)) if name]
 
 
-def _joined(entry: str) -> str:
+def _join_version(entry: str) -> str:
     """Return the entry without blanks around the sign of a version."""
     return _AROUND_SIGN.sub(">=", entry)
 

@@ -44,7 +44,7 @@ class ApprovedSkills(NamedTuple):
         """The text that distinguishes this index from other indexes of the same roots."""
         return f"approved in {self.project}"
 
-    def resolved(self) -> ApprovedSkills:
+    def resolve(self) -> ApprovedSkills:
         """Return a copy with the real paths of the libraries."""
         return self._replace(roots=tuple(map(real_root, self.roots)))
 

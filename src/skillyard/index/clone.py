@@ -22,7 +22,7 @@ def clone_index(spec: LibrarySpec, other: LibrarySpec) -> bool:
     where the file system supports it, since segments are immutable. Returns False when nothing was
     copied. Raises SkillIoError; its code is ``index_busy`` when another process writes the index.
     """
-    if not _can_clone(spec.resolved(), other.resolved()):
+    if not _can_clone(spec.resolve(), other.resolve()):
         return False
     folder, source = index_folder(spec), index_folder(other)
     try:

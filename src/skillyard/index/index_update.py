@@ -80,7 +80,7 @@ def build_index(
     files in all). Raises SkillIoError, InvalidSkillsRoot.
     """
     if adapt:
-        return _update(spec, folder, _adapted_table(spec.resolved()), progress, WAIT_S, fresh=True)
+        return _update(spec, folder, _adapted_table(spec.resolve()), progress, WAIT_S, fresh=True)
     state = _read_folder_state(folder, bundled_table())
     return _update(
         spec, folder, bundled_table(), progress, WAIT_S, fresh=state is None or state.finished

@@ -117,7 +117,7 @@ class IndexedCatalog(Catalog):
         self._reported = path_mapping.reported(summary.reported)
         if summary.known < summary.files:
             self._reported = LazyDiagnostics(
-                (*self._reported.listed, _building_diagnostic(spec, summary))
+                (*self._reported.entries, _building_diagnostic(spec, summary))
             )
         self._counts = summary.counts
         self.bound = {}

@@ -30,7 +30,7 @@ def verify(folder: str) -> list[Diagnostic]:
             for number in segment.live():
                 key = segment.key(number)
                 if key in keys:
-                    raise segment.damaged("a document is contained twice")
+                    raise segment.mark_damaged("a document is contained twice")
                 keys.add(key)
         for name in searcher.manifest.sides:
             searcher.side_file(name)
@@ -58,13 +58,13 @@ def _check_segment(segment: SegmentReader) -> None:
         segment.section(name)
     for number in range(segment.terms):
         if segment.term(segment.term_name(number)) != number:
-            raise segment.damaged("a term cannot be found")
+            raise segment.mark_damaged("a term cannot be found")
     for number in range(segment.documents):
         key = segment.key(number)
         if segment.number(key) != number:
-            raise segment.damaged("a key cannot be found")
+            raise segment.mark_damaged("a key cannot be found")
         if segment.view("ties", number, number + 1)[0] != tie_key(key)[0]:
-            raise segment.damaged("a tie-break value does not match its key")
+            raise segment.mark_damaged("a tie-break value does not match its key")
         segment.record(number)
     _check_postings(segment)
 
@@ -86,7 +86,7 @@ def _check_postings(segment: SegmentReader) -> None:
                 impact
             )
             if not same:
-                raise segment.damaged("a posting and a forward list differ")
+                raise segment.mark_damaged("a posting and a forward list differ")
             places[term] = place + 1
     if list(places) != list(segment.section("posting_starts")[1:]):
-        raise segment.damaged("a posting belongs to no document")
+        raise segment.mark_damaged("a posting belongs to no document")

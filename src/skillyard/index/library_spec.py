@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         def filter_scan(self, files: Scan) -> Scan:
             """Return the scan without the rejected files; diagnostics give the reasons."""
 
-        def resolved(self) -> Admission:
+        def resolve(self) -> Admission:
             """Return the same admission for resolved root paths."""
 
 
@@ -88,7 +88,7 @@ class LibrarySpec(NamedTuple):
 
         files = scan_library(self.roots, self.scopes, self.limits, self.folder)
         if self.scopes or self.admission is not None:  # they depend on more than these folders
-            files = files._replace(observed=None)
+            files = files._replace(observations=None)
         return files if self.admission is None else self.admission.filter_scan(files)
 
     def scan_resolved(self) -> Scan:
@@ -96,19 +96,19 @@ class LibrarySpec(NamedTuple):
         from skillyard.errors import InvalidSkillsRoot
 
         try:
-            return self.resolved().scan()
+            return self.resolve().scan()
         except InvalidSkillsRoot:
             self.scan()
             raise
 
-    def resolved(self) -> LibrarySpec:
+    def resolve(self) -> LibrarySpec:
         """Return the library with resolved roots.
 
         All spellings of a folder (``lib``, ``./lib``, a link) share one index.
         :mod:`skillyard.index.path_mapping` translates its paths back to the caller's spelling.
         """
         roots = tuple(map(real_root, self.roots))
-        admission = None if self.admission is None else self.admission.resolved()
+        admission = None if self.admission is None else self.admission.resolve()
         return self._replace(roots=roots, admission=admission)
 
 
@@ -126,7 +126,7 @@ def index_folder(spec: LibrarySpec) -> str:
 
     Libraries of equal resolved roots share it, if the same plugins and extensions are enabled.
     """
-    real = spec.resolved()
+    real = spec.resolve()
     named = [*real.roots] if real.admission is None else [*real.roots, real.admission.key]
     if {"project", "marketplaces", "packages"}.intersection(
         real.scopes
@@ -198,8 +198,8 @@ def table_for(searcher: SegmentSearcher) -> TokenTable:
 
 def scan_fingerprint(files: Scan) -> str:
     """Return a digest of a scan: paths, stamps and diagnostics."""
-    seen = dumps([files.candidates, files.diagnostics], separators=(",", ":"))
-    return sha256(seen.encode("ascii")).hex()
+    text = dumps([files.candidates, files.diagnostics], separators=(",", ":"))
+    return sha256(text.encode("ascii")).hex()
 
 
 def is_fresh(

@@ -45,7 +45,7 @@ class MemorySearcher:
         self._ties: list[tuple[int, str]] | None = None
         self._postings: dict[str, list[tuple[int, int]]] | None = None
 
-    def _inverted(self) -> dict[str, list[tuple[int, int]]]:
+    def _postings_by_term(self) -> dict[str, list[tuple[int, int]]]:
         """Return the postings: (ordinal, impact byte) by term, built on first use."""
         if self._postings is None:
             postings: dict[str, list[tuple[int, int]]] = {}
@@ -77,7 +77,7 @@ class MemorySearcher:
         """Return up to ``limit`` (ordinal, exact BM25F score) of the candidates, best first."""
         weights = heaviest_terms(weights)
         sums: dict[int, int] = {}
-        postings = self._inverted()
+        postings = self._postings_by_term()
         for (term, _), whole in zip(weights, integer_weights(weights), strict=True):
             for ordinal, impact in postings.get(term, ()):
                 sums[ordinal] = sums.get(ordinal, 0) + whole * impact
@@ -141,8 +141,8 @@ class MemorySearcher:
 
     def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
         """Return the document's impact of each term; 0.0 when it is absent."""
-        held = self._impacts[ordinal]
-        return [held.get(term, 0.0) for term in terms]
+        impact_by_term = self._impacts[ordinal]
+        return [impact_by_term.get(term, 0.0) for term in terms]
 
     def key(self, ordinal: int) -> str:
         """Return the document's key."""

@@ -18,17 +18,17 @@ def build_memory_segments(documents: Iterable[IndexedDocument], dimensions: int)
 
     The n-th document has the n-th ordinal of :meth:`SegmentSearcher.ordinals`.
     """
-    built: list[bytes] = []
+    segments: list[bytes] = []
     builder = SegmentWriter(dimensions)
     for document in documents:
         if builder.full:
-            built.append(builder.build())
+            segments.append(builder.build())
             builder = SegmentWriter(dimensions)
         builder.add(document)
     if len(builder):
-        built.append(builder.build())
+        segments.append(builder.build())
     parts, place, blobs = [], 0, []
-    for data in built:
+    for data in segments:
         parts.append(SegmentEntry("", place, len(data), frozenset()))
         blobs.append(data.ljust(-(-len(data) // 8) * 8, b"\0"))
         place += len(blobs[-1])

@@ -23,7 +23,7 @@ class PathMapping:
     def __init__(self, spec: LibrarySpec) -> None:
         """Take the library with its roots as the caller gave them."""
         self._spec = spec
-        self._real = tuple(map(_prefix, spec.resolved().roots))
+        self._real = tuple(map(_prefix, spec.resolve().roots))
         self._prefixes = tuple(map(_prefix, spec.roots))
         self._differs = self._prefixes != self._real
 
@@ -55,11 +55,11 @@ class PathMapping:
         text = reported.json
         for real, named in zip(self._real, self._prefixes, strict=True):
             if real != named:
-                text = _rename_root(text, _escaped(real), _escaped(named))
+                text = _rename_root(text, _json_escape(real), _json_escape(named))
         renamed = LazyDiagnostics(json=text)
         if len(self._prefixes) == 1:
             return renamed
-        order = sorted(renamed.listed, key=lambda d: (d.path, d.line or 0, d.column or 0, d.code))
+        order = sorted(renamed.entries, key=lambda d: (d.path, d.line or 0, d.column or 0, d.code))
         return LazyDiagnostics(order)
 
 
@@ -71,7 +71,7 @@ def _prefix(root: str) -> str:
     return f"{path.rstrip('/')}/"
 
 
-def _escaped(text: str) -> str:
+def _json_escape(text: str) -> str:
     return dumps(text)[1:-1]
 
 

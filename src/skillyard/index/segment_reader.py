@@ -41,16 +41,16 @@ class SegmentReader:
         self._data = data
         header = unpack_header(data)
         if header is None:
-            raise self.damaged("the header does not match its checksum")
+            raise self.mark_damaged("the header does not match its checksum")
         self.documents = header.documents
         self.terms = header.terms
         self.dimensions = header.dimensions
         pages = -(-(header.pages - HEADER_SIZE) // PAGE)
         if len(data) != header.pages + 4 * pages + 4 or self.documents > MAX_DOCUMENTS:
-            raise self.damaged("the file has another size than its header says")
+            raise self.mark_damaged("the file has another size than its header says")
         listed = data[header.pages : header.pages + 4 * pages]
         if crc32(listed) != int.from_bytes(data[-4:], "little"):
-            raise self.damaged("the page checksums are damaged")
+            raise self.mark_damaged("the page checksums are damaged")
         self._checks = listed.cast("I")
         self._checked_pages = bytearray(pages)
         self._places = dict(zip(SECTIONS, header.places, strict=True))
@@ -58,7 +58,7 @@ class SegmentReader:
         for name, (offset, length) in self._places.items():
             kind = _ITEM_TYPES.get(name, "B")
             if offset % 8 or offset + length > header.pages or length % _ITEM_SIZES[kind]:
-                raise self.damaged(f"section {name} lies outside the file")
+                raise self.mark_damaged(f"section {name} lies outside the file")
             self._views[name] = data[offset : offset + length].cast(kind)  # type: ignore[call-overload]
         self._check_counts()
         self.dead: frozenset[int] = frozenset()
@@ -105,9 +105,9 @@ class SegmentReader:
             "record_offsets": self.documents + 1,
         }
         if any(len(self._views[name]) != count for name, count in expected.items()):
-            raise self.damaged("the section sizes are inconsistent")
+            raise self.mark_damaged("the section sizes are inconsistent")
 
-    def damaged(self, what: str) -> IndexDamaged:
+    def mark_damaged(self, what: str) -> IndexDamaged:
         """Return the error for this file, and set :attr:`is_damaged`."""
         self.is_damaged = True
         return IndexDamaged(f"the index is damaged: {what}", path=self.path, hint=REBUILD)
@@ -116,7 +116,7 @@ class SegmentReader:
         """Return items ``first`` to ``last`` of a section, after verifying their pages."""
         whole = self._views[name]
         if not 0 <= first <= last <= len(whole):
-            raise self.damaged(f"an offset is outside section {name}")
+            raise self.mark_damaged(f"an offset is outside section {name}")
         if first < last:
             size, base = whole.itemsize, self._places[name][0] - HEADER_SIZE
             self._check((base + first * size) // PAGE, (base + last * size - 1) // PAGE)
@@ -149,7 +149,7 @@ class SegmentReader:
         return [(self._places[name][0], len(self._views[name])) for name in names]
 
     def _wrong_page(self, page: int) -> IndexDamaged:
-        return self.damaged(f"page {page} does not match its checksum")
+        return self.mark_damaged(f"page {page} does not match its checksum")
 
     @property
     def _checks_start(self) -> int:
@@ -178,7 +178,7 @@ class SegmentReader:
                 return number  # on damage the code below raises the error
         size = len(self._views[slots])
         if not size or size & (size - 1):
-            raise self.damaged(f"section {slots} is not a hash table")
+            raise self.mark_damaged(f"section {slots} is not a hash table")
         place = crc32(name) & (size - 1)
         for _ in range(size):
             number = self.view(slots, place, place + 1)[0]
@@ -228,7 +228,7 @@ class SegmentReader:
                 for document, impact in zip(documents, impacts, strict=True):
                     totals[document] += weight * impact
             except IndexError:
-                raise self.damaged("a posting refers to no document") from None
+                raise self.mark_damaged("a posting refers to no document") from None
         for document in self.dead:
             totals[document] = 0
         return totals
@@ -268,7 +268,7 @@ class SegmentReader:
         documents = self.view("posting_documents", first, last)
         self.view("posting_impacts", first, last)
         if first < last and _highest(documents) >= self.documents:
-            raise self.damaged("a posting refers to no document")
+            raise self.mark_damaged("a posting refers to no document")
         return first, last
 
     def check_forward(self, number: int) -> None:
@@ -292,10 +292,10 @@ class SegmentReader:
     def _unsearchable(self) -> list[int]:
         """Return the deleted and excluded documents."""
         if self._unsearchable_cache is None:
-            self._unsearchable_cache = sorted(self.dead | self._excluded())
+            self._unsearchable_cache = sorted(self.dead | self._excluded_numbers())
         return self._unsearchable_cache
 
-    def _excluded(self) -> frozenset[int]:
+    def _excluded_numbers(self) -> frozenset[int]:
         """Return the excluded documents, deleted or not."""
         if self._excluded_cache is None:
             flags = bytes(self.section("flags")).translate(_IS_EXCLUDED)
@@ -340,12 +340,14 @@ class SegmentReader:
     def impacts(self, number: int, terms: Sequence[int]) -> list[float]:
         """Return the document's impact of each term, 0.0 where it is absent."""
         first, last = self._span("forward_starts", number)
-        held = self.view("forward_terms", first, last)
+        forward = self.view("forward_terms", first, last)
         weights = self.view("forward_impacts", first, last)
         impacts = []
         for term in terms:
-            place = bisect_left(held, term) if term >= 0 else len(held)
-            impacts.append(weights[place] if place < len(held) and held[place] == term else 0.0)
+            place = bisect_left(forward, term) if term >= 0 else len(forward)
+            impacts.append(
+                weights[place] if place < len(forward) and forward[place] == term else 0.0
+            )
         return impacts
 
     def key(self, number: int) -> str:
@@ -366,9 +368,9 @@ class SegmentReader:
         """Yield the numbers of the documents that are not dead."""
         return (number for number in range(self.documents) if number not in self.dead)
 
-    def excluded(self) -> int:
+    def excluded_count(self) -> int:
         """Return how many documents that are not dead are excluded."""
-        return len(self._excluded() - self.dead)
+        return len(self._excluded_numbers() - self.dead)
 
     def document(self, number: int) -> IndexedDocument:
         """Return a document as it was added."""

@@ -56,7 +56,7 @@ class SegmentSearcher:
             for part in manifest.parts
         ]
         self.dimensions = manifest.dimensions
-        self.size = sum(s.documents - len(s.dead) - s.excluded() for s in self.segments)
+        self.size = sum(s.documents - len(s.dead) - s.excluded_count() for s in self.segments)
         self._terms: dict[str, tuple[int, ...]] = {}
 
     def _segment(self, part: SegmentEntry, data: memoryview) -> SegmentReader:
@@ -74,9 +74,9 @@ class SegmentSearcher:
             raise IndexDamaged("a segment has another size", path=path, hint=REBUILD)
         segment = SegmentReader(body, path)
         if segment.dimensions != self.manifest.dimensions:
-            raise segment.damaged("its vectors have another size")
+            raise segment.mark_damaged("its vectors have another size")
         if any(number >= segment.documents for number in part.dead):
-            raise segment.damaged("a deleted document does not exist")
+            raise segment.mark_damaged("a deleted document does not exist")
         segment.dead = part.dead
         return segment
 
@@ -182,7 +182,7 @@ class SegmentSearcher:
             else self._first(near, candidates)
         )
         exact = self.exact_scores(weights, chosen)
-        return self._sorted(zip(exact, chosen, strict=True), limit)
+        return self._sort(zip(exact, chosen, strict=True), limit)
 
     def _first(self, scored: list[tuple[int, int]], limit: int) -> list[int]:
         """Return the ordinals of the best, unordered; ties are broken by :func:`tie_key`."""
@@ -199,7 +199,7 @@ class SegmentSearcher:
         segment, number = self._at(ordinal)
         return int(segment.view("ties", number, number + 1)[0]), segment.key(number)
 
-    def _sorted(self, scores: Iterable[tuple[float, int]], limit: int) -> list[tuple[int, float]]:
+    def _sort(self, scores: Iterable[tuple[float, int]], limit: int) -> list[tuple[int, float]]:
         ordered = sorted(scores, reverse=True)
         ranked: list[tuple[int, float]] = []
         place = 0
@@ -242,7 +242,7 @@ class SegmentSearcher:
             scored += [(dot, place << SHIFT | number) for dot, number in near]
         dots = {ordinal: dot for dot, ordinal in scored}
         chosen = self._first(scored, limit)
-        ordered = self._sorted(((dots[ordinal], ordinal) for ordinal in chosen), limit)
+        ordered = self._sort(((dots[ordinal], ordinal) for ordinal in chosen), limit)
         return [(ordinal, int(dot)) for ordinal, dot in ordered]
 
     def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:

@@ -36,10 +36,10 @@ MAX_TERM_CHARS = 24
 
 def adapt_table(table: TokenTable, skills: Iterable[Skill]) -> TokenTable:
     """Return the table with rows for the new terms of the skills, or ``table`` without any."""
-    seen = _DirectionSums(table)
+    sums = _DirectionSums(table)
     for skill in skills:
-        seen.add(count_fields(skill))
-    return seen.table()
+        sums.add(count_fields(skill))
+    return sums.table()
 
 
 def _unknown_terms(counts: FieldCounts, table: TokenTable) -> set[str]:

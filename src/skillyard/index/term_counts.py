@@ -34,7 +34,7 @@ def term_counts(text: str) -> dict[str, int]:
 def kernel_terms(remembered: int = MAX_CACHED_SURFACES) -> Any:
     """Return the kernel's analyzer, created on first use."""
     return KERNEL.Terms(
-        STANDARD.filtered,
+        STANDARD.filter_surface,
         stem_word,
         _word_page,
         TECHNICAL,

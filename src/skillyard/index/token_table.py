@@ -82,13 +82,13 @@ class TokenTable:
         try:
             magic, rows, self.dimensions, size, check = _HEADER.unpack_from(data)
         except struct.error:
-            raise _damaged(path, "it is too short") from None
+            raise _damage(path, "it is too short") from None
         if magic != MAGIC:
-            raise _damaged(path, "it is no token table, or one of another version")
+            raise _damage(path, "it is no token table, or one of another version")
         if len(data) != _HEADER.size + 6 * rows + 4 * (rows + 1) + size + rows * self.dimensions:
-            raise _damaged(path, "its size does not match its header")
+            raise _damage(path, "its size does not match its header")
         if not trusted and crc32(memoryview(data)[_HEADER.size :]) != check:
-            raise _damaged(path, "its checksum does not match")
+            raise _damage(path, "its checksum does not match")
         self.path = path
         self.data = data
         self.id = f"{check:08x}-{rows}x{self.dimensions}"
@@ -312,7 +312,7 @@ def write_table(
     return _HEADER.pack(MAGIC, len(terms), dimensions, offsets[-1], crc32(rest)) + rest
 
 
-def _damaged(path: str, what: str) -> IndexDamaged:
+def _damage(path: str, what: str) -> IndexDamaged:
     return IndexDamaged(f"the token table cannot be used: {what}", path=path)
 
 

@@ -33,29 +33,30 @@ def encode_walk(scan: Scan, fingerprint: str, index_folder: str) -> bytes:
     Empty for a walk that met links, or something that it could not read: what it found depends on
     more than listings. Empty on Windows too, where a listing does not show junctions.
     """
-    seen = scan.observed
-    if seen is None or sys.platform == "win32":
+    observations = scan.observations
+    if observations is None or sys.platform == "win32":
         return b""
-    if sum(len(listing.entries) for listing in seen.listings) > MAX_ENTRIES:
+    if sum(len(listing.entries) for listing in observations.listings) > MAX_ENTRIES:
         return b""
     record = {
         "fingerprint": fingerprint,
-        "folders": _encode_folders(seen, index_folder),
+        "folders": _encode_folders(observations, index_folder),
         "files": [(candidate.path, candidate.stamp) for candidate in scan.candidates],
-        "absent": seen.absent,
+        "absent": observations.absent,
     }
     return json.dumps(record, separators=(",", ":")).encode("ascii")
 
 
-def _encode_folders(seen: Observations, index_folder: str) -> list[tuple[Any, ...]]:
+def _encode_folders(observations: Observations, index_folder: str) -> list[tuple[Any, ...]]:
     device = _device_with_folder_times(index_folder)
 
     def stamp(status: os.stat_result) -> list[int] | None:
-        is_stable = status.st_ctime_ns + STABLE_AFTER_NS < seen.began_ns
+        is_stable = status.st_ctime_ns + STABLE_AFTER_NS < observations.began_ns
         return _folder_stamp(status) if is_stable and status.st_dev == device else None
 
     return [
-        (path, stamp(status), _marked_names(entries)) for path, status, entries in seen.listings
+        (path, stamp(status), _marked_names(entries))
+        for path, status, entries in observations.listings
     ]
 
 

@@ -73,10 +73,10 @@ class DirectFields:
                     hits.touched.add(number)
                     _count(hits, number, fields)
         if hits.touched:
-            hits.matched.update(self._matched(hits, pairs))
+            hits.matched.update(self._matched_words(hits, pairs))
         return hits
 
-    def _matched(self, hits: FieldHits, pairs: list[tuple[str, str]]) -> set[str]:
+    def _matched_words(self, hits: FieldHits, pairs: list[tuple[str, str]]) -> set[str]:
         """Return the words of ids that a query term matched."""
         words = {w for n in hits.touched if hits.id[n] for w in self._words[n].id_words}
         known = {stem for _, stem in pairs}

@@ -188,7 +188,7 @@ def in_order(pairs: Sequence[Pair], scored: Scored, limit: int | None = None) ->
     if isinstance(pairs, OrderedScores):
         return pairs[:limit]
     if not scored.tiered:
-        return _sorted(_head(pairs, limit), scored)[:limit]
+        return _sort_pairs(_head(pairs, limit), scored)[:limit]
     tiers: dict[int, list[Pair]] = {}
     for pair in pairs:
         tiers.setdefault(scored.tier(pair[0]), []).append(pair)
@@ -197,7 +197,7 @@ def in_order(pairs: Sequence[Pair], scored: Scored, limit: int | None = None) ->
         left = None if limit is None else limit - len(ordered)
         if left == 0:
             break
-        ordered += _sorted(_head(tiers[tier], left), scored)[:left]
+        ordered += _sort_pairs(_head(tiers[tier], left), scored)[:left]
     return ordered
 
 
@@ -211,7 +211,7 @@ def _head(pairs: Sequence[Pair], limit: int | None) -> Sequence[Pair]:
     return [pair for pair in pairs if pair[1] >= floor]
 
 
-def _sorted(pairs: Sequence[Pair], scored: Scored) -> list[Pair]:
+def _sort_pairs(pairs: Sequence[Pair], scored: Scored) -> list[Pair]:
     return sorted(pairs, key=lambda p: (-p[1], scored.tie_break(p[0]), p[0].key))
 
 

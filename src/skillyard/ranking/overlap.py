@@ -92,7 +92,7 @@ class _Postings:
             fields = _field_tokens(skill)
             self.divisor.append(sqrt(max(1, len(fields["body"]))))
             if only is not None:
-                fields = {field: only & held for field, held in fields.items()}
+                fields = {field: only & tokens for field, tokens in fields.items()}
             self._add(number, fields, scorer)
 
     def _add(self, number: int, fields: dict[str, frozenset[str]], scorer: Overlap) -> None:
@@ -169,10 +169,10 @@ class ScoredOverlap(Scored):
         """Return one part for each matched field, already divided."""
         number = self._bound.position[skill]
         divisor = self._postings.divisor[number]
-        held = _field_tokens(skill)
+        tokens = _field_tokens(skill)
         parts = []
         for field in _FIELDS:
-            hits = {token: count for token, count in self._counts.items() if token in held[field]}
+            hits = {token: count for token, count in self._counts.items() if token in tokens[field]}
             if not hits:
                 continue
             weight = self._bound.scorer.weight(field)
@@ -183,8 +183,8 @@ class ScoredOverlap(Scored):
                 Explanation("1 / sqrt(unique body tokens)", 1 / divisor, (), "leaf"),
             )
             parts.append(Explanation(field, gain / divisor, factors, "product", note))
-        raw = self._raw(number, held["body"])
-        unique = plural(len(held["body"]), "unique body token")
+        raw = self._raw(number, tokens["body"])
+        unique = plural(len(tokens["body"]), "unique body token")
         note = f"{raw:g} / sqrt({unique}) = {raw:g} / {divisor:.3f}"
         return Explanation("overlap", raw / divisor, tuple(parts), "sum", note)
 

@@ -32,7 +32,7 @@ def counts_for(files: Sequence[str], roots: Sequence[str]) -> Callable[[Skill], 
     a plugin or an installed package, in the folders of a scope, and without a file.
     """
     tops = [os.path.abspath(root) for root in roots]
-    written = [os.path.normpath(file) for file in files]
+    paths = [os.path.normpath(file) for file in files]
     answers: dict[str, bool] = {}
 
     def counts(skill: Skill) -> bool:
@@ -43,7 +43,7 @@ def counts_for(files: Sequence[str], roots: Sequence[str]) -> Callable[[Skill], 
             answers[package] = not package or any(
                 is_below(os.path.abspath(file), package)
                 or any(is_below(os.path.join(top, file), package) for top in tops)
-                for file in written
+                for file in paths
             )
         return answers[package]
 

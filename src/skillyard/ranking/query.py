@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skillyard.arguments import Texts, check_arguments, converted, set_field, text_items
+from skillyard.arguments import Texts, check_arguments, conversion, set_field, text_items
 from skillyard.ranking.feedback import SkillFeedback
 from skillyard.shapes import matches as shapes
 from skillyard.shapes.encoder import from_attributes
@@ -21,13 +21,13 @@ class Query:
     """One request. Each scorer uses some of the fields. Raises InvalidInput for wrong types."""
 
     text: str = ""
-    files: Texts = converted(())
+    files: Texts = conversion(())
     """Paths of the current files, as the caller writes them; compared with ``triggers.files``,
     never opened."""
-    recent_activity: Texts = converted(())
-    include_tags: Texts = converted(())
+    recent_activity: Texts = conversion(())
+    include_tags: Texts = conversion(())
     """Only skills with at least one of these tags are ranked (whole tag, ASCII case ignored)."""
-    exclude_tags: Texts = converted(())
+    exclude_tags: Texts = conversion(())
     include_references: bool = False
     package_scope: bool = False
     """With files: a skill in a folder of a host, such as ``packages/a/.claude/skills``, counts only
@@ -35,7 +35,7 @@ class Query:
     feedback: tuple[SkillFeedback, ...] = ()
     """What the user said about skills for earlier requests; ``hybrid`` counts it for similar
     ones."""
-    tools: Texts = converted(())
+    tools: Texts = conversion(())
     """Names of the tools that the caller has. When there are none, the tools that skills require
     are not checked."""
 
@@ -89,10 +89,10 @@ def invokes(text: str, skill: Skill, called: frozenset[str] | None = None) -> bo
     if not names:
         return False
     folded = text.casefold()
-    return any(_called(folded, sign + name) for name in names for sign in "@/")
+    return any(_has_call(folded, sign + name) for name in names for sign in "@/")
 
 
-def _called(text: str, call: str) -> bool:
+def _has_call(text: str, call: str) -> bool:
     start = text.find(call)
     while start >= 0:
         end = start + len(call)

@@ -64,16 +64,16 @@ class _BoundRanker:
         self._ranker = ranker
         self.skills: Sequence[Skill] = skills
 
-    def prepare(self, query: Query) -> _RankerScored:
+    def prepare(self, query: Query) -> _ScoredRanker:
         views = [RankedSkill(skill) for skill in self.skills]
         ranked = list(self._ranker.rank(views, query.text, query.include_references))
         for view in ranked:
             if not isinstance(view, RankedSkill):
                 raise InvalidInput("Ranker.rank must return the skills it was given")
-        return _RankerScored(ranked)
+        return _ScoredRanker(ranked)
 
 
-class _RankerScored(Scored):
+class _ScoredRanker(Scored):
     tiered = True
     exhaustive = True
 

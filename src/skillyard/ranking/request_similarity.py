@@ -50,8 +50,8 @@ def request_vector(text: str, table: TokenTable) -> RequestVector:
 def _weight(term: str, number: float, table: TokenTable) -> float:
     """Return (1 + log(frequency)) · rarity · emphasis, as ``hybrid`` weights terms."""
     share, emphasis = table.term_statistics(term)
-    held = BACKGROUND * share
-    rarity = log(1.0 + (BACKGROUND - held + 0.5) / (held + 0.5))
+    frequency = BACKGROUND * share
+    rarity = log(1.0 + (BACKGROUND - frequency + 0.5) / (frequency + 0.5))
     return (1.0 + log(number)) * rarity * emphasis
 
 

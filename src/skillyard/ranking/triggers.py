@@ -54,7 +54,7 @@ def normalise(text: str) -> list[str]:
     return text.lower().translate(_PUNCTUATION).split()
 
 
-def _unspaced(text: str) -> bool:
+def _has_cjk(text: str) -> bool:
     """True when the text contains Chinese, Japanese or Korean characters."""
     if text.isascii():
         return False
@@ -103,8 +103,8 @@ class BoundTriggers:
                 if word not in FUNCTION_WORDS:
                     self.descriptions.setdefault(word, []).append(number)
         names = [(number, tuple(normalise(skill.name))) for number, skill in enumerate(skills)]
-        self.phrases = PhraseAutomaton(phrases, _unspaced)
-        self.names = PhraseAutomaton(names, _unspaced)
+        self.phrases = PhraseAutomaton(phrases, _has_cjk)
+        self.names = PhraseAutomaton(names, _has_cjk)
 
     def prepare(self, query: Query) -> ScoredTriggers:
         """Find the phrases, names and description words of the request."""

@@ -54,7 +54,7 @@ class Ranked(NamedTuple):
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What was noticed while the skills were read."""
-        return self.reported.listed
+        return self.reported.entries
 
     def document(self, diagnostics: Iterable[Diagnostic] | None = None) -> "rankings.Ranked":
         """Return ``skillyard.rank/1``, with the diagnostics where they are given."""
@@ -129,7 +129,7 @@ class Selected(NamedTuple):
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What was noticed while the skills were read."""
-        return self.reported.listed
+        return self.reported.entries
 
     @property
     def question(self) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from skillyard.formats.yaml_guard import Scalar
 from skillyard.validation.prose import Place, comments, named_paths
-from skillyard.validation.rule import Finding, define_rule, quoted
+from skillyard.validation.rule import Finding, define_rule, quote
 from skillyard.validation.view import Kind, View
 
 __all__ = ["CHECKS"]
@@ -87,13 +87,13 @@ def reference_missing(view: View) -> Iterator[Finding]:
         if path and path not in checked:
             checked.add(path)
             if not _exists(view.directory, path):
-                yield _at(view, place, f"the linked file {quoted(place.text)} is not there")
+                yield _at(view, place, f"the linked file {quote(place.text)} is not there")
     for place in _named_files(view):
         path = _relative_path(place.text)
         if path and path not in checked:
             checked.add(path)
             if not _exists(view.directory, path):
-                yield _at(view, place, f"the file {quoted(place.text)} is named and not there")
+                yield _at(view, place, f"the file {quote(place.text)} is named and not there")
     yield from _declared_missing(view, checked)
 
 
@@ -113,7 +113,7 @@ def _declared_missing(view: View, checked: set[str]) -> Iterator[Finding]:
         path = _relative_path(text) if "://" not in text else ""
         if path and path not in checked and not _exists(view.directory, path):
             yield Finding(
-                f"the declared reference {quoted(text)} is not there", view.line_of(item), text[:80]
+                f"the declared reference {quote(text)} is not there", view.line_of(item), text[:80]
             )
 
 
@@ -129,7 +129,7 @@ def reference_outside(view: View) -> Iterator[Finding]:
     for place in view.links:
         if place.text not in checked and not _relative_path(place.text):
             checked.add(place.text)
-            yield _at(view, place, f"the link to {quoted(place.text)} leads out of the folder")
+            yield _at(view, place, f"the link to {quote(place.text)} leads out of the folder")
 
 
 @define_rule(
@@ -142,7 +142,7 @@ def reference_outside(view: View) -> Iterator[Finding]:
 def reference_deep(view: View) -> Iterator[Finding]:
     for place in view.links:
         if _relative_path(place.text).count("/") >= _MAX_DEPTH:
-            yield _at(view, place, f"{quoted(place.text)} lies more than one folder deep")
+            yield _at(view, place, f"{quote(place.text)} lies more than one folder deep")
 
 
 def _relative_path(target: str) -> str:

@@ -29,9 +29,9 @@ from skillyard.validation.profiles import (
     OFF,
     REFERENCE,
     RENAMED,
-    graded,
     profile_of,
-    regraded,
+    reading_severity,
+    rule_severity,
 )
 from skillyard.validation.reference import reference_view
 from skillyard.validation.rule import Finding, Rule, diagnostic
@@ -191,7 +191,7 @@ def _add_missing_skill(where: Target, reading: list[Diagnostic]) -> list[Diagnos
 def _grade_reading(reported: Diagnostic, profile: str) -> Diagnostic | None:
     """Return a diagnostic of reading with the profile's code and severity, None when it is off."""
     code = reported.code.replace("-", "_")
-    severity = regraded(profile, code, reported.severity)
+    severity = reading_severity(profile, code, reported.severity)
     if severity == OFF:
         return None
     code = RENAMED.get(profile, {}).get(code, code)
@@ -206,18 +206,18 @@ def _rule_findings(view: View, profile: str, config: CheckConfig) -> Iterator[Di
     """
     renamed = RENAMED.get(profile, {})
     for rule in CHECKS:
-        graded_as = graded(profile, rule.code)
+        graded_as = rule_severity(profile, rule.code)
         severity = config.severity_of(rule.code) or OFF if graded_as == OFF else graded_as
         if severity == OFF or view.kind not in rule.kinds:
             continue
         if graded_as == ERROR and profile == DEFAULT_PROFILE:
             continue
         code = rule.code if graded_as == OFF else renamed.get(rule.code, rule.code)
-        for finding in _bounded(rule, view):
+        for finding in _first_findings(rule, view):
             yield diagnostic(rule, view, finding, severity)._replace(code=code)
 
 
-def _bounded(rule: Rule, view: View) -> Iterator[Finding]:
+def _first_findings(rule: Rule, view: View) -> Iterator[Finding]:
     findings = list(rule.find(view))
     yield from findings[:_MAX_PER_RULE]
     more = len(findings) - _MAX_PER_RULE
@@ -234,7 +234,7 @@ def _library_findings(
     config: CheckConfig,
 ) -> Iterator[Diagnostic]:
     for each in library_rules(catalog, tools=tools):
-        severity = graded(profile, each.code)
+        severity = rule_severity(profile, each.code)
         if severity == OFF:
             severity = config.severity_of(each.code) or OFF
         if severity != OFF and where.includes(each.path):

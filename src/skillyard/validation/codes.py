@@ -255,7 +255,7 @@ _OF_READING = {
 }
 
 
-def _typed() -> dict[str, tuple[str, str, str]]:
+def _type_texts() -> dict[str, tuple[str, str, str]]:
     """Return the texts of the codes that contain the name of a field."""
     texts = {
         code: (f"The field {field} is not text", _TYPES, "write it on one line")
@@ -269,7 +269,7 @@ def _typed() -> dict[str, tuple[str, str, str]]:
 
 
 def _rules() -> Mapping[str, RuleText]:
-    texts = _typed()
+    texts = _type_texts()
     texts |= {rule.code: (rule.title, rule.source, rule.hint) for rule in CHECKS}
     texts |= library.TEXTS
     texts |= _OF_READING

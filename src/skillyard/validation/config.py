@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from skillyard.arguments import Converted, check_arguments, converted, set_field
+from skillyard.arguments import Conversion, check_arguments, conversion, set_field
 from skillyard.errors import InvalidInput
 from skillyard.resources import read_file
 
@@ -48,12 +48,12 @@ class CheckConfig:
     Raises InvalidInput for unknown codes and severities and for invalid patterns.
     """
 
-    ignore: Converted[Iterable[str], frozenset[str]] = converted(())
-    severity: Converted[Mapping[str, str] | None, tuple[tuple[str, str], ...]] = converted(None)
+    ignore: Conversion[Iterable[str], frozenset[str]] = conversion(())
+    severity: Conversion[Mapping[str, str] | None, tuple[tuple[str, str], ...]] = conversion(None)
     """Pairs of code and severity, sorted."""
-    per_file_ignores: Converted[
+    per_file_ignores: Conversion[
         Mapping[str, Iterable[str]] | None, tuple[tuple[str, frozenset[str]], ...]
-    ] = converted(None)
+    ] = conversion(None)
     """Pairs of pattern and codes, in the order given."""
     folder: str = "."
     path: str = ""

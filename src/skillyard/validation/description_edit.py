@@ -106,8 +106,8 @@ def _candidates(text: str, place: Place, description: str) -> Iterator[str]:
     if value is None:
         return
     start = document.index("\n") + 1
-    for written in _notations(description, value.style):
-        yield (mark + document[: start + value.start] + written + document[start + value.end :])
+    for notation in _notations(description, value.style):
+        yield (mark + document[: start + value.start] + notation + document[start + value.end :])
 
 
 def _value_of(block: str, path: str) -> _Value | None:

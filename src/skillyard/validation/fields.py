@@ -11,7 +11,7 @@ from difflib import get_close_matches
 
 from skillyard.formats.yaml_guard import Node, plain_value
 from skillyard.skill import SKILL_FIELDS
-from skillyard.validation.rule import Finding, define_rule, quoted
+from skillyard.validation.rule import Finding, define_rule, quote
 from skillyard.validation.view import Kind, View
 
 __all__ = ["CHECKS", "EXTENSION_FIELDS", "SPEC_FIELDS"]
@@ -47,7 +47,7 @@ def unexpected_fields(view: View) -> Iterator[Finding]:
         if field not in _KNOWN:
             near = get_close_matches(field[:80], sorted(_DEFINED), 1, 0.8)
             yield Finding(
-                f"the field {quoted(field)} is not one that is read",
+                f"the field {quote(field)} is not one that is read",
                 view.line(field),
                 field[:80],
                 f"did you mean `{near[0]}`?" if near else "",
@@ -80,7 +80,7 @@ def extension_fields(view: View) -> Iterator[Finding]:
         return
     for field in view.mapping:
         if field in EXTENSION_FIELDS:
-            message = f"the field {quoted(field)} is an extension of the specification"
+            message = f"the field {quote(field)} is an extension of the specification"
             yield Finding(message, view.line(field), field)
 
 
@@ -148,7 +148,7 @@ def metadata_not_string_map(view: View) -> Iterator[Finding]:
     for key, node in metadata.items() if isinstance(metadata, dict) else ():
         if not isinstance(plain_value(node), str):
             yield Finding(
-                f"the value of {quoted(key)} under metadata is {_type_name(node)}, not text",
+                f"the value of {quote(key)} under metadata is {_type_name(node)}, not text",
                 view.line_of(node) or view.line("metadata"),
                 key[:80],
             )

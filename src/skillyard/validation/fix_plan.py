@@ -21,7 +21,7 @@ from skillyard.io.paths import same_path
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.validation.config import CheckConfig
 from skillyard.validation.fixes import FIXABLE, Fix, Place, fix_document
-from skillyard.validation.profiles import OFF, RENAMED, graded
+from skillyard.validation.profiles import OFF, RENAMED, rule_severity
 from skillyard.validation.target import Target, target_of
 from skillyard.validation.view import Kind, kind_of
 
@@ -109,7 +109,7 @@ def _is_off(code: str, path: str, profile: str, config: CheckConfig) -> bool:
     reported_code = RENAMED.get(profile, {}).get(code, code)
     if config.ignores(code, path) or config.ignores(reported_code, path):
         return True
-    return graded(profile, code) == OFF and config.severity_of(code) is None
+    return rule_severity(profile, code) == OFF and config.severity_of(code) is None
 
 
 _CODES = {

@@ -12,8 +12,8 @@ from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
 from skillyard.errors import SkillError
-from skillyard.formats.agentskills import Document, Parsed, parse_document
-from skillyard.formats.frontmatter import Fenced, split, unify_lines
+from skillyard.formats.agentskills import Document, ParsedDocument, parse_document
+from skillyard.formats.frontmatter import FencedDocument, split, unify_lines
 from skillyard.formats.nodes import Node, plain_value
 from skillyard.formats.repair import quote_plain_values
 from skillyard.formats.yaml_guard import read_mapping
@@ -22,7 +22,15 @@ from skillyard.text import find_hidden
 from skillyard.validation.text_form import trailing_blanks
 from skillyard.validation.view import read_fields
 
-__all__ = ["FIXABLE", "Fix", "Fixed", "Place", "fix_document", "keeps_meaning", "parse_text"]
+__all__ = [
+    "FIXABLE",
+    "Fix",
+    "FixedDocument",
+    "Place",
+    "fix_document",
+    "keeps_meaning",
+    "parse_text",
+]
 
 _BOM = "\ufeff"
 _MAX_ROUNDS = 64
@@ -63,7 +71,7 @@ class Fix(NamedTuple):
     message: str
 
 
-class Fixed(NamedTuple):
+class FixedDocument(NamedTuple):
     """A repaired document."""
 
     data: bytes
@@ -78,7 +86,7 @@ class _Repair(NamedTuple):
     message: str
 
 
-def fix_document(data: bytes, place: Place, ignored: Container[str] = ()) -> Fixed:
+def fix_document(data: bytes, place: Place, ignored: Container[str] = ()) -> FixedDocument:
     """Return a skill file with every fixable fault repaired, except those of ignored codes.
 
     Idempotent. A file that is not UTF-8 text, or that has no frontmatter, is returned unchanged.
@@ -86,9 +94,9 @@ def fix_document(data: bytes, place: Place, ignored: Container[str] = ()) -> Fix
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        return Fixed(data, ())
+        return FixedDocument(data, ())
     if "\0" in text:
-        return Fixed(data, ())
+        return FixedDocument(data, ())
     if "line_ends_crlf" in ignored and "\r\n" in text:
         return _with_crlf(text, place, ignored)
     fixes: list[Fix] = []
@@ -104,17 +112,19 @@ def fix_document(data: bytes, place: Place, ignored: Container[str] = ()) -> Fix
                     break
         if text == before:
             break
-    return Fixed(text.encode("utf-8"), tuple(fixes))
+    return FixedDocument(text.encode("utf-8"), tuple(fixes))
 
 
-def _with_crlf(text: str, place: Place, ignored: Container[str]) -> Fixed:
+def _with_crlf(text: str, place: Place, ignored: Container[str]) -> FixedDocument:
     """Repair a file and keep its CRLF line ends. A file with mixed line ends is unchanged."""
     data = text.encode("utf-8")
     if text.count("\r\n") != text.count("\n"):
-        return Fixed(data, ())
+        return FixedDocument(data, ())
     fixed = fix_document(text.replace("\r\n", "\n").encode("utf-8"), place, ignored)
     return (
-        fixed._replace(data=fixed.data.replace(b"\n", b"\r\n")) if fixed.fixes else Fixed(data, ())
+        fixed._replace(data=fixed.data.replace(b"\n", b"\r\n"))
+        if fixed.fixes
+        else FixedDocument(data, ())
     )
 
 
@@ -137,7 +147,7 @@ def keeps_meaning(before: str, after: str, code: str, place: Place) -> bool:
     )
 
 
-def parse_text(text: str, place: Place) -> Parsed | None:
+def parse_text(text: str, place: Place) -> ParsedDocument | None:
     """Return the parsed document, or None when it does not parse."""
     try:
         document = Document(place.path, place.folder, place.origin)
@@ -146,7 +156,7 @@ def parse_text(text: str, place: Place) -> Parsed | None:
         return None
 
 
-def _facts(parsed: Parsed, code: str) -> dict[str, object]:
+def _facts(parsed: ParsedDocument, code: str) -> dict[str, object]:
     """Return the content of a document, without digests and without the repaired fields."""
     skill = parsed.skill
     changes = _CHANGES.get(code, ())
@@ -182,14 +192,14 @@ _LET_PARSE = frozenset(["yaml_invalid", "hidden_character"])
 """Codes whose repair may make an invalid document parse."""
 
 
-def _fenced(text: str, place: Place) -> Fenced | None:
+def _split_document(text: str, place: Place) -> FencedDocument | None:
     try:
         return split(text.removeprefix(_BOM), place.path)
     except SkillError:
         return None
 
 
-def _with_block(text: str, fenced: Fenced, block: str) -> str:
+def _with_block(text: str, fenced: FencedDocument, block: str) -> str:
     """Return the text with its frontmatter block replaced."""
     start = text.index("\n") + 1
     return text[:start] + block + text[start + len(fenced.block) :]
@@ -208,7 +218,7 @@ def _line_ends(text: str, place: Place) -> Iterator[_Repair]:
 
 
 def _final_newline(text: str, place: Place) -> Iterator[_Repair]:
-    if text and not text.endswith("\n") and _fenced(unify_lines(text), place) is not None:
+    if text and not text.endswith("\n") and _split_document(unify_lines(text), place) is not None:
         end = "\r\n" if "\r\n" in text else "\n"
         yield _Repair(text + end, text.count("\n") + 1, "ended the last line")
 
@@ -218,7 +228,7 @@ def _hidden(text: str, place: Place) -> Iterator[_Repair]:
 
     A name is unchanged too, because without the characters it may be the name of another skill.
     """
-    fenced = _fenced(text, place)
+    fenced = _split_document(text, place)
     if fenced is None:
         return
     lines = fenced.block.split("\n")
@@ -245,7 +255,7 @@ def _without_hidden(line: str) -> str:
 
 def _tabs(text: str, place: Place) -> Iterator[_Repair]:
     """Indent the frontmatter by two spaces for each tab, if only tabs are used."""
-    fenced = _fenced(text, place)
+    fenced = _split_document(text, place)
     if fenced is None or "\n\t" not in f"\n{fenced.block}" or parse_text(text, place) is not None:
         return
     lines = fenced.block.split("\n")
@@ -260,7 +270,7 @@ def _tabs(text: str, place: Place) -> Iterator[_Repair]:
 
 def _trailing_blanks(text: str, place: Place) -> Iterator[_Repair]:
     """Remove all trailing spaces at once, or line by line if some are significant."""
-    fenced = _fenced(text, place)
+    fenced = _split_document(text, place)
     if fenced is None:
         return
     lines = fenced.block.split("\n")
@@ -277,7 +287,7 @@ def _trailing_blanks(text: str, place: Place) -> Iterator[_Repair]:
 
 def _quotes(text: str, place: Place) -> Iterator[_Repair]:
     """Apply the repair of lenient parsing to the file."""
-    fenced = _fenced(text, place)
+    fenced = _split_document(text, place)
     if fenced is None:
         return
     try:
@@ -291,7 +301,7 @@ def _quotes(text: str, place: Place) -> Iterator[_Repair]:
 
 
 def _alias(text: str, place: Place) -> Iterator[_Repair]:
-    fenced = _fenced(text, place)
+    fenced = _split_document(text, place)
     if fenced is None:
         return
     lines = fenced.block.split("\n")
@@ -309,7 +319,7 @@ def _name_of_folder(text: str, place: Place) -> Iterator[_Repair]:
 
     Other differences, and names that another skill has, need a person's decision.
     """
-    name, fenced = place.folder, _fenced(text, place)
+    name, fenced = place.folder, _split_document(text, place)
     if name is None or fenced is None or not _NAME.fullmatch(name) or len(name) > _MAX_NAME:
         return
     parsed = parse_text(text, place)

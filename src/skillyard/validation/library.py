@@ -17,8 +17,8 @@ from skillyard.lookalikes import look_alike_pairs
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
 from skillyard.validation.copies import differing_file
-from skillyard.validation.profiles import DEFAULT_PROFILE, graded
-from skillyard.validation.rule import quoted
+from skillyard.validation.profiles import DEFAULT_PROFILE, rule_severity
+from skillyard.validation.rule import quote
 from skillyard.validation.similarity import near_pairs, words
 from skillyard.validation.view import view_of
 
@@ -105,7 +105,7 @@ def _finding(
 ) -> Diagnostic:
     return Diagnostic(
         code,
-        graded(DEFAULT_PROFILE, code),
+        rule_severity(DEFAULT_PROFILE, code),
         skill.path or skill.name,
         message,
         hint or TEXTS[code][2],
@@ -117,7 +117,7 @@ def _finding(
 
 def _describe(skill: Skill) -> str:
     where = f" ({skill.path})" if skill.path else ""
-    return f"{quoted(skill.name)}{where}"
+    return f"{quote(skill.name)}{where}"
 
 
 def _differing_copies(catalog: Catalog, skills: Sequence[Skill]) -> Iterator[Diagnostic]:
@@ -126,7 +126,7 @@ def _differing_copies(catalog: Catalog, skills: Sequence[Skill]) -> Iterator[Dia
             file = differing_file(skill, copy)
             if file is not None:
                 message = (
-                    f"the file {quoted(file.path)} {file.what}; the skill and its files are used"
+                    f"the file {quote(file.path)} {file.what}; the skill and its files are used"
                     f" from {skill.path}"
                 )
                 yield _finding("copies_differ", copy, message, "name", file.path)
@@ -136,7 +136,7 @@ def _generic_patterns(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
     for skill in skills:
         broad = [pattern for pattern in skill.triggers.files if _generic(pattern)]
         if broad:
-            message = f"the file pattern {quoted(broad[0])} matches every file"
+            message = f"the file pattern {quote(broad[0])} matches every file"
             yield _finding("pattern_generic", skill, message, "triggers", broad[0])
 
 
@@ -160,7 +160,7 @@ def _shared_triggers(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
             yield _finding(
                 "trigger_shared",
                 skill,
-                f"the trigger {quoted(shared[0])} is also that of {_describe(other)}"
+                f"the trigger {quote(shared[0])} is also that of {_describe(other)}"
                 + (f" and {plural(len(owners) - 2, 'other skill')}" if len(owners) > 2 else "")
                 + (f"; so {_are(len(shared) - 1)}" if len(shared) > 1 else ""),
                 "triggers",
@@ -192,7 +192,7 @@ def _lookalike_names(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
     for skill in skills:
         first.setdefault(skill.name, skill)
     for name, other in look_alike_pairs(list(first)).items():
-        message = f"the name {quoted(name)} is easily taken for {_describe(first[other])}"
+        message = f"the name {quote(name)} is easily taken for {_describe(first[other])}"
         yield _finding("name_lookalike", first[name], message, "name", name)
 
 
@@ -203,7 +203,7 @@ def _useless_tags(skills: Sequence[Skill]) -> Iterator[Diagnostic]:
     for skill in skills[1:]:
         common &= {tag.casefold() for tag in skill.tags}
     for tag in sorted(common):
-        message = f"all {len(skills):,} skills carry the tag {quoted(tag)}"
+        message = f"all {len(skills):,} skills carry the tag {quote(tag)}"
         yield _finding("tag_on_every_skill", skills[0], message, "tags", tag)
 
 
@@ -244,6 +244,6 @@ def _unknown_tool(skill: Skill, tool: str, tool_names: frozenset[str]) -> Diagno
     from difflib import get_close_matches
 
     near = get_close_matches(tool[:80], sorted(tool_names), 1, 0.6)
-    hint = f"did you mean `{quoted(near[0])[1:-1]}`?" if near else ""
-    message = f"no tool is called {quoted(tool)}"
+    hint = f"did you mean `{quote(near[0])[1:-1]}`?" if near else ""
+    message = f"no tool is called {quote(tool)}"
     return _finding("tool_unknown", skill, message, "allowed-tools", tool, hint)

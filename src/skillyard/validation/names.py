@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from skillyard.limits import DEFAULT_LIMITS
-from skillyard.validation.rule import Finding, define_rule, quoted
+from skillyard.validation.rule import Finding, define_rule, quote
 from skillyard.validation.view import Kind, View
 
 __all__ = ["CHECKS"]
@@ -23,7 +23,7 @@ _MAX = DEFAULT_LIMITS.name_warn_chars
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
-def _folded(name: str) -> str:
+def _nfkc(name: str) -> str:
     return unicodedata.normalize("NFKC", name)
 
 
@@ -86,8 +86,8 @@ def name_not_lowercase(view: View) -> Iterator[Finding]:
     if view.name and view.name != view.name.lower():
         yield _at_name(
             view,
-            f"the name {quoted(view.name)} holds capital letters",
-            f"write {quoted(view.name.lower())}",
+            f"the name {quote(view.name)} holds capital letters",
+            f"write {quote(view.name.lower())}",
         )
 
 
@@ -119,7 +119,7 @@ def _char_text(char: str) -> str:
 )
 def name_edge_hyphen(view: View) -> Iterator[Finding]:
     if view.name and (view.name[0] == "-" or view.name[-1] == "-"):
-        yield _at_name(view, f"the name {quoted(view.name)} starts or ends with a hyphen")
+        yield _at_name(view, f"the name {quote(view.name)} starts or ends with a hyphen")
 
 
 @define_rule(
@@ -131,7 +131,7 @@ def name_edge_hyphen(view: View) -> Iterator[Finding]:
 )
 def name_double_hyphen(view: View) -> Iterator[Finding]:
     if view.name and "--" in view.name:
-        yield _at_name(view, f"the name {quoted(view.name)} holds two hyphens in a row")
+        yield _at_name(view, f"the name {quote(view.name)} holds two hyphens in a row")
 
 
 @define_rule(
@@ -142,9 +142,9 @@ def name_double_hyphen(view: View) -> Iterator[Finding]:
     kinds=[Kind.FOLDER],
 )
 def name_dir_mismatch(view: View) -> Iterator[Finding]:
-    if view.name and view.folder is not None and _folded(view.folder) != _folded(view.name):
+    if view.name and view.folder is not None and _nfkc(view.folder) != _nfkc(view.name):
         yield _at_name(
-            view, f"the name {quoted(view.name)} differs from its folder {quoted(view.folder)}"
+            view, f"the name {quote(view.name)} differs from its folder {quote(view.folder)}"
         )
 
 
@@ -157,7 +157,7 @@ def name_dir_mismatch(view: View) -> Iterator[Finding]:
 )
 def name_not_ascii(view: View) -> Iterator[Finding]:
     if view.name and any(char.isalnum() for char in view.name if not char.isascii()):
-        yield _at_name(view, f"the name {quoted(view.name)} holds letters beyond a-z")
+        yield _at_name(view, f"the name {quote(view.name)} holds letters beyond a-z")
 
 
 @define_rule(
@@ -169,8 +169,8 @@ def name_not_ascii(view: View) -> Iterator[Finding]:
 )
 def name_file_mismatch(view: View) -> Iterator[Finding]:
     stem = os.path.splitext(os.path.basename(view.path))[0]
-    if view.name and _folded(stem) != _folded(view.name):
-        yield _at_name(view, f"the name {quoted(view.name)} differs from its file {quoted(stem)}")
+    if view.name and _nfkc(stem) != _nfkc(view.name):
+        yield _at_name(view, f"the name {quote(view.name)} differs from its file {quote(stem)}")
 
 
 @define_rule(
@@ -184,7 +184,7 @@ def oasis_id_not_folder(view: View) -> Iterator[Finding]:
     slug = (view.text("id") or "").strip()
     if slug and view.folder is not None and slug != view.folder:
         yield Finding(
-            f"the id {quoted(slug)} differs from its folder {quoted(view.folder)}",
+            f"the id {quote(slug)} differs from its folder {quote(view.folder)}",
             view.line("id"),
             found=slug[:80],
         )
@@ -200,7 +200,7 @@ def oasis_id_not_folder(view: View) -> Iterator[Finding]:
 def oasis_id_not_slug(view: View) -> Iterator[Finding]:
     slug = (view.text("id") or "").strip()
     if slug and not _SLUG.fullmatch(slug):
-        yield Finding(f"the id {quoted(slug)} is no slug", view.line("id"), found=slug[:80])
+        yield Finding(f"the id {quote(slug)} is no slug", view.line("id"), found=slug[:80])
 
 
 CHECKS = (

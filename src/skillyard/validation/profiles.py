@@ -31,9 +31,9 @@ __all__ = [
     "REFERENCE",
     "RENAMED",
     "WARNING",
-    "graded",
     "profile_of",
-    "regraded",
+    "reading_severity",
+    "rule_severity",
 ]
 
 ERROR = "error"
@@ -193,12 +193,12 @@ def profile_of(name: str) -> Mapping[str, str]:
     return PROFILES[name]
 
 
-def graded(profile: str, code: str) -> str:
+def rule_severity(profile: str, code: str) -> str:
     """Return the severity of a rule's finding under a profile."""
     return PROFILES[profile].get(code, WARNING)
 
 
-def regraded(profile: str, code: str, reported: str) -> str:
+def reading_severity(profile: str, code: str, reported: str) -> str:
     """Return the severity of a diagnostic of reading: the profile's, but never a lower one.
 
     A code that is not in the table keeps its reported severity.

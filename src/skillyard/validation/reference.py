@@ -40,7 +40,10 @@ def reference_view(candidate: Candidate) -> View:
     fields = read_mapping(block, path, first_line=1)
     _refuse_dialect(block, fields[1], path)
     content = Content(
-        _folded(_text(fields[0].get("name"))), _text(fields[0].get("description")), block, body
+        _normalise_name(_text(fields[0].get("name"))),
+        _text(fields[0].get("description")),
+        block,
+        body,
     )
     return View(path, Kind.FOLDER, content, fields)
 
@@ -49,7 +52,7 @@ def _text(node: Node | None) -> str | None:
     return node.text if isinstance(node, Scalar) else None
 
 
-def _folded(name: str | None) -> str | None:
+def _normalise_name(name: str | None) -> str | None:
     return None if name is None else unicodedata.normalize("NFKC", name.strip())
 
 

@@ -72,13 +72,13 @@ def _text_lines(diagnostic: Diagnostic, color: bool) -> str:
         place += f":{diagnostic.line}"
         if diagnostic.column is not None:
             place += f":{diagnostic.column}"
-    severity = _colored(diagnostic.severity, _COLORS.get(diagnostic.severity, "0"), color)
+    severity = _paint(diagnostic.severity, _COLORS.get(diagnostic.severity, "0"), color)
     line = f"{place}: {severity} {diagnostic.code} {clean_line(diagnostic.message)}"
     hint = clean_line(diagnostic.hint)
     return f"{line}\n    hint: {hint}" if hint else line
 
 
-def _colored(text: str, code: str, color: bool) -> str:
+def _paint(text: str, code: str, color: bool) -> str:
     return f"\x1b[{code}m{text}\x1b[0m" if color else text
 
 

@@ -13,7 +13,7 @@ from skillyard.errors import Diagnostic
 from skillyard.text import clean_line, shorten
 from skillyard.validation.view import View
 
-__all__ = ["Finding", "Rule", "define_rule", "diagnostic", "quoted"]
+__all__ = ["Finding", "Rule", "define_rule", "diagnostic", "quote"]
 
 _MAX_QUOTED_CHARS = 80
 
@@ -69,6 +69,6 @@ def diagnostic(rule: Rule, view: View, finding: Finding, severity: str) -> Diagn
     )
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return untrusted text cleaned, shortened and quoted, for a message."""
     return f"'{shorten(clean_line(text), _MAX_QUOTED_CHARS)}'"

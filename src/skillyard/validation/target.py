@@ -66,7 +66,7 @@ def target_of(path: str | os.PathLike[str]) -> Target:
         if os.path.basename(parent) == OASIS_FOLDER:
             return Target(argument, parent, DEFAULT_LIMITS.tree_depth, _join(parent, name))
         return Target(argument, argument, DEFAULT_LIMITS.tree_depth)
-    if any(part.lower() == _RUNTIME_FOLDER for part in _slashed(parent).split("/")):
+    if any(part.lower() == _RUNTIME_FOLDER for part in _with_slashes(parent).split("/")):
         return Target(argument, parent, 0, _join(parent, name), strict=True)
     if os.path.basename(above) == OASIS_FOLDER and name in _SKILL_FILES:
         return Target(argument, above, 1, _join(_join(above, folder), name))
@@ -81,11 +81,11 @@ def _plain(path: str) -> str:
     return slashes(path) or "."
 
 
-def _slashed(path: str) -> str:
+def _with_slashes(path: str) -> str:
     return path.replace(os.sep, "/")
 
 
 def _join(folder: str, name: str) -> str:
     """Return the path in the form that discovery uses."""
-    text = _slashed(folder)
+    text = _with_slashes(folder)
     return f"{text}{name}" if not text or text.endswith("/") else f"{text}/{name}"

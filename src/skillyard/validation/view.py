@@ -230,10 +230,10 @@ def view_of_file(candidate: Candidate) -> View | None:
     fields = read_fields(fenced.block, path)
     if not fields[0]:
         return None
-    name, description = (_trimmed(fields[0].get(key)) for key in ("name", "description"))
+    name, description = (_trim(fields[0].get(key)) for key in ("name", "description"))
     content = Content(name, description, fenced.block, fenced.body)
     return View(path, kind_of(path, candidate.origin), content, fields)
 
 
-def _trimmed(node: Node | None) -> str | None:
+def _trim(node: Node | None) -> str | None:
     return node.text.strip() if isinstance(node, Scalar) else None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.ranking.confidence.combination import Weights, boosted, combined, raw_confidence
+from skillyard.ranking.confidence.combination import Weights, boost, combine_signals, raw_confidence
 from tests.requirements import requirement
 
 SIGNAL = st.floats(0, 1)
@@ -23,17 +23,17 @@ def test_the_documented_sum_may_fall_below_a_lone_signal_and_the_guard_stops_tha
 
 @requirement("confidence:activity")
 def test_the_boost_comes_after_the_clamp_and_is_clamped_again() -> None:
-    assert boosted(1.04, False, Weights()) == 1.0
-    assert boosted(0.9, True, Weights()) == 1.0
-    assert boosted(0.5, True, Weights()) == pytest.approx(0.6)
-    assert boosted(1.04, True, Weights(activity_boost=0.5)) == 0.5
+    assert boost(1.04, False, Weights()) == 1.0
+    assert boost(0.9, True, Weights()) == 1.0
+    assert boost(0.5, True, Weights()) == pytest.approx(0.6)
+    assert boost(1.04, True, Weights(activity_boost=0.5)) == 0.5
 
 
 @given(SIGNAL, SIGNAL, WEIGHTS)
 def test_the_parts_add_up_to_what_the_fast_form_gives(
     pattern: float, keyword: float, weights: Weights
 ) -> None:
-    signals = combined(pattern, keyword, weights)
+    signals = combine_signals(pattern, keyword, weights)
     assert signals.raw == raw_confidence(pattern, keyword, weights)
     assert signals.raw == signals.pattern + signals.keyword + signals.agreement
 
@@ -51,4 +51,4 @@ def test_under_the_guard_a_second_signal_never_lowers_the_first(
 def test_a_confidence_lies_between_zero_and_one(
     pattern: float, keyword: float, active: bool, weights: Weights
 ) -> None:
-    assert 0.0 <= boosted(raw_confidence(pattern, keyword, weights), active, weights) <= 1.0
+    assert 0.0 <= boost(raw_confidence(pattern, keyword, weights), active, weights) <= 1.0

@@ -119,7 +119,7 @@ def test_the_index_gives_the_score_of_its_definition(
     for number, one in enumerate(candidates):
         expected = slow_score(one, files)
         assert found.scores.get(number, 0.0) == pytest.approx(expected)
-        assert len(found.matched(number)) <= len(set(files))
+        assert len(found.matches_of(number)) <= len(set(files))
 
 
 @given(st.lists(st.sampled_from(PATTERNS), max_size=4), st.permutations(PATHS))

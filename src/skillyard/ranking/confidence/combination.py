@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["SINGLE_SIGNAL", "Signals", "Weights", "boosted", "combined", "raw_confidence"]
+__all__ = ["SINGLE_SIGNAL", "Signals", "Weights", "boost", "combine_signals", "raw_confidence"]
 
 AGREEMENT = 0.1
 SINGLE_SIGNAL = 0.9
@@ -43,7 +43,7 @@ class Signals(NamedTuple):
         return self.pattern + self.keyword + self.agreement
 
 
-def combined(pattern: float, keyword: float, weights: Weights) -> Signals:
+def combine_signals(pattern: float, keyword: float, weights: Weights) -> Signals:
     """Return the contributions for a pattern score P and a keyword score K, both 0..1."""
     if not (pattern > 0.0 and keyword > 0.0):
         return _single(pattern, keyword)
@@ -65,7 +65,7 @@ def _single(pattern: float, keyword: float) -> Signals:
 
 
 def raw_confidence(pattern: float, keyword: float, weights: Weights) -> float:
-    """Return ``combined(…).raw`` without building :class:`Signals`; it is called for each skill."""
+    """Return ``combine_signals(…).raw``, for each skill, without building :class:`Signals`."""
     if not (pattern > 0.0 and keyword > 0.0):
         return max(pattern, keyword) * SINGLE_SIGNAL
     both = pattern * weights.pattern_weight + keyword * weights.keyword_weight
@@ -73,7 +73,7 @@ def raw_confidence(pattern: float, keyword: float, weights: Weights) -> float:
     return max(both, max(pattern, keyword) * SINGLE_SIGNAL) if weights.monotone_guard else both
 
 
-def boosted(raw: float, active: bool, weights: Weights) -> float:
+def boost(raw: float, active: bool, weights: Weights) -> float:
     """Return the confidence for a raw sum: clamped, boosted where activity matches, clamped."""
     confidence = min(1.0, raw)
     return min(1.0, confidence * weights.activity_boost) if active else confidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import fsum
 
-from skillyard.ranking.confidence.combination import SINGLE_SIGNAL, Weights, boosted, combined
+from skillyard.ranking.confidence.combination import SINGLE_SIGNAL, Weights, boost, combine_signals
 from skillyard.ranking.confidence.keywords import Hit, by_source, keyword_score, total
 from skillyard.ranking.confidence.patterns import AVERAGE_SHARE, FileMatches
 from skillyard.ranking.confidence.records import KeywordMatch, PatternMatch
@@ -28,23 +28,23 @@ def explanation(
     """
     pattern = files.scores.get(number, 0.0)
     keyword = keyword_score(total(hits))
-    signals = combined(pattern, keyword, weights)
+    signals = combine_signals(pattern, keyword, weights)
     alone = not signals.agreement
     parts = []
     if signals.pattern:
         factor = SINGLE_SIGNAL if alone else weights.pattern_weight
-        parts.append(_weighted(signals.pattern, _pattern_node(files, number), factor, alone))
+        parts.append(_product_node(signals.pattern, _pattern_node(files, number), factor, alone))
     if signals.keyword:
         factor = SINGLE_SIGNAL if alone else weights.keyword_weight
-        parts.append(_weighted(signals.keyword, _keyword_node(hits, keyword), factor, alone))
+        parts.append(_product_node(signals.keyword, _keyword_node(hits, keyword), factor, alone))
     if signals.agreement:
         parts.append(Explanation("Agreement", signals.agreement, (), "leaf", "0.1 × the weaker"))
     raw = Explanation("confidence", signals.raw, tuple(parts), "sum")
-    return _calibrated(raw, activity if parts else None, weights)
+    return _confidence_node(raw, activity if parts else None, weights)
 
 
-def _calibrated(raw: Explanation, activity: str | None, weights: Weights) -> Explanation:
-    value = boosted(raw.value, activity is not None, weights)
+def _confidence_node(raw: Explanation, activity: str | None, weights: Weights) -> Explanation:
+    value = boost(raw.value, activity is not None, weights)
     notes = [f"× {weights.activity_boost:g} for recent activity: {activity}"] if activity else []
     if value == 1.0 != raw.value:
         notes.append("at most 1")
@@ -53,13 +53,13 @@ def _calibrated(raw: Explanation, activity: str | None, weights: Weights) -> Exp
     return Explanation("confidence", value, (raw,), "calibration", ", ".join(notes))
 
 
-def _weighted(value: float, score: Explanation, factor: float, alone: bool) -> Explanation:
+def _product_node(value: float, score: Explanation, factor: float, alone: bool) -> Explanation:
     by = Explanation("only signal" if alone else "weight", factor, (), "leaf")
     return Explanation(score.label, value, (score, by), "product", score.note)
 
 
 def _pattern_node(files: FileMatches, number: int) -> Explanation:
-    matched = files.matched(number)
+    matched = files.matches_of(number)
     score = files.scores[number]
     mean = fsum(entry.weight for entry in matched) / len(matched)
     leaves = tuple(

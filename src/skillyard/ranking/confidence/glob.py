@@ -22,7 +22,7 @@ from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.ranking.confidence.braces import expand_braces
 from skillyard.ranking.confidence.path_segments import Segment, fold
 
-__all__ = ["FilePath", "Glob", "Route", "compile_glob", "normalised", "split_path"]
+__all__ = ["FilePath", "Glob", "Route", "compile_glob", "normalise", "split_path"]
 
 _KEY_CHARS = 8
 """Longest prefix or suffix of a file name, in characters, that is used as a lookup key
@@ -142,7 +142,7 @@ class Glob(NamedTuple):
         return not self.negated and self.covers(path)
 
 
-def normalised(pattern: str) -> str:
+def normalise(pattern: str) -> str:
     """Return the pattern with slashes, without ``!`` and a leading ``./``; ``x/`` as ``x/**``."""
     text = pattern.replace("\\", "/").removeprefix("!")
     while text.startswith("./"):
@@ -156,7 +156,7 @@ def compile_glob(
     """Return the compiled pattern. Never raises: an invalid pattern has a ``fault``."""
     if len(pattern) > limits.glob_chars:
         return _faulty(pattern, f"is longer than {limits.glob_chars} characters")
-    return _compiled(pattern, case_sensitive, limits.brace_expansions)
+    return _compile(pattern, case_sensitive, limits.brace_expansions)
 
 
 def _faulty(pattern: str, fault: str) -> Glob:
@@ -164,8 +164,8 @@ def _faulty(pattern: str, fault: str) -> Glob:
 
 
 @lru_cache(maxsize=4096)
-def _compiled(pattern: str, case_sensitive: bool, cap: int) -> Glob:
-    alternatives = expand_braces(normalised(pattern), cap)
+def _compile(pattern: str, case_sensitive: bool, cap: int) -> Glob:
+    alternatives = expand_braces(normalise(pattern), cap)
     if alternatives is None:
         return _faulty(pattern, f"has more than {cap} alternatives in braces")
     compiled = [_route(text, case_sensitive) for text in alternatives]

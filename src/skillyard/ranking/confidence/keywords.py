@@ -128,13 +128,13 @@ class KeywordIndex:
         totals = [0.0] * len(self.skills)
         for term in prompt.terms:
             rows = self._postings.get(term.stem, ())
-            added = self._added(term, prompt)
-            for row, amount in zip(rows, added, strict=False):
+            contributions = self._contributions(term, prompt)
+            for row, amount in zip(rows, contributions, strict=False):
                 for position in row:
                     totals[position] += amount
         return totals
 
-    def _added(self, term: PromptTerm, prompt: Prompt) -> list[float]:
+    def _contributions(self, term: PromptTerm, prompt: Prompt) -> list[float]:
         """Return the contribution of one term of the text to S, by source."""
         rarity = self.rarity(term.stem)
         frequency = 1.0 + log(term.times)
@@ -142,13 +142,13 @@ class KeywordIndex:
 
     def hits(self, position: int, prompt: Prompt) -> list[Hit]:
         """Return the terms that one skill shares with the text, in the order of the text."""
-        held = _best_sources(self.skills[position], self.short_terms)
+        sources = _best_sources(self.skills[position], self.short_terms)
         hits: list[Hit] = []
         for term in prompt.terms:
-            number = held.get(term.stem)
+            number = sources.get(term.stem)
             if number is not None:
-                added = self._added(term, prompt)[number]
-                hits.append(Hit(term, *SOURCES[number], self.rarity(term.stem), added))
+                contribution = self._contributions(term, prompt)[number]
+                hits.append(Hit(term, *SOURCES[number], self.rarity(term.stem), contribution))
         return hits
 
     def holders(self, stem: str) -> set[int]:

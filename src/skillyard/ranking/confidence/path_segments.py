@@ -29,11 +29,11 @@ class _CharClass(NamedTuple):
 
     def accepts(self, char: str) -> bool:
         """Say whether one character of a folded text is in the class."""
-        held = self._holds(char)
-        if not held and not self.case_sensitive:
+        contains = self._holds(char)
+        if not contains and not self.case_sensitive:
             upper = char.upper()
-            held = len(upper) == 1 and self._holds(upper)
-        return held is not self.negated
+            contains = len(upper) == 1 and self._holds(upper)
+        return contains is not self.negated
 
     def _holds(self, char: str) -> bool:
         return char in self.chars or any(low <= char <= high for low, high in self.ranges)

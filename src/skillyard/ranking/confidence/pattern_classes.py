@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.ranking.confidence.braces import expand_braces
-from skillyard.ranking.confidence.glob import normalised
+from skillyard.ranking.confidence.glob import normalise
 
 __all__ = ["PATTERN_CLASSES", "PatternClass", "classify"]
 
@@ -38,7 +38,7 @@ def classify(pattern: str, limits: Limits = DEFAULT_LIMITS) -> PatternClass:
     A pattern with braces has the lightest class of its alternatives. Brackets do not count as
     wildcards: ``app/[slug]/page.tsx`` is an exact path.
     """
-    text = normalised(pattern)
+    text = normalise(pattern)
     alternatives = expand_braces(text, limits.brace_expansions)
     classes = [_class_of(each) for each in alternatives or (text,)]
     return min(classes, key=lambda pattern_class: pattern_class.weight)

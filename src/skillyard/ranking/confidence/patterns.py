@@ -104,7 +104,7 @@ class PatternIndex:
                 self.sets[known[patterns]].members.append(position)
                 self.names[position] = name
                 self._note_faults(name, patterns, numbers)
-        self._buckets = _filed(self.globs)
+        self._buckets = _group_by_key(self.globs)
 
     def _add_set(self, patterns: tuple[str, ...], numbers: dict[str, int]) -> int:
         positive: dict[int, int] = {}
@@ -212,7 +212,7 @@ def declared_by(skills: Iterable[Skill]) -> list[tuple[str, tuple[str, ...]]]:
     return [(skill.name, skill.triggers.files) for skill in skills]
 
 
-def _filed(globs: Sequence[Glob]) -> dict[str, list[tuple[int, Route]]]:
+def _group_by_key(globs: Sequence[Glob]) -> dict[str, list[tuple[int, Route]]]:
     """Index each route under its key with the fewest routes; a route without keys under "".
 
     The rarest key keeps the lists short: ``/billing`` for ``src/billing/**/*.ts``.
@@ -254,7 +254,7 @@ class FileMatches:
         known: dict[tuple[int, tuple[tuple[int, int], ...]], float] = {}
         for number, ranked in ranked_by_set.items():
             patterns = index.sets[number]
-            key = (self._removed(patterns), tuple(ranked))
+            key = (self._excluded_files(patterns), tuple(ranked))
             if key not in known:
                 known[key] = self._score(*key)
             score = known[key]
@@ -284,19 +284,19 @@ class FileMatches:
         weights, matched = _heaviest(removed, ranked)
         return pattern_score(weights, matched, len(self.files)) if matched else 0.0
 
-    def _removed(self, patterns: _PatternSet) -> int:
+    def _excluded_files(self, patterns: _PatternSet) -> int:
         removed = 0
         for glob in patterns.negative:
             removed |= self._hits.get(glob, 0)
         return removed
 
-    def matched(self, position: int) -> tuple[MatchedPattern, ...]:
+    def matches_of(self, position: int) -> tuple[MatchedPattern, ...]:
         """Return each matched file of a skill with its heaviest pattern (the first one)."""
         number = self._index.set_of.get(position)
         if position not in self.scores or number is None:
             return ()
         patterns = self._index.sets[number]
-        removed = self._removed(patterns)
+        removed = self._excluded_files(patterns)
         best: dict[int, tuple[int, int]] = {}
         for glob, rank in patterns.positive:
             files = self._hits.get(glob, 0) & ~removed
@@ -356,7 +356,7 @@ class PatternMatcher:
         index = PatternIndex(declared_by(candidates), self.case_sensitive, self.limits)
         file_matches = index.match(text_items("files", files))
         matches = [
-            PatternMatch(candidates[at].name, score, file_matches.matched(at))
+            PatternMatch(candidates[at].name, score, file_matches.matches_of(at))
             for at, score in sorted(file_matches.scores.items())
         ]
         return sorted(matches, key=lambda match: (-match.confidence, match.skill_name))

@@ -12,7 +12,7 @@ from math import isfinite
 
 from skillyard.arguments import check_arguments, text_items
 from skillyard.errors import InvalidInput
-from skillyard.ranking.confidence.combination import SINGLE_SIGNAL, Weights, boosted, raw_confidence
+from skillyard.ranking.confidence.combination import SINGLE_SIGNAL, Weights, boost, raw_confidence
 from skillyard.ranking.confidence.explanation import explanation, reason_of
 from skillyard.ranking.confidence.keywords import (
     SATURATION,
@@ -179,7 +179,7 @@ class ScoredConfidence(Scored):
             score = known.get(signals)
             if score is None:
                 raw = raw_confidence(signals[0], keyword_score(evidence), weights)
-                score = known[signals] = boosted(raw, signals[2], weights)
+                score = known[signals] = boost(raw, signals[2], weights)
             return score
 
         return score_of
@@ -204,7 +204,7 @@ class ScoredConfidence(Scored):
         score = self._files.scores.get(number)
         if score is None:
             return None
-        return PatternMatch(skill.name, score, self._files.matched(number))
+        return PatternMatch(skill.name, score, self._files.matches_of(number))
 
     def keyword_match(self, skill: Skill) -> KeywordMatch | None:
         """Return the skill's matched words; None without any."""

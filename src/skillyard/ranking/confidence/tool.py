@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog
 from skillyard.ranking.confidence.candidates import Candidates, as_skills
-from skillyard.ranking.confidence.combination import Weights, boosted, combined
+from skillyard.ranking.confidence.combination import Weights, boost, combine_signals
 from skillyard.ranking.confidence.message import markdown
 from skillyard.ranking.confidence.options import EvaluationOptions, read_context, read_options
 from skillyard.ranking.confidence.records import Evaluation
@@ -70,7 +70,7 @@ class ConfidenceScorer:
         )
         query = read_context(context)
         checked = read_options(options, defaults)
-        return _evaluations(self._skills, _scored(self._bound, query, checked), query, checked)
+        return _evaluations(self._skills, _score(self._bound, query, checked), query, checked)
 
     @check_arguments
     def has_match(self, context: Context, threshold: float | None = 0.5) -> bool:
@@ -101,7 +101,7 @@ class ConfidenceScorer:
             check_number("activity_boost", activity_boost),
             self._settings.monotone_guard,
         )
-        return boosted(combined(pattern, keyword, weights).raw, activity_match, weights)
+        return boost(combine_signals(pattern, keyword, weights).raw, activity_match, weights)
 
     @check_arguments
     def level(self, confidence: float) -> str:
@@ -130,7 +130,7 @@ def evaluate(
         {"threshold": threshold, "limit": limit, "activity_boost": activity_boost}
     )
     skills = catalog if isinstance(catalog, Catalog) else as_skills(catalog)
-    scored = _scored(_bind(skills, CONFIDENCE), query, options)
+    scored = _score(_bind(skills, CONFIDENCE), query, options)
     evaluations = _evaluations(skills, scored, query, options)
     return {
         "results": [evaluation.summary() for evaluation in evaluations],
@@ -143,7 +143,7 @@ def _bind(skills: Catalog | tuple[Skill, ...], settings: Confidence) -> BoundCon
     return cast(BoundConfidence, bind(skills, settings))
 
 
-def _scored(bound: BoundConfidence, query: Query, options: EvaluationOptions) -> ScoredConfidence:
+def _score(bound: BoundConfidence, query: Query, options: EvaluationOptions) -> ScoredConfidence:
     """Return the scores of a query with the weights of the options."""
     settings = replace(
         bound.scorer,

@@ -46,12 +46,12 @@ def explain(
         Explanation("phrase", own.phrase, (), "leaf", ", ".join(evidence.phrases)),
         Explanation("files", own.files, (), "leaf", "a file pattern matches" if own.files else ""),
         Explanation("prior", own.prior, (), "leaf", "installs, curated" if own.prior else ""),
-        Explanation("avoid", own.avoid, (), "leaf", _avoided(evidence)),
-        Explanation("feedback", own.feedback, (), "leaf", _judged(evidence)),
-        Explanation("embedder", own.embedder, (), "leaf", _embedded(bound, evidence)),
-        Explanation("coverage", own.coverage, (), "leaf", _covered(evidence)),
-        Explanation("rerank", own.rerank, (), "leaf", _reranked(bound)),
-        Explanation("order", own.order, (), "leaf", _ordered(evidence)),
+        Explanation("avoid", own.avoid, (), "leaf", _avoid_note(evidence)),
+        Explanation("feedback", own.feedback, (), "leaf", _feedback_note(evidence)),
+        Explanation("embedder", own.embedder, (), "leaf", _embedder_note(bound, evidence)),
+        Explanation("coverage", own.coverage, (), "leaf", _coverage_note(evidence)),
+        Explanation("rerank", own.rerank, (), "leaf", _reranker_note(bound)),
+        Explanation("order", own.order, (), "leaf", _order_note(evidence)),
     ]
     shown = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
     raw = Explanation("points", own.total, shown, "sum", _place(scored, own))
@@ -80,7 +80,7 @@ def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
     ]
     before = stable_sum([part.value for part in parts])
     before += one_word_adjustment(scored.features, calibration)
-    changes = scored.adjusted(before) - before
+    changes = scored.adjust_log_odds(before) - before
     if changes:
         note = "what the embedder's cosines change"
         parts.append(Explanation("embedder", changes, (), "leaf", note))
@@ -108,33 +108,33 @@ def _by(adds: float, value: float) -> str:
     return f"{adds / value:.4g} · {value:.4g}" if value else ""
 
 
-def _embedded(bound: BoundHybrid, evidence: Evidence) -> str:
+def _embedder_note(bound: BoundHybrid, evidence: Evidence) -> str:
     dense = bound.dense
     return "" if dense is None else f"cosine {evidence.embedded:.4g} by {dense.embedder.id}"
 
 
-def _reranked(bound: BoundHybrid) -> str:
+def _reranker_note(bound: BoundHybrid) -> str:
     reranker = bound.scorer.reranker
     return "" if reranker is None else f"said by {type(reranker).__name__}"
 
 
-def _avoided(evidence: Evidence) -> str:
+def _avoid_note(evidence: Evidence) -> str:
     share = evidence.avoid
     return f"{share:.0%} of the request stands in what it is not for" if share else ""
 
 
-def _judged(evidence: Evidence) -> str:
+def _feedback_note(evidence: Evidence) -> str:
     word = "right" if evidence.feedback > 0 else "wrong"
     return f"you said it is {word} for a similar request" if evidence.feedback else ""
 
 
-def _covered(evidence: Evidence) -> str:
+def _coverage_note(evidence: Evidence) -> str:
     cover = evidence.cover
     longer = f", in a body {exp(cover.length):.2g} times as long as a short one"
     return f"covers {cover.share:.0%} of the request{longer if cover.length else ''}"
 
 
-def _ordered(evidence: Evidence) -> str:
+def _order_note(evidence: Evidence) -> str:
     order = evidence.order
     names = f", lacks names of {order.names:.0%}" if order.names else ""
     return f"has {order.share:.0%} of the request{names}, cosine {evidence.embedded:.4g}"

@@ -76,12 +76,12 @@ class Term(NamedTuple):
     avoided: int = 0
     """Number of skills of the library that exclude it."""
 
-    def counted(self, number: float) -> "Term":
+    def with_count(self, number: float) -> "Term":
         """Return the term with the weight for ``number`` occurrences, at least 1."""
         weight = (1.0 + log(number)) * self.rarity * self.emphasis
         return Term(self.text, weight, *self[2:])
 
-    def translated(self) -> "Term":
+    def as_translation(self) -> "Term":
         """Return the term with the weight of a translated term."""
         return self._replace(weight=self.weight * TRANSLATED_WEIGHT, written=False)
 
@@ -106,13 +106,13 @@ class Vocabulary:
         return term
 
     def _look_up(self, text: str) -> "Term":
-        held = self.searcher.frequency(text)
+        count = self.searcher.frequency(text)
         share, emphasis = self.table.term_statistics(text)
         size = self.searcher.size + BACKGROUND
-        frequency = held + BACKGROUND * share
+        frequency = count + BACKGROUND * share
         rarity = log(1.0 + (size - frequency + 0.5) / (frequency + 0.5))
         names, avoided = (self.searcher.frequency(prefix + text) for prefix in (NAME_TERM, AVOID))
-        return Term(text, rarity * emphasis, rarity, held, True, emphasis, share, names, avoided)
+        return Term(text, rarity * emphasis, rarity, count, True, emphasis, share, names, avoided)
 
 
 class AnalysedQuery(NamedTuple):
@@ -157,15 +157,15 @@ def analyse_query(query: Query, vocabulary: Vocabulary) -> AnalysedQuery:
     foreign_terms = {term: 1.0 for term in reading.english if term not in counts}
     known = vocabulary.term
     terms = [
-        known(term) if number == 1 else known(term).counted(number)
+        known(term) if number == 1 else known(term).with_count(number)
         for term, number in counts.items()
     ]
-    terms += [known(term).translated() for term in foreign_terms]
+    terms += [known(term).as_translation() for term in foreign_terms]
     terms = sorted([term for term in terms if term.weight > 0], key=itemgetter(0))
     terms.sort(key=itemgetter(1), reverse=True)  # heaviest first; ties by text
     terms = terms[:MAX_TERMS]
-    written = counts if reading.latin >= MOSTLY_LATIN else _ascii_terms(counts)
-    vector_terms = tuple({**written, **foreign_terms}.items())
+    own_counts = counts if reading.latin >= MOSTLY_LATIN else _ascii_terms(counts)
+    vector_terms = tuple({**own_counts, **foreign_terms}.items())
     vector = vocabulary.table.vector([(1.0, vector_terms)], query=True) if vector_terms else b""
     words = phrase_words(text)[:MAX_WORDS]
     return AnalysedQuery(

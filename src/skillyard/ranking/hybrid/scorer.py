@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from skillyard.arguments import Converted, converted, set_field
+from skillyard.arguments import Conversion, conversion, set_field
 from skillyard.index.library import Library
 from skillyard.index.searcher import tie_key
 from skillyard.ranking.hybrid.calibration import (
@@ -79,8 +79,8 @@ class Hybrid:
     fusion: Fusion = FUSION
     calibration: Calibration = CALIBRATION
     include_conventions: bool = False
-    reranker: Converted[str | Reranker | None, Reranker | None] = converted(None)
-    embedder: Converted[str | Embedder | None, Embedder | None] = converted(None)
+    reranker: Conversion[str | Reranker | None, Reranker | None] = conversion(None)
+    embedder: Conversion[str | Embedder | None, Embedder | None] = conversion(None)
     name: str = field(default="hybrid", init=False, repr=False, compare=False)
     """``hybrid``, or ``hybrid+NAME`` for an embedder that was given by its name."""
 
@@ -188,7 +188,7 @@ class BoundHybrid:
         library = self.library
         analysed = analyse_query(query, self.vocabulary)
         files = self._files(query)
-        called = self._called(query.text)
+        called = self._called_ordinals(query.text)
         fusion = self.scorer.fusion
         searcher = library.searcher
         judged = feedback_by_ordinal(query, library) if query.feedback else {}
@@ -212,7 +212,7 @@ class BoundHybrid:
             candidates = candidates._replace(order=order)
         return ScoredHybrid(self, query, analysed, candidates, totals)
 
-    def _called(self, text: str) -> list[int]:
+    def _called_ordinals(self, text: str) -> list[int]:
         """Return the ordinals called by ``@name`` or ``/name`` in the text, also hidden ones."""
         words = called_words(text)
         if not words:
@@ -344,11 +344,11 @@ class ScoredHybrid(Scored):
             calibration,
             blank=not self.analysed.terms,
             is_small_talk=self.analysed.is_small_talk,
-            adjust=self.adjusted,
+            adjust=self.adjust_log_odds,
         )
         return self.totals[self.best], log_odds, log_odds_slope(log_odds, calibration)
 
-    def adjusted(self, log_odds: float) -> float:
+    def adjust_log_odds(self, log_odds: float) -> float:
         """Return the log-odds of the features after those of a calibrated embedder's cosines."""
         if not self.candidates.embedder_cosines:
             return log_odds
@@ -399,11 +399,11 @@ class ScoredHybrid(Scored):
         ordinal, evidence = self.evidence_of(skill)
         searcher = self._bound.library.searcher
         name = self._bound.scorer.name.partition("+")[2] or "embedder"
-        lifted_by = name if ordinal in self._lifted else ""
-        return reason(self.analysed, evidence, searcher, ordinal, self._spelled, lifted_by)
+        lifted_by = name if ordinal in self._lifted_by_embedder else ""
+        return reason(self.analysed, evidence, searcher, ordinal, self._written_forms, lifted_by)
 
     @cached_property
-    def _lifted(self) -> frozenset[int]:
+    def _lifted_by_embedder(self) -> frozenset[int]:
         """The ordinals that would rank lower without the embedder, or would have no points."""
         candidates, fusion = self.candidates, self._bound.scorer.fusion
         if not candidates.embedder_cosines:
@@ -424,7 +424,7 @@ class ScoredHybrid(Scored):
         )
 
     @cached_property
-    def _spelled(self) -> dict[str, str]:
+    def _written_forms(self) -> dict[str, str]:
         """The written forms of the request's terms."""
         return written_forms(self.query.text)
 

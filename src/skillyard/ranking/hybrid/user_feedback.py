@@ -63,9 +63,8 @@ def feedback_by_ordinal(query: Query, library: Library) -> dict[int, float]:
                 for ordinal in ordinals:
                     sums[ordinal] = sums.get(ordinal, 0.0) + (counts if each.right else -counts)
     values = {
-        ordinal: _limited(
-            _limited(own.get(ordinal, 0.0), 1.0)
-            + _limited(clients.get(ordinal, 0.0), CLIENT_SHARE),
+        ordinal: _clamp(
+            _clamp(own.get(ordinal, 0.0), 1.0) + _clamp(clients.get(ordinal, 0.0), CLIENT_SHARE),
             1.0,
         )
         for ordinal in sorted({*own, *clients})
@@ -73,7 +72,7 @@ def feedback_by_ordinal(query: Query, library: Library) -> dict[int, float]:
     return {ordinal: value for ordinal, value in values.items() if value}
 
 
-def _limited(value: float, limit: float) -> float:
+def _clamp(value: float, limit: float) -> float:
     return min(limit, max(-limit, value))
 
 

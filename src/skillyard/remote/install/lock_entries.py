@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from types import MappingProxyType
 
-from skillyard.arguments import Converted, converted, set_field
+from skillyard.arguments import Conversion, conversion, set_field
 from skillyard.errors import InvalidInput
 from skillyard.remote.install.javascript_json import Json, key_order, parse, stringify
 
@@ -71,9 +71,9 @@ class LockedSkill:
     plugin_name: str | None = None
     installed_at: str | None = None
     updated_at: str | None = None
-    extra: Converted[Iterable[tuple[str, str]], tuple[tuple[str, str], ...]] = converted(())
+    extra: Conversion[Iterable[tuple[str, str]], tuple[tuple[str, str], ...]] = conversion(())
     """All other keys, with their values as JSON text; preserved when writing."""
-    order: Converted[Iterable[str], tuple[str, ...]] = converted(())
+    order: Conversion[Iterable[str], tuple[str, ...]] = conversion(())
     """The keys in the order of the file; empty for the documented order."""
 
     def __post_init__(self) -> None:
@@ -117,10 +117,10 @@ class Lock:
     Raises InvalidInput for two skills with one name.
     """
 
-    skills: Converted[Iterable[LockedSkill], tuple[LockedSkill, ...]] = converted(())
+    skills: Conversion[Iterable[LockedSkill], tuple[LockedSkill, ...]] = conversion(())
     _: KW_ONLY
     version: int = 1
-    extra: Converted[Iterable[tuple[str, str]], tuple[tuple[str, str], ...]] = converted(())
+    extra: Conversion[Iterable[tuple[str, str]], tuple[tuple[str, str], ...]] = conversion(())
     """Keys beside ``version`` and ``skills``, with their values as JSON text."""
 
     def __post_init__(self) -> None:

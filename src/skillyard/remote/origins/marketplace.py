@@ -11,7 +11,7 @@ import posixpath
 from typing import Any
 
 from skillyard.discovery.claude_code import CLAUDE_HOME
-from skillyard.discovery.hosts import expanded
+from skillyard.discovery.hosts import expand_pattern
 from skillyard.discovery.manifests import (
     Problems,
     inner_folder,
@@ -38,7 +38,7 @@ def plugin_target(target: Target) -> Target:
     Raises InvalidInput for a marketplace or plugin that is not known or lies elsewhere, and for a
     plugin with several skills where none is named.
     """
-    home = expanded(CLAUDE_HOME)
+    home = expand_pattern(CLAUDE_HOME)
     listing = os.path.join(home, KNOWN_MARKETPLACES)
     known = read_manifest(listing, Problems())
     marketplace = mapping_of(known, target.marketplace)

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from skillyard.discovery.hosts import HOST_FOLDERS, HOST_TITLES, expanded
+from skillyard.discovery.hosts import HOST_FOLDERS, HOST_TITLES, expand_pattern
 from skillyard.errors import InvalidInput, SkillIoError, UnknownName
 from skillyard.io.paths import is_below
 from skillyard.remote.install.lockfile import project_lock_path
@@ -63,7 +63,7 @@ def _host_folder(agent: str, *, user: bool) -> str:
         raise InvalidInput(
             f"{HOST_TITLES[agent]} has no folder for the skills of a user; leave out --global"
         )
-    return expanded(shared if shared in patterns else patterns[0])
+    return expand_pattern(shared if shared in patterns else patterns[0])
 
 
 def _check_inside(folder: str, root: str) -> None:
