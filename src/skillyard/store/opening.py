@@ -69,9 +69,9 @@ def shown_address(url: str) -> str:
     if not colon:
         raise InvalidInput("the address of a store begins with its kind, as in sqlite:///path")
     if scheme in ("postgresql", "postgres"):
-        from skillyard.store.backends.postgres_address import address_of, parsed
+        from skillyard.store.backends.postgres_address import address_of, parse_address
 
-        return address_of(parsed(url))
+        return address_of(parse_address(url))
     # The position of a password in an address of a plugin is unknown.
     return url if scheme == "sqlite" else f"{scheme}:{'//…' if rest else ''}"
 
@@ -83,9 +83,9 @@ def login_of(url: str) -> str:
     """
     if url.partition(":")[0] not in ("postgresql", "postgres"):
         return ""
-    from skillyard.store.backends.postgres_address import parsed
+    from skillyard.store.backends.postgres_address import parse_address
 
-    return str(parsed(url).get("user") or "")
+    return str(parse_address(url).get("user") or "")
 
 
 def check_kind(url: str) -> None:

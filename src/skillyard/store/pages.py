@@ -36,7 +36,7 @@ def changes_after(
     if type(limit) is not int or not 1 <= limit <= MAX_AT_ONCE:
         raise InvalidInput(f"limit must be a whole number from 1 to {MAX_AT_ONCE:,}")
     with backend.reading(caller) as session:
-        position = _started(session, backend, caller, position)
+        position = _start_of_page(session, backend, caller, position)
         rows, cut = _rows(session, backend, caller, position, limit + 1)
     complete = not cut and len(rows) <= limit
     rows = rows[:limit]
@@ -54,7 +54,7 @@ def changes_after(
     )
 
 
-def _started(
+def _start_of_page(
     session: Session, backend: Backend, caller: str | None, position: Position
 ) -> Position:
     """Return the start of the page, and the generation that its round of pages leads to.
@@ -65,11 +65,11 @@ def _started(
     generation, stamp = head_of(session, backend)
     known = position.until or position.generation
     expected = position.until_stamp if position.until else position.stamp
-    lost = known > generation or (
+    has_diverged = known > generation or (
         bool(known and expected) and _stamp_of(session, backend, known) != expected
     )
     changed = caller is not None and known < _view_generation(session, backend)
-    if lost or changed or not known:
+    if has_diverged or changed or not known:
         return Position(0, "", generation, stamp, whole=True)
     if position.until:
         return position
@@ -129,10 +129,10 @@ def snapshot_of(backend: Backend, caller: str | None, generation: int | None) ->
         else:
             stamp = ""
     position = Position(generation, stamp)
-    return Snapshot(generation, position, lambda: _streamed(backend, caller, position))
+    return Snapshot(generation, position, lambda: _stream(backend, caller, position))
 
 
-def _streamed(backend: Backend, caller: str | None, there: Position) -> Iterator[Version]:
+def _stream(backend: Backend, caller: str | None, there: Position) -> Iterator[Version]:
     """Yield the skills of a generation. Each page is a transaction of its own."""
     position = Position(0, "", there.generation, there.stamp)
     while there.generation:

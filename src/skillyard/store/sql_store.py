@@ -54,8 +54,8 @@ class SqlStore(Closeable):
         self._caller = None if caller is None else checked_caller(caller)
 
     def __repr__(self) -> str:
-        seen = "" if self._caller is None else f", seen by {self._caller!r}"
-        return f"<{type(self).__name__} {self.address}{seen}>"
+        viewer = "" if self._caller is None else f", seen by {self._caller!r}"
+        return f"<{type(self).__name__} {self.address}{viewer}>"
 
     @property
     def address(self) -> str:
@@ -141,10 +141,10 @@ class SqlStore(Closeable):
             tenant=tenant,
             publisher=checked_publisher(publisher),
             durability=checked_durability(durability),
-            staged=(self._named(key, tenant) for key in keys),
+            staged=(self._key_row(key, tenant) for key in keys),
         )
 
-    def _named(self, key: StoreKey, tenant: str) -> tuple[str | None, ...]:
+    def _key_row(self, key: StoreKey, tenant: str) -> tuple[str | None, ...]:
         if not isinstance(key, StoreKey) or key.tenant != tenant:
             raise InvalidInput(f"withdraw takes StoreKey values of the tenant {tenant}")
         checked_key(key, self.address)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skillyard.store.ingest.ingest_run import ingest
-from skillyard.store.ingest.work_items import Ingested, Options
+from skillyard.store.ingest.work_items import IngestResult, Options
 from skillyard.store.protocol import CatalogStore
 from tests.cli.making import write
 
@@ -42,7 +42,7 @@ def jsonl(path: Path, objects: Iterable[Mapping[str, Any] | str | bytes]) -> str
 
 def publish(
     store: CatalogStore, *roots: Path | str, lines: Iterable[str] = (), **options: Any
-) -> Ingested:
+) -> IngestResult:
     """Ingest into the tenant acme."""
     given = Options(**{"tenant": "acme", "publisher": "ci", **options})
     return ingest(store, given, roots=[str(root) for root in roots], lines=list(lines))

@@ -243,7 +243,7 @@ def test_what_is_known_to_be_unchanged_without_parsing_is_unchanged(line: dict[s
     columns = ("acme", "", "", "web/csv", 1, row.digest, row.installs, row.document, row.files)
     (made,) = build_rows(SETTINGS, [(item, None)])
     try:
-        same = objects.unchanged(item.what, "web/csv", standing_of(columns))  # type: ignore[arg-type]
+        same = objects.is_unchanged(item.what, "web/csv", standing_of(columns))  # type: ignore[arg-type]
     except InvalidInput:
         same = False
     if same and made.row is not None:

@@ -151,7 +151,9 @@ def test_two_nodes_of_one_view_have_one_digest_and_each_view_its_own(
     assert Node(store, tmp_path / "four").take().digest != one.digest
 
 
-@pytest.mark.parametrize(("bound", "value"), [("KEPT", 10), ("KEPT_CHARACTERS", 150)])
+@pytest.mark.parametrize(
+    ("bound", "value"), [("MAX_CACHED_SKILLS", 10), ("MAX_CACHED_CHARACTERS", 150)]
+)
 def test_skills_that_were_asked_for_are_one_object_and_bounded(
     store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, value: int
 ) -> None:

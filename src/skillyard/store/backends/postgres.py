@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from skillyard.errors import StoreFailed, StoreRefused
 from skillyard.store.backend import Condition, Options, Rows, Session, Statements, Work
 from skillyard.store.backends.connections import Connections
-from skillyard.store.backends.postgres_address import address_of, driver, parsed, secrets_in
+from skillyard.store.backends.postgres_address import address_of, driver, parse_address, secrets_in
 from skillyard.store.backends.postgres_errors import failure_of
 from skillyard.store.backends.postgres_standby import commit_replicated, refuse_without_standby
 from skillyard.store.backends.postgres_statements import (
@@ -72,7 +72,7 @@ class PostgresBackend:
     sql: Statements = STATEMENTS
 
     def __init__(self, url: str, options: Options) -> None:
-        self._parameters = parsed(url)
+        self._parameters = parse_address(url)
         self._address = address_of(self._parameters)
         self.options = options
         self._connections: Connections[Connection] = Connections(

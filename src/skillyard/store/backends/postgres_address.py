@@ -9,7 +9,7 @@ from urllib.parse import quote
 from skillyard.errors import InvalidInput, StoreRefused
 from skillyard.extras import install_command
 
-__all__ = ["address_of", "driver", "parsed", "secrets_in"]
+__all__ = ["address_of", "driver", "parse_address", "secrets_in"]
 
 _DEFAULTS: Mapping[str, Any] = {
     "application_name": "skillyard",
@@ -35,7 +35,7 @@ def driver(address: str) -> Any:
     return psycopg
 
 
-def parsed(url: str) -> dict[str, Any]:
+def parse_address(url: str) -> dict[str, Any]:
     """Return the connection parameters of libpq, with the defaults of this store.
 
     Raises InvalidInput without quoting the address, which may contain a password.

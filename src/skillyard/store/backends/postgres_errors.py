@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 __all__ = ["failure_of"]
 
-_Said = tuple[type[StoreFailed], str, str]
-_AWAY: _Said = (StoreUnavailable, "the server is away", "")
+_Failure = tuple[type[StoreFailed], str, str]
+_AWAY: _Failure = (StoreUnavailable, "the server is away", "")
 
-_BY_STATE: dict[str, _Said] = {
+_BY_STATE: dict[str, _Failure] = {
     "25006": (
         StoreRefused,
         "this server only reads: it is a standby",
@@ -32,7 +32,7 @@ _BY_STATE: dict[str, _Said] = {
     "XX002": (StoreSchema, "an index is damaged", "reindex it"),
 }
 """By SQLSTATE (Appendix A of PostgreSQL's manual): error, message, hint."""
-_BY_CLASS: dict[str, _Said] = {
+_BY_CLASS: dict[str, _Failure] = {
     "08": _AWAY,
     "22": (StoreRefused, "it cannot hold a value", ""),
     "23": (StoreSchema, "its tables contradict what was to be written", ""),
@@ -73,7 +73,7 @@ def failure_of(
     return failure
 
 
-def _description(error: psycopg.Error) -> _Said:
+def _description(error: psycopg.Error) -> _Failure:
     import psycopg
 
     state = error.sqlstate

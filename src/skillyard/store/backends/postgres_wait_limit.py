@@ -28,7 +28,7 @@ def connection_with_limit(psycopg: Any) -> type[Any]:
 
         def wait(self, gen: Any, *arguments: Any, **named: Any) -> Any:
             if self.max_wait_s is not None:
-                gen = _bounded(self, gen, self.max_wait_s, psycopg.OperationalError)
+                gen = _with_deadline(self, gen, self.max_wait_s, psycopg.OperationalError)
             return super().wait(gen, *arguments, **named)
 
     return LimitedConnection
@@ -42,7 +42,7 @@ def limit_waits(connection: Any, server_s: float) -> None:
     connection.max_wait_s = server_s + GRACE_S
 
 
-def _bounded(
+def _with_deadline(
     connection: Any, gen: Any, max_wait_s: float, failure: type[Exception]
 ) -> Generator[Any, Any, Any]:
     """Run psycopg's generator; raise ``failure`` when the time is up.

@@ -249,7 +249,7 @@ class _SqliteWork:
     def stage(self, rows: Iterable[Sequence[Any]]) -> None:
         """Insert rows into a temporary table, without blocking others."""
         waiting = iter(rows)
-        while some := [_adapted(row) for row in islice(waiting, STAGED_AT_ONCE)]:
+        while some := [_adapt(row) for row in islice(waiting, STAGED_AT_ONCE)]:
             self._connection.execute("BEGIN")
             self._connection.executemany(STAGE, some)
             self._connection.execute("COMMIT")
@@ -269,7 +269,7 @@ def connection_caller(connection: _Connection) -> str | None:
     return connection.caller
 
 
-def _adapted(row: Sequence[Any]) -> tuple[Any, ...]:
+def _adapt(row: Sequence[Any]) -> tuple[Any, ...]:
     """Return a staged row with its tags as JSON, because SQLite has no lists."""
     return tuple(json.dumps(value) if isinstance(value, tuple) else value for value in row)
 
@@ -346,7 +346,7 @@ def _statements(script: str) -> list[str]:
     return statements
 
 
-_SAID: dict[int, tuple[type[StoreFailed], str, str]] = {
+_BY_CODE: dict[int, tuple[type[StoreFailed], str, str]] = {
     sqlite3.SQLITE_FULL: (StoreUnavailable, "the disk is full", "make room and do it again"),
     sqlite3.SQLITE_IOERR: (StoreUnavailable, "its file cannot be read or written", ""),
     sqlite3.SQLITE_CANTOPEN: (StoreUnavailable, "its file cannot be opened", ""),
@@ -368,5 +368,5 @@ def failure_of(error: sqlite3.Error, address: str, timeout_s: float) -> StoreFai
         return StoreUnavailable(address, f"another writer was busy for {timeout_s:g} seconds")
     if code == sqlite3.SQLITE_INTERRUPT:
         return StoreUnavailable(address, f"a statement took longer than {timeout_s:g} seconds")
-    kind, what, hint = _SAID.get(code, (StoreFailed, "failed", ""))
+    kind, what, hint = _BY_CODE.get(code, (StoreFailed, "failed", ""))
     return kind(address, f"{what} (SQLite: {error})", hint=hint)

@@ -17,7 +17,7 @@ from skillyard.skill import Origin, Reference, Skill
 from skillyard.store.ingest.work_items import Item
 from skillyard.store.values import FileDigest, Standing, Submission
 
-__all__ = ["count", "items", "submission", "unchanged"]
+__all__ = ["count", "is_unchanged", "items", "submission"]
 
 MAX_FOLDERS = 4_000_000
 """Limit for the folders below all roots of one ingest: many times the limit of a scan, because only
@@ -64,7 +64,7 @@ def _place(candidate: Candidate) -> str | None:
     return "/".join(parts) or None
 
 
-def unchanged(candidate: Candidate, standing: Standing, limits: Limits) -> bool:
+def is_unchanged(candidate: Candidate, standing: Standing, limits: Limits) -> bool:
     """True when the stored version was made from this file, with the same files beside it.
 
     The file is read but not parsed. Raises SkillIoError.

@@ -25,9 +25,16 @@ from skillyard.store.ingest.lines import Lines
 from skillyard.store.ingest.pool import Workers
 from skillyard.store.ingest.pruning import prune
 from skillyard.store.ingest.publisher import Publisher
-from skillyard.store.ingest.row_builder import build_rows, refused
-from skillyard.store.ingest.seen_keys import Seen
-from skillyard.store.ingest.work_items import BuildSettings, BuiltRow, Ingested, Item, Options, Step
+from skillyard.store.ingest.row_builder import build_rows, refusal
+from skillyard.store.ingest.seen_keys import SeenKeys
+from skillyard.store.ingest.work_items import (
+    BuildSettings,
+    BuiltRow,
+    IngestResult,
+    Item,
+    Options,
+    Step,
+)
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import Standing, StoreKey
 
@@ -58,7 +65,7 @@ def ingest(
     lines: Sequence[str] = (),
     stop: threading.Event | None = None,
     tell: Tell | None = None,
-) -> Ingested:
+) -> IngestResult:
     """Publish the skills below the roots, then those of the files of JSON lines.
 
     An invalid file or line becomes a diagnostic and does not stop the run. Unchanged skills are
@@ -113,7 +120,7 @@ class _Run:
         stop: threading.Event,
         tell: Tell | None,
     ) -> None:
-        self.seen = Seen()
+        self.seen = SeenKeys()
         self.expected = 0
         self._store = store
         self._options = options
@@ -124,13 +131,13 @@ class _Run:
         self.stop = stop
         self._tell = tell
         self._began = time.monotonic()
-        self._settled = self._unchanged = self._refused = self._repeated = self._elsewhere = 0
+        self._outcomes = self._unchanged = self._refused = self._repeated = self._elsewhere = 0
         self._errors = self._warnings = self._faults = 0
         self._diagnostics: list[Diagnostic] = []
 
     def whole(
         self, workers: Workers, publisher: Publisher, items: Iterable[Item | Diagnostic]
-    ) -> Ingested:
+    ) -> IngestResult:
         """Run the whole ingest."""
         flying: deque[Callable[[], list[BuiltRow]]] = deque()
         for group in _groups(self._mine(items), QUERY_ITEMS, MAX_QUERY_BYTES):
@@ -167,14 +174,14 @@ class _Run:
                 self._faults += item.code not in _HARMLESS
                 self._note(item)
                 if item.line is not None:
-                    self._settled += 1
+                    self._outcomes += 1
                     self._refused += 1
                 continue
             if item.place is not None:
                 try:
                     key = checked_key(self._key(item), self._store.address)
                 except StoreRefused as error:
-                    self._refuse(refused(item, "store_refused", error.what, error.hint))
+                    self._refuse(refusal(item, "store_refused", error.what, error.hint))
                     continue
                 if not self._belongs(key):
                     continue
@@ -185,7 +192,7 @@ class _Run:
         if partition is None or partition.holds(key):
             return True
         self._elsewhere += 1
-        self._settled += 1
+        self._outcomes += 1
         return False
 
     def _standing(self, group: Sequence[Item]) -> dict[StoreKey, Standing]:
@@ -203,27 +210,27 @@ class _Run:
             if one.item.place is None and not self._belongs(key):
                 continue
             if one.file and self.seen.has_file(one.file):  # of copies only the first counts
-                self._settled += 1
+                self._outcomes += 1
                 self._repeated += 1
                 continue
-            met = self.seen.add(key, one.digest)
-            if met == "new" and one.file:
+            state = self.seen.add(key, one.digest)
+            if state == "new" and one.file:
                 self.seen.add_file(one.file)
-            if met == "new" and one.row is not None:
+            if state == "new" and one.row is not None:
                 publisher.add(one.row, placed=one.item.place is not None)
                 continue
-            self._settled += 1
-            if met == "new":
+            self._outcomes += 1
+            if state == "new":
                 self._unchanged += 1
-            elif met == "same":
+            elif state == "same":
                 self._repeated += 1
             else:
-                self._settled -= 1
+                self._outcomes -= 1
                 self._refuse(_twice(one.item, key))
         self._say(publisher)
 
     def _refuse(self, one: BuiltRow) -> None:
-        self._settled += 1
+        self._outcomes += 1
         self._refused += 1
         for diagnostic in one.diagnostics:
             self._note(diagnostic)
@@ -243,7 +250,7 @@ class _Run:
         lines = self._lines.total
         self._tell(
             Step(
-                self._settled + counts.settled,
+                self._outcomes + counts.outcomes,
                 None if lines is None else self.expected + lines,
                 counts.added + counts.changed,
                 self._unchanged + counts.unchanged,
@@ -252,11 +259,11 @@ class _Run:
             )
         )
 
-    def _summary(self, publisher: Publisher, complete: bool, *, pruned: bool) -> Ingested:
+    def _summary(self, publisher: Publisher, complete: bool, *, pruned: bool) -> IngestResult:
         counts = publisher.counts
         for diagnostic in counts.diagnostics:
             self._note(diagnostic)
-        return Ingested(
+        return IngestResult(
             counts.generation or self._store.generation(),
             counts.generations,
             counts.added,
@@ -290,7 +297,7 @@ def _groups(items: Iterable[Item], most: int, most_bytes: int) -> Iterator[list[
 
 
 def _twice(item: Item, key: StoreKey) -> BuiltRow:
-    return refused(
+    return refusal(
         item,
         "place_taken",
         f"another skill was met as {key} before",

@@ -13,14 +13,14 @@ from skillyard.resources import safe_parts
 from skillyard.skill import Origin, Reference, Skill
 from skillyard.store.values import FileDigest, Standing, Submission
 
-__all__ = ["submission", "unchanged"]
+__all__ = ["is_unchanged", "submission"]
 
 _FILE = "SKILL.md"
 _SHA256 = re.compile("[0-9a-f]{64}")
 _WEB = ("https://", "http://")
 
 
-def unchanged(record: Mapping[str, Any], place: str, standing: Standing) -> bool:
+def is_unchanged(record: Mapping[str, Any], place: str, standing: Standing) -> bool:
     """True when the stored version has this content, install count and list of files.
 
     Nothing is parsed. Always False for a line with references or without ``content``. Raises
@@ -91,8 +91,8 @@ def _from_fields(
     body = _text(record, "text")
     check_content(body, path, limits)
     return Skill(
-        _short("name", _filled(record, "name"), limits.name_chars),
-        _short("description", _filled(record, "description"), limits.description_chars),
+        _short("name", _required_text(record, "name"), limits.name_chars),
+        _short("description", _required_text(record, "description"), limits.description_chars),
         body,
         path,
         slug=_folder(place),
@@ -113,7 +113,7 @@ def _optional(record: Mapping[str, Any], field: str) -> str | None:
     return None if record.get(field) is None else _text(record, field)
 
 
-def _filled(record: Mapping[str, Any], field: str) -> str:
+def _required_text(record: Mapping[str, Any], field: str) -> str:
     value = _text(record, field).strip()
     if not value:
         raise InvalidInput(f"{field} is empty")

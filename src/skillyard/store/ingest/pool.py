@@ -50,7 +50,7 @@ class Workers(Closeable):
         try:
             future = self._pool.submit(work, *arguments)
         except BrokenProcessPool:
-            raise _lost() from None
+            raise _worker_loss() from None
         return lambda: _waited_for(future)
 
     def close(self) -> None:
@@ -63,10 +63,10 @@ def _waited_for(future: Future[R]) -> R:
     try:
         return future.result()
     except BrokenProcessPool:
-        raise _lost() from None
+        raise _worker_loss() from None
 
 
-def _lost() -> WorkerLost:
+def _worker_loss() -> WorkerLost:
     return WorkerLost(
         "a worker process ended in the middle of its work: it was killed, or there is too little"
         " memory; what was acknowledged stands: run it again, with fewer --jobs"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from skillyard.store.ingest.publisher import Publisher
-from skillyard.store.ingest.seen_keys import Seen
+from skillyard.store.ingest.seen_keys import SeenKeys
 from skillyard.store.values import StoreKey
 
 __all__ = ["prune"]
@@ -13,7 +13,7 @@ __all__ = ["prune"]
 LISTED_AT_ONCE = 10_000
 
 
-def prune(publisher: Publisher, seen: Seen, stop: threading.Event) -> bool:
+def prune(publisher: Publisher, seen: SeenKeys, stop: threading.Event) -> bool:
     """Withdraw the stored skills of a run's namespace and source that it did not find.
 
     With a partition only its keys are considered. Each page of places is at most one generation.

@@ -33,7 +33,7 @@ class PublishCounts:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     @property
-    def settled(self) -> int:
+    def outcomes(self) -> int:
         """Number of submitted skills that are acknowledged or refused."""
         return self.added + self.changed + self.unchanged + self.refused
 
@@ -114,9 +114,9 @@ class Publisher(Closeable):
     def _give(self, rows: Sequence[StoredRow]) -> None:
         """Publish rows. When the store refuses one of them, publish the others."""
         try:
-            self.counts.add(self._published(rows))
+            self.counts.add(self._publish_rows(rows))
         except StoreRefused as error:
-            self._published([])  # raises when the store refuses every publish
+            self._publish_rows([])  # raises when the store refuses every publish
             if len(rows) > 1:
                 half = len(rows) // 2
                 self._give(rows[:half])
@@ -128,7 +128,7 @@ class Publisher(Closeable):
                 Diagnostic("store_refused", "error", key, error.what, error.hint)
             )
 
-    def _published(self, rows: Sequence[StoredRow]) -> Published:
+    def _publish_rows(self, rows: Sequence[StoredRow]) -> Published:
         return self.store.publish(
             rows,
             tenant=self.options.tenant,

@@ -11,7 +11,7 @@ from skillyard.store.ingest.work_items import BuildSettings, BuiltRow, Item
 from skillyard.store.rows import row_of
 from skillyard.store.values import Standing, Submission
 
-__all__ = ["build_rows", "refused"]
+__all__ = ["build_rows", "refusal"]
 
 
 def build_rows(
@@ -24,7 +24,7 @@ def build_rows(
 def _build_row(settings: BuildSettings, item: Item, standing: Standing | None) -> BuiltRow:
     try:
         of_folder = isinstance(item.what, Candidate)
-        if standing is not None and _unchanged(item, standing, settings):
+        if standing is not None and _is_unchanged(item, standing, settings):
             file = (standing.hash or "") if of_folder else ""
             return BuiltRow(item, standing.key.place, standing.digest, file=file)
         submission, diagnostics = _submission(item, settings)
@@ -34,11 +34,11 @@ def _build_row(settings: BuildSettings, item: Item, standing: Standing | None) -
             submission, tenant=settings.tenant, namespace=settings.namespace, store=settings.store
         )
     except SkillError as error:
-        return refused(item, error.code, _message(error, item), error.hint)
+        return refusal(item, error.code, _message(error, item), error.hint)
     except InvalidInput as error:
-        return refused(item, "line_field", str(error), "correct the line")
+        return refusal(item, "line_field", str(error), "correct the line")
     except StoreRefused as error:
-        return refused(item, "store_refused", error.what, error.hint)
+        return refusal(item, "store_refused", error.what, error.hint)
     noticed = tuple(diagnostics)
     file = submission.skill.hash if of_folder else ""
     if standing is not None and (standing.digest, standing.installs) == (row.digest, row.installs):
@@ -46,10 +46,10 @@ def _build_row(settings: BuildSettings, item: Item, standing: Standing | None) -
     return BuiltRow(item, row.place, row.digest, row, noticed, file)
 
 
-def _unchanged(item: Item, standing: Standing, settings: BuildSettings) -> bool:
+def _is_unchanged(item: Item, standing: Standing, settings: BuildSettings) -> bool:
     if isinstance(item.what, Candidate):
-        return folders.unchanged(item.what, standing, settings.limits)
-    return objects.unchanged(item.what, standing.key.place, standing)
+        return folders.is_unchanged(item.what, standing, settings.limits)
+    return objects.is_unchanged(item.what, standing.key.place, standing)
 
 
 def _submission(item: Item, settings: BuildSettings) -> tuple[Submission | None, list[Diagnostic]]:
@@ -64,7 +64,7 @@ def _message(error: SkillError, item: Item) -> str:
     return f"line {inner} of the text: {error.message}" if inner is not None else error.message
 
 
-def refused(item: Item, code: str, message: str, hint: str) -> BuiltRow:
+def refusal(item: Item, code: str, message: str, hint: str) -> BuiltRow:
     """Return the result of an item that is not published, with the reason."""
     diagnostic = Diagnostic(code, "error", item.shown, message, hint, item.line)
     return BuiltRow(item, item.place or "", "", None, (diagnostic,))

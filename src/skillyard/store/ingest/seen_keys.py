@@ -8,15 +8,15 @@ from typing import Literal
 from skillyard.store.ingest.partition import key_digest
 from skillyard.store.values import StoreKey
 
-__all__ = ["Seen"]
+__all__ = ["SeenKeys"]
 
 _CACHE_KIB = 65_536
 """Memory limit, enough for a million keys. Larger sets go to a temporary file."""
-_KEPT = 16
+_DIGEST_BYTES = 16
 """Bytes of a digest that identify a key: a collision needs about 2**64 attempts."""
 
 
-class Seen:
+class SeenKeys:
     """A set of keys, each with the digest of its content. For one thread."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Seen:
 
     def add(self, key: StoreKey, content: str) -> Literal["new", "same", "other"]:
         """Add a key; return whether it is new, known with the same content, or with another one."""
-        short_digest = key_digest(key)[:_KEPT]
+        short_digest = key_digest(key)[:_DIGEST_BYTES]
         added = self._database.execute(
             "INSERT OR IGNORE INTO seen VALUES (?, ?)", (short_digest, content)
         )
@@ -48,7 +48,7 @@ class Seen:
         )
 
     def __contains__(self, key: StoreKey) -> bool:
-        short_digest = key_digest(key)[:_KEPT]
+        short_digest = key_digest(key)[:_DIGEST_BYTES]
         return (
             self._database.execute("SELECT 1 FROM seen WHERE key = ?", (short_digest,)).fetchone()
             is not None
@@ -56,13 +56,13 @@ class Seen:
 
     def add_file(self, sha256: str) -> None:
         """Add the hash of a skill's file, 64 digits."""
-        short_digest = bytes.fromhex(sha256)[:_KEPT]
+        short_digest = bytes.fromhex(sha256)[:_DIGEST_BYTES]
         self._database.execute("INSERT OR IGNORE INTO file VALUES (?)", (short_digest,))
 
     def has_file(self, sha256: str) -> bool:
         """True when a file with that hash was added."""
         query = "SELECT 1 FROM file WHERE hash = ?"
-        short_digest = bytes.fromhex(sha256)[:_KEPT]
+        short_digest = bytes.fromhex(sha256)[:_DIGEST_BYTES]
         return self._database.execute(query, (short_digest,)).fetchone() is not None
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from skillyard.store.ingest.partition import Partition
 from skillyard.store.rows import StoredRow
 from skillyard.store.values import Durability
 
-__all__ = ["BuildSettings", "BuiltRow", "Ingested", "Item", "Options", "Step"]
+__all__ = ["BuildSettings", "BuiltRow", "IngestResult", "Item", "Options", "Step"]
 
 BATCH = 2_000
 """Skills of one generation: about a second of work. A killed run loses at most two batches."""
@@ -91,7 +91,7 @@ class Step(NamedTuple):
     """The last acknowledged generation; 0 before the first."""
 
 
-class Ingested(NamedTuple):
+class IngestResult(NamedTuple):
     """The result of an ingest, in skills. A dry run reports what it would have done."""
 
     generation: int

@@ -97,19 +97,19 @@ class NodeCatalog(Catalog):
         """
         if not isinstance(name_or_id, str):
             raise InvalidInput(f"name must be a string, not {type(name_or_id).__name__}")
-        found = self.named(name_or_id)
-        if len(found) == 1:
-            return found[0]
-        if not found:
+        matches = self.named(name_or_id)
+        if len(matches) == 1:
+            return matches[0]
+        if not matches:
             raise SkillNotFound(name_or_id, self.library.near(name_or_id))
         raise AmbiguousName(
-            name_or_id, [skill.path for skill in found], [skill.id for skill in found]
+            name_or_id, [skill.path for skill in matches], [skill.id for skill in matches]
         )
 
     def named(self, name_or_id: str) -> tuple[Skill, ...]:
         """Return what :meth:`get` returns: one skill, none, or the several that it refuses."""
         library = self.library
-        named = library.named(name_or_id)
+        named = library.with_name(name_or_id)
         skills = [skill for skill in named if skill.origin != Origin.CONVENTION] or named
         if have_one_content(skills):  # published from several places
             return (skills[0],)

@@ -95,7 +95,7 @@ class Follower(Closeable):
         self._url = url
         self._caller = caller
         self._state = NodeState(folder, caller, login_of(url))
-        self._held = self._state.lock()
+        self._lock = self._state.lock()
         self._listener = listener
         self._troubled = troubled
         self._clock = clock
@@ -125,7 +125,7 @@ class Follower(Closeable):
             self._anew = True
             self._say(str(error))
         except BaseException:
-            self._held.close()
+            self._lock.close()
             raise
         self._thread = Thread(target=self._run, name="skillyard-follower", daemon=True)
 
@@ -189,7 +189,7 @@ class Follower(Closeable):
             store, self._store = self._store, None
             if store is not None:
                 store.close()
-            self._held.close()
+            self._lock.close()
 
     def __enter__(self) -> Self:
         self.start()
@@ -277,7 +277,7 @@ class Follower(Closeable):
                 self._head = page.generation
                 applied = apply_few(self._state, page)
                 self._overdue = applied.overdue
-                self._show(_touched(page))
+                self._show(_changed_paths(page))
         except IndexDamaged:
             self._anew = True
             raise
@@ -318,7 +318,7 @@ class Follower(Closeable):
             )
 
 
-def _touched(page: Changes) -> frozenset[str]:
+def _changed_paths(page: Changes) -> frozenset[str]:
     """Return the paths that a page changes."""
     keys = [*page.withdrawals, *(version.key for version in page.upserts)]
     return frozenset(map(path_of, keys))

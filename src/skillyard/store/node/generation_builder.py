@@ -20,7 +20,7 @@ from skillyard.store.node.state import POSITION, NodeState, position_in
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import START, Changes, Position, Version
 
-__all__ = ["FEW", "Applied", "Progress", "apply_few", "few_changes", "is_little", "rebuild"]
+__all__ = ["FEW", "ApplyResult", "Progress", "apply_few", "few_changes", "is_little", "rebuild"]
 
 FEW = 256
 """Number of changes that are applied in the serving process: about half a second of work."""
@@ -41,7 +41,7 @@ Progress = Callable[[int], None]
 """Called with the number of skills applied so far."""
 
 
-class Applied(NamedTuple):
+class ApplyResult(NamedTuple):
     """The result of applying changes."""
 
     position: Position
@@ -63,7 +63,7 @@ def is_little(page: Changes) -> bool:
     return page.complete and len(page.upserts) <= FEW and characters <= FEW_CHARACTERS
 
 
-def apply_few(state: NodeState, page: Changes) -> Applied:
+def apply_few(state: NodeState, page: Changes) -> ApplyResult:
     """Apply a complete page to the current index as one generation.
 
     Raises SkillIoError, and IndexDamaged when damaged data would be copied; the previous generation
@@ -80,7 +80,7 @@ def apply_few(state: NodeState, page: Changes) -> Applied:
             writer.add(document_of_version(version, table))
         writer.note(POSITION, str(page.position))
         writer.commit()
-        return Applied(page.position, writer.overdue)
+        return ApplyResult(page.position, writer.overdue)
 
 
 def rebuild(
@@ -90,7 +90,7 @@ def rebuild(
     jobs: int = 1,
     progress: Progress | None = None,
     anew: bool = False,
-) -> Applied:
+) -> ApplyResult:
     """Build the index of the store's last generation beside the current one, and switch.
 
     The build starts from a copy of the current index when the store knows the changes since, and
@@ -100,7 +100,7 @@ def rebuild(
     """
     if anew:
         state.drop_building()
-    old = None if anew else _opened(state, state.current())
+    old = None if anew else _open_usable(state, state.current())
     with ExitStack() as stack:
         analysis = _Analysis(old, stack, jobs)
         while True:
@@ -114,7 +114,7 @@ def rebuild(
                 break
             state.drop_building()
     state.switch()
-    return Applied(position)
+    return ApplyResult(position)
 
 
 def _round(
@@ -165,16 +165,16 @@ def _goes_on(position: Position, page: Changes) -> bool:
     return (page.generation, stamp) == (position.until, position.until_stamp)
 
 
-def _opened(state: NodeState, folder: str | None) -> SegmentSearcher | None:
+def _open_usable(state: NodeState, folder: str | None) -> SegmentSearcher | None:
     try:
-        return None if folder is None else state.opened(folder)
+        return None if folder is None else state.open_searcher(folder)
     except (IndexDamaged, SkillIoError):
         return None
 
 
 def _begun(state: NodeState, old: SegmentSearcher | None) -> Position:
     """Return the position to continue from. The unfinished index contains everything before it."""
-    building = _opened(state, state.building)
+    building = _open_usable(state, state.building)
     if building is not None and building.notes.get(_REACHED):
         try:
             return Position.parse(building.notes[_REACHED])
@@ -200,7 +200,7 @@ class _Analysis:
 
     def begin(self, versions: Sequence[Version]) -> Callable[[], Iterator[IndexedDocument]]:
         """Start to analyse versions; the returned function yields their documents, in order."""
-        pairs = [(version, self._known(version)) for version in versions]
+        pairs = [(version, self._existing_document(version)) for version in versions]
         if self._jobs < 2 or len(versions) < 2 * CHUNK:
             return lambda: iter(_documents(pairs))
         if self._pool is None:
@@ -216,7 +216,7 @@ class _Analysis:
         documents = self._pool.map(_documents, chunks)
         return lambda: chain.from_iterable(documents)
 
-    def _known(self, version: Version) -> IndexedDocument | None:
+    def _existing_document(self, version: Version) -> IndexedDocument | None:
         """Return the existing document of the skill; None when it cannot be read."""
         if self.old is None:
             return None

@@ -27,9 +27,9 @@ from skillyard.store.node.records import (
 
 __all__ = ["EVERY", "NodeLibrary"]
 
-KEPT = 20_000
+MAX_CACHED_SKILLS = 20_000
 """Number of cached skills: about 150 MB at the usual 7 KB each."""
-KEPT_CHARACTERS = 200_000_000
+MAX_CACHED_CHARACTERS = 200_000_000
 """Total size of their bodies, which bounds the memory of unusually large skills."""
 EVERY = 100_000
 """Maximum number of skills that are read all together, into about a gigabyte."""
@@ -99,7 +99,7 @@ class NodeLibrary(Library):
             skill = skill_in(self.searcher.record(ordinal))
         except (ValueError, TypeError, KeyError):
             raise self._unreadable() from None
-        full = len(self._cache) >= KEPT or self._characters >= KEPT_CHARACTERS
+        full = len(self._cache) >= MAX_CACHED_SKILLS or self._characters >= MAX_CACHED_CHARACTERS
         if full and self._skills is None:
             self._cache, self._ordinals, self._characters = {}, {}, 0
         self._ordinals[skill.path] = ordinal
@@ -140,18 +140,18 @@ class NodeLibrary(Library):
             ordinal = self.searcher.ordinal(key_text(key_at(path)))
         return None if ordinal is None else self.skill(ordinal)
 
-    def named(self, name: str) -> list[Skill]:
+    def with_name(self, name: str) -> list[Skill]:
         """Return the skills with exactly this name, by path."""
-        return self._marked(NAMED + name, lambda skill: skill.name == name)
+        return self._skills_with(NAMED + name, lambda skill: skill.name == name)
 
     def with_id(self, document_id: str) -> list[Skill]:
         """Return the skills with that document id, by path."""
-        return self._marked(ID + document_id, lambda skill: skill.id == document_id)
+        return self._skills_with(ID + document_id, lambda skill: skill.id == document_id)
 
     def with_slug(self, slug: str) -> list[Skill]:
         """Return the skills with that slug, by path."""
-        skills = [skill for skill in self.named(slug) if skill.slug == slug]
-        skills += self._marked(SLUG + slug, lambda skill: skill.slug == slug != skill.name)
+        skills = [skill for skill in self.with_name(slug) if skill.slug == slug]
+        skills += self._skills_with(SLUG + slug, lambda skill: skill.slug == slug != skill.name)
         return sorted(skills, key=lambda skill: skill.key)
 
     def near(self, name: str) -> list[str]:
@@ -164,7 +164,7 @@ class NodeLibrary(Library):
         names = dict.fromkeys(self.skill(ordinal).name for ordinal, _ in hits)
         return list(names)[:NEAR]
 
-    def _marked(self, mark: str, is_meant: Callable[[Skill], bool]) -> list[Skill]:
+    def _skills_with(self, mark: str, is_meant: Callable[[Skill], bool]) -> list[Skill]:
         skills = [self.skill(ordinal) for ordinal in self._holding(mark)]
         skills += [self.skill(ordinal) for ordinal in self._apart(mark)]
         return sorted(filter(is_meant, skills), key=lambda skill: skill.key)
@@ -176,7 +176,7 @@ class NodeLibrary(Library):
         searched.
         """
         if self._excluded is None:
-            self._excluded = tuple(self._flagged(EXCLUDED))
+            self._excluded = tuple(self._ordinals_with(EXCLUDED))
         numbers = [segment.term(mark) for segment in self.searcher.segments]
         for ordinal in self._excluded:
             number = numbers[ordinal >> SHIFT]
@@ -196,13 +196,15 @@ class NodeLibrary(Library):
     def hidden(self) -> Iterable[tuple[int, Skill]]:
         """Yield the skills that are only selected by an explicit call."""
         if self._hidden is None:
-            self._hidden = tuple(self._flagged(HIDDEN))
+            self._hidden = tuple(self._ordinals_with(HIDDEN))
         return ((ordinal, self.skill(ordinal)) for ordinal in self._hidden)
 
     def counts(self) -> SkillCounts:
         """Count the skills by the flags of their documents, without reading them."""
-        excluded = tuple(self._flagged(EXCLUDED)) if self._excluded is None else self._excluded
-        hidden = tuple(self._flagged(HIDDEN)) if self._hidden is None else self._hidden
+        excluded = (
+            tuple(self._ordinals_with(EXCLUDED)) if self._excluded is None else self._excluded
+        )
+        hidden = tuple(self._ordinals_with(HIDDEN)) if self._hidden is None else self._hidden
         self._excluded, self._hidden = excluded, hidden
         conventions = len(excluded) - len(hidden)  # the other excluded ones are conventions
         return SkillCounts(len(self) - conventions, len(hidden), 0, 0, conventions)
@@ -210,10 +212,12 @@ class NodeLibrary(Library):
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
         """Return the file patterns of skills by ordinal; skills without patterns are left out."""
         if self._patterns is None:
-            self._patterns = {o: self.skill(o).triggers.files for o in self._flagged(PATTERNS)}
+            self._patterns = {
+                o: self.skill(o).triggers.files for o in self._ordinals_with(PATTERNS)
+            }
         return self._patterns
 
-    def _flagged(self, flag: int) -> Iterator[int]:
+    def _ordinals_with(self, flag: int) -> Iterator[int]:
         table = bytes(bool(value & flag) for value in range(256))
         for place, segment in enumerate(self.searcher.segments):
             marks = bytes(segment.section("flags")).translate(table)

@@ -71,7 +71,7 @@ class NodeState:
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
         except OSError as error:
-            raise self._failed(error) from None
+            raise self._folder_error(error) from None
 
     @property
     def settings(self) -> dict[str, str]:
@@ -91,7 +91,7 @@ class NodeState:
         except (FileNotFoundError, UnicodeDecodeError):
             return None
         except OSError as error:
-            raise self._failed(error) from None
+            raise self._folder_error(error) from None
         return os.path.join(self.folder, name) if _NAMED.fullmatch(name) else None
 
     def open(self, before: SegmentSearcher | None = None) -> SegmentSearcher | None:
@@ -100,9 +100,11 @@ class NodeState:
         Raises IndexDamaged, SkillIoError.
         """
         folder = self.current()
-        return None if folder is None else self.opened(folder, before)
+        return None if folder is None else self.open_searcher(folder, before)
 
-    def opened(self, folder: str, before: SegmentSearcher | None = None) -> SegmentSearcher | None:
+    def open_searcher(
+        self, folder: str, before: SegmentSearcher | None = None
+    ) -> SegmentSearcher | None:
         """Open an index of this node; None when there is none of this version."""
         searcher = open_index(folder, before)
         return searcher if searcher is not None and searcher.settings == self.settings else None
@@ -133,7 +135,7 @@ class NodeState:
             with open(os.path.join(folder, NAME), "rb") as file:
                 atomic_write(os.path.join(self.building, NAME), file.read())
         except OSError as error:
-            raise self._failed(error) from None
+            raise self._folder_error(error) from None
 
     def drop_building(self) -> None:
         """Remove the unfinished index, if there is one.
@@ -158,7 +160,7 @@ class NodeState:
             rename_folder(self.building, os.path.join(self.folder, name))
             atomic_write(os.path.join(self.folder, _CURRENT), f"{name}\n".encode("ascii"))
         except OSError as error:
-            raise self._failed(error) from None
+            raise self._folder_error(error) from None
         for other in os.listdir(self.folder):
             if _NAMED.fullmatch(other) and other != name:
                 shutil.rmtree(os.path.join(self.folder, other), ignore_errors=True)
@@ -168,20 +170,20 @@ class NodeState:
 
         A rebuild process of a killed follower may still run here; this waits for its end.
         """
-        held = FollowerLock(os.path.join(self.folder, _LOCK), self.folder)
+        lock = FollowerLock(os.path.join(self.folder, _LOCK), self.folder)
         try:
             self.lock_making().close()
         except BaseException:
-            held.close()
+            lock.close()
             raise
-        return held
+        return lock
 
     def lock_making(self) -> FollowerLock:
         """Lock the building of an index. Raises SkillIoError."""
         path = os.path.join(self.folder, _MAKING)
         return FollowerLock(path, self.folder, wait_s=MAKING_WAIT_S)
 
-    def _failed(self, error: OSError) -> SkillIoError:
+    def _folder_error(self, error: OSError) -> SkillIoError:
         return SkillIoError(
             f"cannot use the node's folder: {error.strerror or error}",
             path=self.folder,

@@ -63,8 +63,8 @@ def sync(
 
 def _advance(store: CatalogStore, state: NodeState, jobs: int, progress: Progress | None) -> None:
     searcher = state.open()
-    held = START if searcher is None else position_in(searcher)
-    page = few_changes(store, held)  # None for an empty folder
-    if page is not None and (page.position == held or not apply_few(state, page).overdue):
+    position = START if searcher is None else position_in(searcher)
+    page = few_changes(store, position)  # None for an empty folder
+    if page is not None and (page.position == position or not apply_few(state, page).overdue):
         return
     rebuild(store, state, jobs=jobs, progress=progress)
