@@ -21,7 +21,7 @@ from skillyard.context.listing import (
     NOT_READ,
     WHOLE,
     HostListing,
-    fitted,
+    fit_listing,
     host_listing,
 )
 from tests.parity.trees import write_tree
@@ -82,8 +82,8 @@ class TestClaudeCode:
 
     def test_a_listing_of_ones_own_shares_a_given_budget_with_nobody(self) -> None:
         rule = CLAUDE._replace(own=7_950)
-        assert fitted(THREE, rule, list(THREE), budget=78).count(WHOLE) == 3
-        assert fitted(THREE, rule, list(THREE)).used <= 50
+        assert fit_listing(THREE, rule, list(THREE), budget=78).count(WHOLE) == 3
+        assert fit_listing(THREE, rule, list(THREE)).used <= 50
 
     def test_one_entry_is_cut_at_1536_characters(self) -> None:
         found = host_listing(catalog(made("a", "x" * 1_537)), CLAUDE)
@@ -253,22 +253,22 @@ class TestWhatIsRead:
 class TestFitting:
     def test_what_is_preferred_comes_first_and_whole(self) -> None:
         order = [THREE.get(name) for name in "cab"]
-        found = fitted(THREE, CLAUDE, order, budget=56)
+        found = fit_listing(THREE, CLAUDE, order, budget=56)
         assert found.text == f"- c: {'x' * 20}\n- a: {'x' * 20}\n- b"
 
     def test_a_description_that_does_not_fit_is_shortened_and_a_stump_is_none(self) -> None:
         skills = catalog(made("a", "word " * 40), made("b", "word " * 40))
         order = list(skills)
-        found = fitted(skills, CLAUDE, order, budget=8 + 202 + 48)
+        found = fit_listing(skills, CLAUDE, order, budget=8 + 202 + 48)
         assert states(found) == {"a": WHOLE, "b": CUT}
         assert set(found.entries[1].text.split(" ")) == {"word"}
         assert not found.entries[1].text.endswith(" ")
-        found = fitted(skills, CLAUDE, order, budget=8 + 202 + 20)
+        found = fit_listing(skills, CLAUDE, order, budget=8 + 202 + 20)
         assert states(found) == {"a": WHOLE, "b": NAME_ONLY}
 
     def test_where_names_do_not_fit_the_last_are_left_out_and_counted(self) -> None:
         many = catalog(*(made(f"skill-{number:03}") for number in range(100)))
-        found = fitted(many, CLAUDE, list(many), budget=100)
+        found = fit_listing(many, CLAUDE, list(many), budget=100)
         assert found.text.split("\n")[-1] == f"({found.count(LEFT_OUT)} more skills not listed)"
         assert found.count(LEFT_OUT) > 80
         assert found.used == len(found.text) + 1 <= 100
@@ -299,7 +299,7 @@ def test_every_skill_is_accounted_for_and_budgets_hold(
     if rule.budget() is None:
         found = host_listing(skills, rule)
     elif fit:
-        found = fitted(skills, rule, list(skills)[::-1], budget=budget)
+        found = fit_listing(skills, rule, list(skills)[::-1], budget=budget)
     else:
         found = host_listing(skills, rule, budget=budget)
     assert sorted(entry.skill.path for entry in found.entries) == sorted(s.path for s in skills)

@@ -10,7 +10,7 @@ from skillyard.context.listing import CUT, LEFT_OUT, NAME_ONLY, NOT_READ, WHOLE
 from skillyard.text import plural
 
 if TYPE_CHECKING:
-    from skillyard.context.listing import HostListing, Listed
+    from skillyard.context.listing import HostListing, ListingEntry
     from skillyard.usecases.prompts import HostSummary
 
 __all__ = ["host_head", "host_table"]
@@ -52,7 +52,7 @@ def host_table(result: HostSummary) -> Iterator[Block]:
     yield from _remarks(result)
 
 
-def _row(entry: Listed) -> list[Span | str]:
+def _row(entry: ListingEntry) -> list[Span | str]:
     state = Span(entry.state, _STYLES.get(entry.state, "low"))
     shown = f"{len(entry.text):,}/{entry.chars:,}"
     return [entry.skill.name, state, shown, entry.text or entry.why]

@@ -52,16 +52,16 @@ def summary(
     check_scorer(scorer)
     if not isinstance(catalog, Catalog):
         catalog = Catalog.from_skills(catalog)
-    listed = _listed(catalog, include_conventions)
+    listed = _visible_skills(catalog, include_conventions)
     write = FORMATS[format]
     text = write(listed, None, 0)
     if budget_tokens is None or estimate_tokens(text) <= budget_tokens:
         return text
     ordered = by_preference(catalog, listed, query, scorer)
-    return _fitted(ordered, write, budget_tokens)
+    return _fit_to_budget(ordered, write, budget_tokens)
 
 
-def _listed(catalog: Catalog, include_conventions: bool) -> list[Skill]:
+def _visible_skills(catalog: Catalog, include_conventions: bool) -> list[Skill]:
     return [
         skill
         for skill in catalog.candidates
@@ -88,10 +88,10 @@ def by_preference(
         return ranked
     ranked_ids = {id(skill) for skill in ranked}
     rest = (skill for skill in by_priority if id(skill) not in ranked_ids)
-    return [*ranked, *(skill for skill in rest if _admitted(skill, request))]
+    return [*ranked, *(skill for skill in rest if _passes_tags(skill, request))]
 
 
-def _admitted(skill: Skill, query: Query) -> bool:
+def _passes_tags(skill: Skill, query: Query) -> bool:
     """Return True when the skill passes the query's tags."""
     included = not query.include_tags or has_tag(skill, query.include_tags)
     return included and not has_tag(skill, query.exclude_tags)
@@ -100,7 +100,7 @@ def _admitted(skill: Skill, query: Query) -> bool:
 Writer = Callable[[Sequence[Skill], int | None, int], str]
 
 
-def _fitted(preferred: list[Skill], write: Writer, budget: int) -> str:
+def _fit_to_budget(preferred: list[Skill], write: Writer, budget: int) -> str:
     def fits(count: int, chars: int | None) -> bool:
         left = len(preferred) - count
         return estimate_tokens(write(preferred[:count], chars, left)) <= budget

@@ -95,7 +95,7 @@ def inject(
     policy = policy_with(policy, min_score, top_k)
     if isinstance(prompt, str):
         block = _block(prompt, catalog, policy, max_chars, scorer, fence)
-        return Injection(prompt, None) if block is None else _joined(prompt, *block)
+        return Injection(prompt, None) if block is None else _prepend(prompt, *block)
     if isinstance(prompt, Mapping):
         return _into_message(prompt, catalog, policy, max_chars, scorer, fence)
     messages = list(prompt)
@@ -136,7 +136,7 @@ def _own_words(text: str) -> str:
     return text
 
 
-def _joined(text: str, block: str, match: Match) -> Injection:
+def _prepend(text: str, block: str, match: Match) -> Injection:
     return Injection(text if text.startswith(block) else f"{block}\n\n{text}", match)
 
 
@@ -168,7 +168,7 @@ def _into_message(
     if block is None:
         return unchanged
     first, text = texts[0]
-    joined = _joined(text, *block)
+    joined = _prepend(text, *block)
     part = parts[first]
     parts[first] = joined.prompt if isinstance(part, str) else {**part, "text": joined.prompt}
     return Injection({**message, field: parts}, joined.match)

@@ -1,6 +1,6 @@
 """Computes a host's listing of a library: what its model reads of each skill, and what is lost.
 
-:func:`fitted` lays out the same entries within the same budget, preferred skills first.
+:func:`fit_listing` lays out the same entries within the same budget, preferred skills first.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ __all__ = [
     "NOT_READ",
     "WHOLE",
     "HostListing",
-    "Listed",
-    "fitted",
+    "ListingEntry",
+    "fit_listing",
     "host_listing",
 ]
 
@@ -47,7 +47,7 @@ MIN_DESCRIPTION_CHARS = 40
 """A description shortened to fewer characters is useless, so only the name is listed."""
 
 
-class Listed(NamedTuple):
+class ListingEntry(NamedTuple):
     """How one skill is listed."""
 
     skill: Skill
@@ -83,7 +83,7 @@ class HostListing(NamedTuple):
     needed: int
     """The size of the complete listing."""
     used: int
-    entries: tuple[Listed, ...]
+    entries: tuple[ListingEntry, ...]
     """The listed skills in order, then the others."""
     text: str
     """The entries as the model reads them."""
@@ -122,7 +122,7 @@ def host_listing(
     return _listing(rule, window, limit, rule.own, lines, unread)
 
 
-def fitted(
+def fit_listing(
     catalog: Catalog,
     rule: ListingRule,
     preferred: Sequence[Skill],
@@ -180,7 +180,7 @@ class _Entry:
         self.left_out = False
 
     def line(self, shown: int) -> str:
-        return _written(self.rule, self.skill, self.description[:shown], self.path)
+        return _entry_text(self.rule, self.skill, self.description[:shown], self.path)
 
     def cost(self, shown: int) -> int:
         """Return the size of the entry in the budget's unit, with its line end."""
@@ -210,7 +210,7 @@ def _when_to_use(skill: Skill) -> str:
     return clean_line(node.text) if isinstance(node, Scalar) else ""
 
 
-def _written(rule: ListingRule, skill: Skill, description: str, path: str) -> str:
+def _entry_text(rule: ListingRule, skill: Skill, description: str, path: str) -> str:
     """Return an entry in the form of the host."""
     name = clean_line(skill.name)
     if rule.form == PATHS:
@@ -332,16 +332,18 @@ def _listing(
 ) -> HostListing:
     shown = [line for line in lines if not line.left_out]
     written = [line.line(line.shown) for line in shown]
-    entries = [_listed(line) for line in shown]
-    entries += [_listed(line) for line in lines if line.left_out]
-    entries += [Listed(skill, NOT_READ, "", len(skill.description), why) for skill, why in unread]
+    entries = [_listing_entry(line) for line in shown]
+    entries += [_listing_entry(line) for line in lines if line.left_out]
+    entries += [
+        ListingEntry(skill, NOT_READ, "", len(skill.description), why) for skill, why in unread
+    ]
     needed = sum(line.cost(line.chars) for line in lines)
     used = sum(_cost(rule, text) for text in written)
     text = "\n".join(written)
     return HostListing(rule, window, limit, own, needed, used, tuple(entries), text)
 
 
-def _listed(line: _Entry) -> Listed:
+def _listing_entry(line: _Entry) -> ListingEntry:
     text = "" if line.left_out else line.description[: line.shown].rstrip()
     whole = len(line.description)
     if line.left_out:
@@ -350,4 +352,4 @@ def _listed(line: _Entry) -> Listed:
         state = WHOLE
     else:
         state = CUT if line.shown else NAME_ONLY
-    return Listed(line.skill, state, text, whole)
+    return ListingEntry(line.skill, state, text, whole)

@@ -62,7 +62,7 @@ def _compare(
     """Return the approval with the difference between the digests ``before`` and ``skills``."""
     same_paths = skills.keys() & before.keys()
     return replace(
-        _approved(project),
+        _project_approval(project),
         skills=tuple(sorted(skills)),
         added=tuple(sorted(skills.keys() - before.keys())),
         changed=tuple(sorted(path for path in same_paths if skills[path] != before[path])),
@@ -104,10 +104,10 @@ def revoke_project(folder: str) -> Approval:
 
 def approvals() -> list[Approval]:
     """Return every approved project, by path."""
-    return [_approved(each) for each in projects()]
+    return [_project_approval(each) for each in projects()]
 
 
-def _approved(project: Project) -> Approval:
+def _project_approval(project: Project) -> Approval:
     skills = tuple(sorted(project.skills()))
     return _approval(project.path, "approved", moment(project.since), skills)
 

@@ -116,27 +116,27 @@ def _save_vectors(catalog: IndexedCatalog, scorer: Scorer) -> None:
         dense.save()
 
 
-def prepare_hooks(built: LibrarySpec, folder: str) -> tuple[str, ...]:
+def prepare_hooks(spec: LibrarySpec, folder: str) -> tuple[str, ...]:
     """Update the indexes of the hooks over a library, and return their folders.
 
-    ``built`` is a library whose index is up to date, ``folder`` the folder in which sessions start.
+    ``spec`` is a library whose index is up to date, ``folder`` the folder in which sessions start.
     Besides the library, a hook uses the user's own skills and the approved skills of a project. An
     index that another process is updating is skipped. Raises SkillyardError, OSError.
     """
     if indexing_is_off():
         return ()
-    places = dict.fromkeys(_places(built, project_above(folder), folder))
+    places = dict.fromkeys(_places(spec, project_above(folder), folder))
     return tuple(index_folder(place) for place in places if bring_up_to_date(place))
 
 
-def _places(built: LibrarySpec, project: Project | None, folder: str) -> Iterator[LibrarySpec]:
-    """Yield the libraries of a hook without roots, and of a hook with the roots of ``built``."""
+def _places(spec: LibrarySpec, project: Project | None, folder: str) -> Iterator[LibrarySpec]:
+    """Yield the libraries of a hook without roots, and of a hook with the roots of ``spec``."""
     path = None if project is None else project.path
-    real = {real_root(root) for root in built.roots}
-    if path in real or built.scopes:
+    real = {real_root(root) for root in spec.roots}
+    if path in real or spec.scopes:
         yield library_place((), path, folder)
     if real - {path}:
-        yield library_place(tuple(map(os.path.abspath, built.roots)), path, folder)
+        yield library_place(tuple(map(os.path.abspath, spec.roots)), path, folder)
 
 
 if __name__ == "__main__":

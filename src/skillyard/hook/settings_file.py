@@ -45,29 +45,29 @@ def read_settings(
         descriptor = open_to_read(real, follow=True)
     except FileNotFoundError:
         if os.path.islink(path):
-            raise _refused(path, "the link leads nowhere", "mend or remove the link") from None
+            raise _refusal(path, "the link leads nowhere", "mend or remove the link") from None
         return SettingsFile(real, None, None)
     except OSError as error:
-        raise _refused(path, f"cannot read it: {error.strerror}", "check the path") from None
+        raise _refusal(path, f"cannot read it: {error.strerror}", "check the path") from None
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise _refused(path, "it is no regular file", "name another one with --file")
+            raise _refusal(path, "it is no regular file", "name another one with --file")
         if to_change and not status.st_mode & 0o222:
-            raise _refused(path, "it is read-only", "make it writable, then do this again")
+            raise _refusal(path, "it is read-only", "make it writable, then do this again")
         with open(descriptor, "rb", closefd=False) as file:
             data = file.read(limit + 1)
     finally:
         os.close(descriptor)
     if len(data) > limit:
-        raise _refused(path, f"it has more than {limit:,} bytes", "is it the right file?")
+        raise _refusal(path, f"it has more than {limit:,} bytes", "is it the right file?")
     try:
         return SettingsFile(real, data.decode("utf-8"), status)
     except UnicodeDecodeError:
-        raise _refused(path, "it is not UTF-8", "save it as UTF-8") from None
+        raise _refusal(path, "it is not UTF-8", "save it as UTF-8") from None
 
 
-def _refused(path: str, what: str, hint: str) -> SettingsRefused:
+def _refusal(path: str, what: str, hint: str) -> SettingsRefused:
     return SettingsRefused(what, path=path, hint=hint)
 
 
@@ -88,7 +88,7 @@ def replace(before: SettingsFile, text: str) -> None:
         )
     except OSError as error:
         what = f"cannot write it: {error.strerror}"
-        raise _refused(before.path, what, "check the folder and its space") from None
+        raise _refusal(before.path, what, "check the folder and its space") from None
 
 
 def delete(before: SettingsFile) -> None:
@@ -98,7 +98,7 @@ def delete(before: SettingsFile) -> None:
         os.unlink(before.path)
     except OSError as error:
         what = f"cannot remove it: {error.strerror}"
-        raise _refused(before.path, what, "remove it by hand") from None
+        raise _refusal(before.path, what, "remove it by hand") from None
 
 
 def _check_unchanged(before: SettingsFile) -> None:
@@ -107,7 +107,7 @@ def _check_unchanged(before: SettingsFile) -> None:
     except FileNotFoundError:
         now = None
     if _stamp(now) != _stamp(before.status):
-        raise _refused(before.path, "it was changed meanwhile", "do this again")
+        raise _refusal(before.path, "it was changed meanwhile", "do this again")
 
 
 def _stamp(status: os.stat_result | None) -> tuple[int, ...]:

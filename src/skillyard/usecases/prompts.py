@@ -24,7 +24,7 @@ from skillyard.context.listing import (
     NOT_READ,
     WHOLE,
     HostListing,
-    fitted,
+    fit_listing,
     host_listing,
 )
 from skillyard.decisions import is_enabled
@@ -141,7 +141,7 @@ def host_summary_of(
         ordered = by_preference(catalog, skills, query, scorer)
         ordered += [skill for skill in skills if skill not in ordered]
         ordered.sort(key=lambda skill: -uses.get(skill.path, 0))
-        listing = fitted(catalog, rule, ordered, window=window, budget=budget)
+        listing = fit_listing(catalog, rule, ordered, window=window, budget=budget)
     else:
         listing = host_listing(catalog, rule, window=window, budget=budget, used=uses)
     return HostSummary(listing, fit, by, unknown, catalog.diagnostics)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.remote.sources.responses import ResponseCache, Stored
+from skillyard.remote.sources.responses import CachedResponse, ResponseCache
 from tests.property.strategies import few
 from tests.remote.sources.clients import Network, python
 from tests.tables import for_each
@@ -29,8 +29,8 @@ def key(number: int) -> bytes:
     return sha256(b"%d" % number).digest()
 
 
-def stored(number: int, body: bytes | None = None, at: float = NOW) -> Stored:
-    return Stored(
+def stored(number: int, body: bytes | None = None, at: float = NOW) -> CachedResponse:
+    return CachedResponse(
         url=f"https://a.test/{number}",
         status=200,
         headers={"content-type": "text/plain", "etag": f'"{number}"'},
@@ -40,7 +40,7 @@ def stored(number: int, body: bytes | None = None, at: float = NOW) -> Stored:
     )
 
 
-def content(one: Stored) -> tuple[object, ...]:
+def content(one: CachedResponse) -> tuple[object, ...]:
     return (one.url, one.status, dict(one.headers), one.body)
 
 
@@ -465,7 +465,7 @@ def test_bodies_that_nobody_names_do_not_pile_up(tmp_path: Path) -> None:
 WRITES_AND_READS = """
 import random, sys
 from hashlib import sha256
-from skillyard.remote.sources.responses import ResponseCache, Stored
+from skillyard.remote.sources.responses import ResponseCache, CachedResponse
 
 folder, seed = sys.argv[1], int(sys.argv[2])
 rng = random.Random(seed)
@@ -484,7 +484,7 @@ for turn in range(150):
             wrong += 1
     if rng.random() < 0.5:
         body = b"%d:%d:%d;" % (number, seed, turn) * 100
-        cache.put(key, Stored(f"https://a.test/{number}", 200, {}, body, 1.8e9, 1.8e9))
+        cache.put(key, CachedResponse(f"https://a.test/{number}", 200, {}, body, 1.8e9, 1.8e9))
     elif rng.random() < 0.05:
         cache.clear()
     else:
@@ -505,7 +505,7 @@ def test_several_processes_at_once_never_mix_their_answers(tmp_path: Path) -> No
 WRITES_FOR_EVER = """
 import sys
 from hashlib import sha256
-from skillyard.remote.sources.responses import ResponseCache, Stored
+from skillyard.remote.sources.responses import ResponseCache, CachedResponse
 
 cache = ResponseCache(sys.argv[1])
 print("ready", flush=True)
@@ -514,7 +514,7 @@ while True:
     turn += 1
     key = sha256(b"%d" % (turn % 5)).digest()
     body = b"%d;" % (turn % 5) * 20_000
-    cache.put(key, Stored("https://a.test/%d" % (turn % 5), 200, {}, body, 1.8e9, 1.8e9))
+    cache.put(key, CachedResponse("https://a.test/%d" % (turn % 5), 200, {}, body, 1.8e9, 1.8e9))
 """
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from skillyard.remote.sources import database as database_module
 from skillyard.remote.sources.database import Database
-from skillyard.remote.sources.responses import MemoryCache, ResponseCache, Stored
+from skillyard.remote.sources.responses import CachedResponse, MemoryCache, ResponseCache
 from tests.remote.sources.clients import python
 from tests.remote.sources.test_responses import NOW, bodies, database, filled, key, stored
 from tests.tables import for_each
@@ -143,13 +143,13 @@ def test_another_answer_is_seen(tmp_path: Path, settled: bool) -> None:
 PUTS = """
 import sys
 from hashlib import sha256
-from skillyard.remote.sources.responses import ResponseCache, Stored
+from skillyard.remote.sources.responses import ResponseCache, CachedResponse
 
 cache = ResponseCache(sys.argv[1])
 what, number, text = sys.argv[2:]
 key = sha256(number.encode()).digest()
 if what == "put":
-    cache.put(key, Stored("https://a.test/" + number, 200, {}, text.encode(), 1.8e9, 1.8e9))
+    cache.put(key, CachedResponse("https://a.test/" + number, 200, {}, text.encode(), 1.8e9, 1.8e9))
 elif what == "clear":
     cache.clear()
 found = cache.get(key, 1.8e9)
@@ -337,17 +337,17 @@ def test_many_threads_get_what_was_put(tmp_path: Path) -> None:
 FORKS = """
 import os, sys
 from hashlib import sha256
-from skillyard.remote.sources.responses import ResponseCache, Stored
+from skillyard.remote.sources.responses import ResponseCache, CachedResponse
 
 cache = ResponseCache(sys.argv[1])
 keys = [sha256(b"%d" % number).digest() for number in range(2)]
-cache.put(keys[0], Stored("https://a.test/0", 200, {}, b"parent", 1.8e9, 1.8e9))
+cache.put(keys[0], CachedResponse("https://a.test/0", 200, {}, b"parent", 1.8e9, 1.8e9))
 child = os.fork()
 if child == 0:
-    if cache._database._held.connection is not None:
+    if cache._database._slot.connection is not None:
         os._exit(2)  # it is the parent's
     found = cache.get(keys[0], 1.8e9)
-    cache.put(keys[1], Stored("https://a.test/1", 200, {}, b"child", 1.8e9, 1.8e9))
+    cache.put(keys[1], CachedResponse("https://a.test/1", 200, {}, b"child", 1.8e9, 1.8e9))
     os._exit(0 if found is not None and found.body == b"parent" else 1)
 _, status = os.waitpid(child, 0)
 print(status, cache.get(keys[0], 1.8e9).body, cache.get(keys[1], 1.8e9).body)
@@ -386,7 +386,7 @@ def test_what_was_written_meanwhile_is_not_thrown_away_with_a_damaged_answer(
     cache = ResponseCache(str(tmp_path))
     newer = stored(1, b"newer", NOW + 1)
 
-    def read(self: ResponseCache, *_: object) -> Stored | None:
+    def read(self: ResponseCache, *_: object) -> CachedResponse | None:
         ResponseCache(str(tmp_path)).put(key(1), newer)
         return None
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.transport import Host, Transport
-from skillyard.remote.sources.well_known import SCHEMA, WellKnown, _unpacked, digest_of
+from skillyard.remote.sources.well_known import SCHEMA, WellKnown, _unpack, digest_of
 from skillyard_testkit import Response, faults
 from skillyard_testkit.faults import Fault
 from tests.property.strategies import few
@@ -58,7 +58,7 @@ def transporting(net: Network, url: str) -> dict[str, Any]:
 
 def listed(net: Network, path: str = "", **how: Any) -> list[Hit]:
     url = place(net, path)
-    return net.ask(lambda t: WellKnown(t, [url]).listed(url), **transporting(net, url), **how)
+    return net.ask(lambda t: WellKnown(t, [url]).list_skills(url), **transporting(net, url), **how)
 
 
 def named(net: Network, name: str) -> Hit:
@@ -461,7 +461,7 @@ def test_no_bytes_break_the_unpacking(data: bytes) -> None:
               url="https://a.test/odd.tar.gz", digest=digest_of(data))  # fmt: skip
     for url in ("https://a.test/odd.tar.gz", "https://a.test/odd.zip"):
         with pytest.raises(SourceFailed):
-            _unpacked(hit._replace(url=url), data)
+            _unpack(hit._replace(url=url), data)
 
 
 def test_a_skill_file_above_the_limit_is_too_large(net: Network) -> None:

@@ -64,7 +64,7 @@ def test_our_own_client_of_such_indexes_takes_every_file_of_it(tmp_path: Path) -
         async def fetched() -> dict[str, Package]:
             async with build_transport(settings) as transport:
                 site = WellKnown(transport, settings.sites)
-                hits = await site.listed(server.base)
+                hits = await site.list_skills(server.base)
                 return {hit.name: await site.fetch(hit, whole=True) for hit in hits}
 
         found = asyncio.run(fetched())

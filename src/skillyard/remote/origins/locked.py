@@ -142,7 +142,7 @@ async def _of_site(request: _Request) -> Package:
         host = host_of(site, search.settings.host_tokens, named_by_user=False)
         search.transport.add_host(f"site:{site}", host)
     source = WellKnown(search.transport, [site])
-    for hit in await source.listed(site):
+    for hit in await source.list_skills(site):
         if folder_name(hit.name) == folder_name(locked.name):
             return await source.fetch(hit, whole=True)
     raise SourceFailed("not_found", f"{site} does not list {locked.name}")

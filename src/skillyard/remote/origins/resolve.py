@@ -87,7 +87,7 @@ async def _on_site(search: SearchService, target: Target) -> FoundSkill:
         host = host_of(url, search.settings.host_tokens, named_by_user=False)
         search.transport.add_host(f"site:{url}", host)
     source = WellKnown(search.transport, [url])
-    listed = await source.listed(url)
+    listed = await source.list_skills(url)
     names = [hit.name for hit in listed]
     if not target.skill_id and len(listed) != 1:
         some = ", ".join(f"{url}#{name}" for name in names[:8])

@@ -24,8 +24,8 @@ __all__ = [
     "pointer",
     "read_again",
     "read_package",
-    "shown",
     "size_of",
+    "unhide",
 ]
 
 SKILL_BYTES = 8_192
@@ -61,22 +61,22 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
     When the frontmatter cannot be read, name and description come from the sources and the body is
     kept.
     """
-    shown = f"{hit.source}/{hit.id}/SKILL.md"
+    path = f"{hit.source}/{hit.id}/SKILL.md"
     diagnostics: list[Diagnostic] = []
     data = package.files.get("SKILL.md", b"")
     try:
-        text = decode(data, shown)
+        text = decode(data, path)
     except SkillError as error:
-        diagnostics.append(_diagnostic(error, shown))
+        diagnostics.append(_diagnostic(error, path))
         text = data.decode("utf-8", "replace").replace("\0", "\ufffd")
     try:
-        document = Document(shown, hit.id, Origin.AGENTSKILLS)
+        document = Document(path, hit.id, Origin.AGENTSKILLS)
         parsed = parse_document(document, text, strict=False, limits=limits)
         skill = parsed.skill
         diagnostics += parsed.diagnostics
     except SkillError as error:
-        diagnostics.append(_diagnostic(error, shown))
-        skill = Skill(hit.name or hit.id, hit.description, _body(text, shown, limits))
+        diagnostics.append(_diagnostic(error, path))
+        skill = Skill(hit.name or hit.id, hit.description, _body(text, path, limits))
     skill = skill.replace(
         path="",
         slug=hit.id,
@@ -105,7 +105,7 @@ def read_again(hit: Hit, package: Package, known: ParseCache) -> Content:
     return content._replace(skill=own(content.skill))
 
 
-def shown(skill: Skill, known: ParseCache) -> Skill:
+def unhide(skill: Skill, known: ParseCache) -> Skill:
     """Return a skill as a search shows it, without the flags that hide skills."""
     key = ("shown", skill)
     clean = known.get(key)
@@ -137,10 +137,10 @@ def size_of(skill: Skill) -> int:
     return texts + sys.getsizeof(skill.description) + SKILL_BYTES
 
 
-def _body(text: str, shown: str, limits: Limits) -> str:
+def _body(text: str, path: str, limits: Limits) -> str:
     unified = unify_lines(text)
     try:
-        return split(unified, shown, limits).body
+        return split(unified, path, limits).body
     except SkillError:
         return unified.strip()
 

@@ -16,7 +16,7 @@ from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, check_scorer, resolve
 from skillyard.ranking.scorer import level_of
 from skillyard.remote.search.candidates import Candidate, merge_hits
-from skillyard.remote.search.content import is_plain, own, pointer, read_again, shown
+from skillyard.remote.search.content import is_plain, own, pointer, read_again, unhide
 from skillyard.remote.search.result import FoundSkill, SearchResult, SourceStatus
 from skillyard.remote.search.search_cache import (
     CandidateSet,
@@ -102,17 +102,17 @@ class SearchService:
         """Return the sources, and whether all of them use ``transport``."""
         if sources is None:
             return tuple(build_sources(self.settings, transport, None, catalog)), True
-        built: list[Source] = []
+        instances: list[Source] = []
         built_here = True
         for source in sources:
             if isinstance(source, str):
-                built += build_sources(self.settings, transport, [source], catalog)
+                instances += build_sources(self.settings, transport, [source], catalog)
             elif isinstance(source, Source):
-                built.append(source)
+                instances.append(source)
                 built_here = False
             else:
                 raise InvalidInput("a source is a name, or an object with name, search and fetch")
-        return tuple(built), built_here
+        return tuple(instances), built_here
 
     async def __aenter__(self) -> Self:
         await self.transport.__aenter__()
@@ -134,7 +134,7 @@ class SearchService:
         Without content nothing is fetched, and every skill is ranked by its metadata. The result
         names each source that failed and contains the skills of the others. Raises InvalidInput.
         """
-        text = _checked(query, limit)
+        text = _check_query(query, limit)
         request = SearchRequest(text, self.per_source(limit), include_content, include_references)
         if self.sources is self._tracked_sources:
             candidates = await self.search_cache.get_or_gather(
@@ -171,7 +171,7 @@ class SearchService:
         considered: int = 0,
     ) -> CandidateSet:
         distinct = tuple(_once_each(skills))
-        rankable = tuple(shown(each.skill, self.transport.parsed) for each in distinct)
+        rankable = tuple(unhide(each.skill, self.transport.parsed) for each in distinct)
         plain = all(is_plain(each.skill) for each in distinct)
         ranking = {source.name for source in self._ranking}
         positions = tuple(
@@ -219,13 +219,13 @@ class SearchService:
         parts = name.strip().strip("/").split("/")
         if len(parts) > 2:
             return await self.get("/".join(parts[:-1]), parts[-1], references=references)
-        text = _checked(name, MAX_SKILLS)
+        text = _check_query(name, MAX_SKILLS)
         answers = await asyncio.gather(
             *(self._ask(each, text, MAX_SKILLS) for each in self.sources)
         )
         candidates = merge_hits(hits for hits, _ in answers)
-        folded = _folded(text)
-        exact = [c for c in candidates if folded in (_folded(c.hit.id), _folded(c.hit.name))]
+        folded = _fold(text)
+        exact = [c for c in candidates if folded in (_fold(c.hit.id), _fold(c.hit.name))]
         if exact:
             skills = await asyncio.gather(*(self._content(c, True, references) for c in exact))
             request = SearchRequest(
@@ -233,7 +233,7 @@ class SearchService:
             )
             return self._rank(request, self._candidate_set(skills), 1)[0]
         for found_one in (await self.search(text, include_references=references)).skills:
-            if folded == _folded(found_one.skill.name):  # its folder has another name
+            if folded == _fold(found_one.skill.name):  # its folder has another name
                 return found_one
         statuses = [status for _, status in answers]
         if statuses and all(status.state == "failed" for status in statuses):
@@ -445,11 +445,11 @@ def _once_each(skills: Iterable[FoundSkill]) -> list[FoundSkill]:
     for each in skills:
         path = each.package.path if each.package is not None else ""
         key = (each.hit.source.lower(), f"/{path}" if path else each.hit.id.lower())
-        by_key[key] = _joined(by_key[key], each) if key in by_key else each
+        by_key[key] = _merge(by_key[key], each) if key in by_key else each
     return list(by_key.values())
 
 
-def _joined(one: FoundSkill, other: FoundSkill) -> FoundSkill:
+def _merge(one: FoundSkill, other: FoundSkill) -> FoundSkill:
     """Merge two records of one skill: the more installed one, with the marks of both."""
     best, second = (other, one) if other.hit.install_count > one.hit.install_count else (one, other)
     curated = one.hit.curated or other.hit.curated
@@ -459,7 +459,7 @@ def _joined(one: FoundSkill, other: FoundSkill) -> FoundSkill:
     return best._replace(hit=hit, skill=skill, found_by=found_by)
 
 
-def _checked(query: str, limit: int) -> str:
+def _check_query(query: str, limit: int) -> str:
     if not isinstance(query, str) or not query.strip():
         raise InvalidInput("the query is empty: say what is looked for")
     if type(limit) is not int or not 1 <= limit <= MAX_SKILLS:
@@ -467,5 +467,5 @@ def _checked(query: str, limit: int) -> str:
     return query.strip()
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return "-".join(text.casefold().replace("_", "-").split())

@@ -75,13 +75,13 @@ def is_public(address: str) -> bool:
         parsed = ipaddress.ip_address(address.split("%")[0])
     except ValueError:
         return False
-    parsed = _carried(parsed)
+    parsed = _embedded_ipv4(parsed)
     if isinstance(parsed, ipaddress.IPv4Address):
         return not any(parsed in network for network in NOT_PUBLIC_IPV4)
     return parsed in GLOBAL_UNICAST and not any(parsed in network for network in NOT_PUBLIC_IPV6)
 
 
-def _carried(address: _Address) -> _Address:
+def _embedded_ipv4(address: _Address) -> _Address:
     """Return the IPv4 address that an IPv6 address carries, else the address itself."""
     if isinstance(address, ipaddress.IPv6Address):
         if address in MAPPED or address in NAT64:

@@ -49,7 +49,7 @@ class State(NamedTuple):
     written_ns: int
 
 
-class _Held:
+class _Slot:
     """The connection that is open, and the file that it was opened on."""
 
     def __init__(self) -> None:
@@ -75,24 +75,24 @@ class Database:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._path = os.path.join(folder, "responses.sqlite")
-        self._held = _Held()
-        _ALL.add(self._held)
-        weakref.finalize(self, _let_go, self._held)
+        self._slot = _Slot()
+        _ALL.add(self._slot)
+        weakref.finalize(self, _close, self._slot)
 
     def close(self) -> None:
         """Close the connection."""
-        _let_go(self._held)
+        _close(self._slot)
 
     @contextmanager
-    def used(self) -> Iterator[sqlite3.Connection | None]:
+    def transaction(self) -> Iterator[sqlite3.Connection | None]:
         """Yield the database for one transaction; None where there can be none.
 
         An error of the database ends the transaction and is not raised.
         """
-        held = self._held
-        with held.lock:
+        slot = self._slot
+        with slot.lock:
             try:
-                connection = self._current(held)
+                connection = self._current(slot)
             except (sqlite3.Error, OSError, UnicodeDecodeError):
                 yield None
                 return
@@ -100,7 +100,7 @@ class Database:
                 yield connection
                 connection.commit()
             except BaseException as error:
-                held.close()  # and with it what was begun
+                slot.close()  # and with it what was begun
                 if not isinstance(error, sqlite3.Error | UnicodeDecodeError):
                     raise
                 if not isinstance(error, sqlite3.OperationalError):
@@ -123,7 +123,7 @@ class Database:
 
     def row(self, key: bytes) -> tuple[object, ...] | None:
         """Return the fields of one answer as they stand there, its seal last."""
-        with self.used() as connection:
+        with self.transaction() as connection:
             if connection is not None:
                 row: tuple[object, ...] | None = connection.execute(
                     "select url, status, headers, digest, size, fetched, checked, seal"
@@ -133,17 +133,17 @@ class Database:
                 return row
         return None
 
-    def _current(self, held: _Held) -> sqlite3.Connection:
+    def _current(self, slot: _Slot) -> sqlite3.Connection:
         """Return the open connection, or a new one where it leads to another file or none."""
-        if held.connection is not None:
-            if held.file is not None and held.file == _identity(self._path):
-                return held.connection
-            held.close()
-        connection = self._opened()
-        held.connection, held.file = connection, _identity(self._path)
+        if slot.connection is not None:
+            if slot.file is not None and slot.file == _identity(self._path):
+                return slot.connection
+            slot.close()
+        connection = self._open()
+        slot.connection, slot.file = connection, _identity(self._path)
         return connection
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         for fresh in (False, True):
             # The lock sees to it that only one thread uses it at a time.
@@ -180,23 +180,23 @@ def _identity(path: str) -> tuple[int, int] | None:
     return info.st_dev, info.st_ino
 
 
-def _let_go(held: _Held) -> None:
-    with held.lock:
-        held.close()
+def _close(slot: _Slot) -> None:
+    with slot.lock:
+        slot.close()
 
 
-_ALL: weakref.WeakSet[_Held] = weakref.WeakSet()
+_ALL: weakref.WeakSet[_Slot] = weakref.WeakSet()
 _COPIED: list[sqlite3.Connection] = []
 """What a fork copied. It must neither be used nor closed: it is the parent's."""
 
 
-def _forked() -> None:
+def _after_fork() -> None:
     """Let a child open connections of its own; locks that others held stay behind."""
-    for held in tuple(_ALL):
-        if held.connection is not None:
-            _COPIED.append(held.connection)
-        held.connection, held.file, held.lock = None, None, Lock()
+    for slot in tuple(_ALL):
+        if slot.connection is not None:
+            _COPIED.append(slot.connection)
+        slot.connection, slot.file, slot.lock = None, None, Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(after_in_child=_after_fork)

@@ -354,25 +354,25 @@ class GitHubSource:
 
         query_terms = set(STANDARD.terms(query))
         matches = []
-        for folder, name, terms in self._named(repository, tree):
+        for folder, name, terms in self._named_folders(repository, tree):
             shared = len(query_terms.intersection(terms))
             if shared:
                 hit = Hit(repository, name, self.name, name=name, path=folder)
                 matches.append((shared / max(1, len(query_terms)), hit))
         return matches
 
-    def _named(self, repository: str, tree: Tree) -> tuple[_Named, ...]:
+    def _named_folders(self, repository: str, tree: Tree) -> tuple[_NamedFolder, ...]:
         """Return the folders of skills with the words of their names."""
         key = ("named", repository, tree.folders)
-        named = self.github.transport.parsed.get(key)
-        if not isinstance(named, tuple):
-            named = tuple(_named(repository, folder) for folder in tree.folders)
-            size = sum(2 * sys.getsizeof(each.folder) + each.size() for each in named)
-            self.github.transport.parsed.put(key, named, size + ENTRY_BYTES)
-        return named
+        folders = self.github.transport.parsed.get(key)
+        if not isinstance(folders, tuple):
+            folders = tuple(_named_folder(repository, folder) for folder in tree.folders)
+            size = sum(2 * sys.getsizeof(each.folder) + each.size() for each in folders)
+            self.github.transport.parsed.put(key, folders, size + ENTRY_BYTES)
+        return folders
 
 
-class _Named(NamedTuple):
+class _NamedFolder(NamedTuple):
     """A skill's folder."""
 
     folder: str
@@ -385,11 +385,11 @@ class _Named(NamedTuple):
         return texts + ENTRY_BYTES
 
 
-def _named(repository: str, folder: str) -> _Named:
+def _named_folder(repository: str, folder: str) -> _NamedFolder:
     from skillyard.analysis import STANDARD
 
     name = folder.rpartition("/")[2] or repository.rpartition("/")[2]
-    return _Named(folder, name, frozenset(STANDARD.terms(name)))
+    return _NamedFolder(folder, name, frozenset(STANDARD.terms(name)))
 
 
 def hosts(settings: Settings) -> dict[str, Host]:

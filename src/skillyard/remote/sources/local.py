@@ -45,23 +45,23 @@ class LocalSource:
                 curated=skill.curated,
                 skill=skill,
             )
-            for skill in (match.skill for match in self._ranked(query, limit))
+            for skill in (match.skill for match in self._rank(query, limit))
         ]
 
     def matches(self, query: str, limit: int) -> dict[str, Match]:
         """Return how the same skills rank in the whole catalog, by the keys of their hits."""
         return {
             f"{match.skill.source or self.name}/{match.skill.slug}".lower(): match
-            for match in reversed(self._ranked(query, limit))  # of one key the best stays
+            for match in reversed(self._rank(query, limit))  # of one key the best stays
         }
 
-    def _ranked(self, query: str, limit: int) -> list[Match]:
+    def _rank(self, query: str, limit: int) -> list[Match]:
         catalog, last = self.catalog, self._last
         if last is None or last[0] is not catalog or last[1:3] != (query, limit):
             last = self._last = (catalog, query, limit, rank(catalog, query, limit=limit))
         return last[3]
 
-    def _named(self, hit: Hit) -> Skill | None:
+    def _skill_of(self, hit: Hit) -> Skill | None:
         for skill in self.catalog.candidates:
             if (skill.source or self.name) == hit.source and hit.id in (skill.slug, skill.name):
                 return skill
@@ -74,7 +74,7 @@ class LocalSource:
         whatever became of them since.
         """
         forbid_caching()  # its files may change, whatever the catalog holds
-        skill = hit.skill or self._named(hit)
+        skill = hit.skill or self._skill_of(hit)
         if skill is None or not skill.path:
             raise SourceFailed("not_found", f"{hit.key} has no file here")
         files = {"SKILL.md": _main_file(skill)}

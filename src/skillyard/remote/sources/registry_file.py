@@ -54,7 +54,7 @@ def parse_registry(text: str, path: str = "") -> Registry:
         line, commented = _without_comments(raw_line, commented)
         heading = _HEADING.fullmatch(line)
         if heading:
-            category = _undecorated(heading[1])
+            category = _without_symbols(heading[1])
         elif line.lstrip().startswith("- "):
             hit = _entry(line.lstrip()[2:], category)
             if hit is None:
@@ -107,7 +107,7 @@ def _no_entry(path: str, number: int, line: str) -> Diagnostic:
     )
 
 
-def _undecorated(heading: str) -> str:
+def _without_symbols(heading: str) -> str:
     """Return a heading without the symbols before its first letter or digit."""
     for place, char in enumerate(heading):
         if char.isalnum():

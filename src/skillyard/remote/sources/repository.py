@@ -13,8 +13,8 @@ __all__ = [
     "WHOLE",
     "Blob",
     "ReadLimits",
-    "bounded",
     "files_beside",
+    "limit_files",
     "reference_paths",
     "skill_folder",
     "skill_folders",
@@ -138,7 +138,7 @@ def reference_paths(blobs: Mapping[str, int], folder: str) -> list[Blob]:
     return references
 
 
-def bounded(files: Mapping[str, bytes], most: ReadLimits) -> tuple[dict[str, bytes], list[str]]:
+def limit_files(files: Mapping[str, bytes], most: ReadLimits) -> tuple[dict[str, bytes], list[str]]:
     """Return a skill's SKILL.md with its references within the limits, and what was left out."""
     sizes = {path: len(data) for path, data in files.items()}
     included = {"SKILL.md": files["SKILL.md"]}

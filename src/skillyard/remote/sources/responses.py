@@ -29,13 +29,13 @@ from skillyard.remote.sources.lru_bytes import LruBytes
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["CacheStats", "MemoryCache", "ResponseCache", "Stored"]
+__all__ = ["CacheStats", "CachedResponse", "MemoryCache", "ResponseCache"]
 
 MAX_BYTES = 256 * 1024 * 1024
 """What the bodies may take together; then the ones not asked for longest go."""
 OLDEST_S = 30 * 24 * 3600.0
 """Answers that nobody confirmed for so long are no answers any more."""
-KEPT_SHARE = 0.8
+SHARE_AFTER_EVICTION = 0.8
 """What is left of the most after a clearing, so that one is not due at once."""
 MEMORY_BYTES = 32 * 1024 * 1024
 """What of the answers on disk one process also keeps in memory."""
@@ -43,7 +43,7 @@ ENTRY_BYTES = 1_024
 """What an answer takes in memory beside its body and headers."""
 
 
-class Stored(NamedTuple):
+class CachedResponse(NamedTuple):
     """One cached response."""
 
     url: str
@@ -76,7 +76,7 @@ class MemoryCache:
 
     def __init__(self, max_bytes: int = MAX_BYTES // 4) -> None:
         self.max_bytes = max_bytes
-        self._responses: dict[bytes, Stored] = {}
+        self._responses: dict[bytes, CachedResponse] = {}
         self._bytes = 0
         self._changes = 0
 
@@ -84,11 +84,11 @@ class MemoryCache:
         """Return what is another one after every change."""
         return self._changes
 
-    def get(self, key: bytes, now: float) -> Stored | None:
+    def get(self, key: bytes, now: float) -> CachedResponse | None:
         """Return the cached response, or None."""
         return self._responses.get(key)
 
-    def put(self, key: bytes, stored: Stored) -> None:
+    def put(self, key: bytes, stored: CachedResponse) -> None:
         """Store a response and evict the oldest ones above the limit."""
         self._changes += 1
         stored = stored._replace(headers=MappingProxyType(dict(stored.headers)))
@@ -109,11 +109,11 @@ class MemoryCache:
         """Nothing is open."""
 
 
-class _Known(NamedTuple):
+class _VerifiedRow(NamedTuple):
     """An answer that was read from disk and found sound, and the row that it was found by."""
 
     row: tuple[object, ...]
-    stored: Stored
+    stored: CachedResponse
     state: State | None
     """The list's state before that row was read: while it is this, the row is this too."""
 
@@ -132,7 +132,7 @@ class ResponseCache:
         self.max_bytes = max_bytes
         self.oldest_s = oldest_s
         self._database = Database(folder)
-        self._known: LruBytes[bytes, _Known] = LruBytes(min(MEMORY_BYTES, max_bytes))
+        self._known: LruBytes[bytes, _VerifiedRow] = LruBytes(min(MEMORY_BYTES, max_bytes))
 
     def close(self) -> None:
         """Close the file; it is opened again when it is asked."""
@@ -145,7 +145,7 @@ class ResponseCache:
         """
         return self._database.state()
 
-    def get(self, key: bytes, now: float) -> Stored | None:
+    def get(self, key: bytes, now: float) -> CachedResponse | None:
         """Return the cached response. An entry with a damaged body is removed."""
         known = self._known.get(key)
         state = self._database.state()
@@ -163,17 +163,19 @@ class ResponseCache:
         return stored
 
     def _read_again(
-        self, key: bytes, row: tuple[object, ...], known: _Known | None, state: State | None
-    ) -> Stored | None:
+        self, key: bytes, row: tuple[object, ...], known: _VerifiedRow | None, state: State | None
+    ) -> CachedResponse | None:
         """Return what a row says, which is known from then on; None for a damaged one."""
         same = known is not None and known.row == row
         stored = known.stored if known is not None and same else self._read(key, row, known)
         if stored is not None:
             taken = len(stored.body) + sum(map(sys.getsizeof, row)) + ENTRY_BYTES
-            self._known.put(key, _Known(row, stored, state), taken)
+            self._known.put(key, _VerifiedRow(row, stored, state), taken)
         return stored
 
-    def _read(self, key: bytes, row: tuple[object, ...], known: _Known | None) -> Stored | None:
+    def _read(
+        self, key: bytes, row: tuple[object, ...], known: _VerifiedRow | None
+    ) -> CachedResponse | None:
         """Return what a row says with its body, both checked; None for a damaged one."""
         if row[-1] != _seal(key, row[:-1]):
             return None
@@ -193,12 +195,12 @@ class ResponseCache:
         if not isinstance(listed, dict):
             return None
         named = MappingProxyType({str(name): str(value) for name, value in listed.items()})
-        return Stored(str(url), status, named, body, fetched, checked)
+        return CachedResponse(str(url), status, named, body, fetched, checked)
 
     def _delete(self, key: bytes, row: tuple[object, ...]) -> None:
         """Forget an answer, unless another process has written a new one meanwhile."""
         self._known.drop(key)
-        with self._database.used() as database:
+        with self._database.transaction() as database:
             if database is not None:
                 database.execute(
                     "delete from responses where key = ? and seal is ?", (key, row[-1])
@@ -218,10 +220,10 @@ class ResponseCache:
             return None
         return body if sha256(body).hex() == digest else None
 
-    def put(self, key: bytes, stored: Stored) -> None:
+    def put(self, key: bytes, stored: CachedResponse) -> None:
         """Store a response. An unwritable cache stays as it is."""
         digest = sha256(stored.body).hex()
-        with suppress(OSError), self._database.used() as database:
+        with suppress(OSError), self._database.transaction() as database:
             if database is None:
                 return
             self._write(digest, stored.body)
@@ -242,7 +244,7 @@ class ResponseCache:
 
     def confirm(self, key: bytes, now: float) -> None:
         """Record that the remote confirmed the cached response."""
-        with self._database.used() as database:
+        with self._database.transaction() as database:
             if database is None:
                 return
             row = database.execute(
@@ -257,7 +259,7 @@ class ResponseCache:
 
     def stats(self) -> CacheStats:
         """Return the size of the cache."""
-        with self._database.used() as database:
+        with self._database.transaction() as database:
             if database is None:
                 return CacheStats(self.folder, 0, 0, None)
             entries, oldest = database.execute(
@@ -270,7 +272,7 @@ class ResponseCache:
         """Remove every response and return their number."""
         count = self.stats().entries
         self._known.clear()
-        with self._database.used() as database:
+        with self._database.transaction() as database:
             if database is not None:
                 database.execute("delete from responses")
                 self._sweep(database)
@@ -294,7 +296,7 @@ class ResponseCache:
         ).fetchall()
         for key, _ in listed:
             database.execute("delete from responses where key = ?", (key,))
-            if _bytes(database) <= self.max_bytes * KEPT_SHARE:
+            if _bytes(database) <= self.max_bytes * SHARE_AFTER_EVICTION:
                 break
         self._sweep(database)
 

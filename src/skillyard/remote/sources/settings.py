@@ -132,7 +132,7 @@ def load_settings(
             changes["github_token"] = environment[name].strip()
             break
     changes["host_tokens"] = host_tokens(environment)
-    return _checked(Settings(**changes), path)
+    return _check(Settings(**changes), path)
 
 
 def _from_text(field: str, text: str) -> Any:
@@ -180,7 +180,7 @@ def _fields(table: Mapping[str, Any], place: tuple[str, ...], path: str) -> dict
     return values
 
 
-def _checked(settings: Settings, path: str) -> Settings:
+def _check(settings: Settings, path: str) -> Settings:
     from skillyard.remote.sources.github import is_repository
     from skillyard.remote.sources.transport import origin_of
 

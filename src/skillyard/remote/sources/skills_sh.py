@@ -16,7 +16,7 @@ from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.github import LFS, GitHub, is_repository
 from skillyard.remote.sources.paths import checked_files, is_inside
 from skillyard.remote.sources.protocol import CacheKey, Hit, Package, Source, SourceFailed
-from skillyard.remote.sources.repository import REFERENCES, ReadLimits, bounded
+from skillyard.remote.sources.repository import REFERENCES, ReadLimits, limit_files
 from skillyard.remote.sources.settings import SKILLS_SH_TOKEN, Settings
 from skillyard.remote.sources.transport import Host, Reply, Transport
 
@@ -67,7 +67,7 @@ class SkillsSh:
         cached = self.transport.parsed.get_parsed("hits", reply.body)
         if not isinstance(cached, tuple):
             answer = json_of(reply.headers, reply.body, self.name)
-            hits = (_hit(item) for item in _listed(answer))
+            hits = (_hit(item) for item in _skill_items(answer))
             cached = tuple(hit for hit in hits if hit is not None)
             texts = sum(map(sys.getsizeof, (text for hit in cached for text in hit)))
             size = texts + ENTRY_BYTES * (len(cached) + 1)
@@ -142,12 +142,12 @@ def _selected_files(answer: Any, *, references: bool, whole: bool) -> _Files:
         return _Files(MappingProxyType({}), tuple(skipped))
     if not whole:
         most = REFERENCES if references else ReadLimits(0, 0)
-        files, left_out = bounded(files, most)
+        files, left_out = limit_files(files, most)
         skipped += left_out if references else []
     return _Files(MappingProxyType(files), tuple(skipped))
 
 
-def _listed(answer: Any) -> list[Any]:
+def _skill_items(answer: Any) -> list[Any]:
     skills = answer.get("skills", answer.get("data")) if isinstance(answer, dict) else None
     return skills if isinstance(skills, list) else []
 

@@ -23,7 +23,7 @@ from skillyard.remote.sources.circuit_breaker import CircuitBreaker
 from skillyard.remote.sources.lru_bytes import ParseCache
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.quotas import Quotas, rate_limited
-from skillyard.remote.sources.responses import MemoryCache, ResponseCache, Stored
+from skillyard.remote.sources.responses import CachedResponse, MemoryCache, ResponseCache
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -197,7 +197,7 @@ class Transport:
         if self.offline:
             raise SourceFailed(
                 "offline",
-                f"{_shown(url)} is not in the cache",
+                f"{_without_query(url)} is not in the cache",
                 hint="unset SKILLYARD_OFFLINE, or cache.offline in the settings, to ask it",
             )
         until, failure = self._failed.get(key, (0.0, None))
@@ -217,7 +217,7 @@ class Transport:
         who = sha256(host.token.encode()).hex() if host.token else ""
         return sha256(f"{url}\0{accept}\0{who}".encode("utf-8", "surrogatepass"))
 
-    def _cached_reply(self, stored: Stored, *, stale: bool) -> Reply:
+    def _cached_reply(self, stored: CachedResponse, *, stale: bool) -> Reply:
         age = max(0.0, self._clock() - stored.checked)
         return Reply(stored.status, stored.headers, stored.body, age, stale)
 
@@ -229,7 +229,7 @@ class Transport:
         accept: str,
         max_bytes: int,
         check: Check | None,
-        stored: Stored | None,
+        stored: CachedResponse | None,
     ) -> Reply:
         came = False
         try:
@@ -241,7 +241,7 @@ class Transport:
         except SourceFailed as error:
             if not came:
                 self._breaker.record(origin_of(url), error)
-            if stored is not None and (came or error.code in KEPT_INSTEAD):
+            if stored is not None and (came or error.code in STALE_IF_ERROR):
                 return self._cached_reply(stored, stale=True)
             if error.code in ("status", "bad_answer", "too_large"):
                 self._failed[key] = (self._clock() + FAILURE_S, error)
@@ -255,11 +255,11 @@ class Transport:
                 name: reply.headers[name] for name in CACHED_HEADERS if name in reply.headers
             }
             body = reply.body if reply.status == 200 else b""
-            self.cache.put(key, Stored(url, reply.status, cached_headers, body, now, now))
+            self.cache.put(key, CachedResponse(url, reply.status, cached_headers, body, now, now))
         return reply
 
     async def _answer(
-        self, url: str, host: Host, accept: str, max_bytes: int, stored: Stored | None
+        self, url: str, host: Host, accept: str, max_bytes: int, stored: CachedResponse | None
     ) -> Reply:
         """Return 200, 304 or 404 (and kin), redirects followed. Raises SourceFailed."""
         import httpx2
@@ -275,12 +275,12 @@ class Transport:
                         if response.status_code not in REDIRECTS:
                             conditional = stored is not None and "etag" in stored.headers
                             return await self._read(
-                                url, host, response, max_bytes, asked_whether=conditional
+                                url, host, response, max_bytes, conditional=conditional
                             )
                         url = self._next(url, response)
-                raise SourceFailed("refused", f"{_shown(url)}: more than {HOPS} redirects")
+                raise SourceFailed("refused", f"{_without_query(url)}: more than {HOPS} redirects")
         except (TimeoutError, httpx2.TimeoutException):
-            what = f"{_shown(url)}: no answer in {self.deadline_s:g} s"
+            what = f"{_without_query(url)}: no answer in {self.deadline_s:g} s"
             raise SourceFailed("timeout", what, hint="try again later") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             raise SourceFailed(
@@ -299,7 +299,7 @@ class Transport:
 
     @asynccontextmanager
     async def _twice(
-        self, url: str, host: Host, accept: str, stored: Stored | None
+        self, url: str, host: Host, accept: str, stored: CachedResponse | None
     ) -> AsyncIterator[Any]:
         """Ask; once more where the connection that was kept turned out to be spent."""
         import httpx2
@@ -317,7 +317,7 @@ class Transport:
 
     @asynccontextmanager
     async def _send(
-        self, url: str, host: Host, accept: str, stored: Stored | None
+        self, url: str, host: Host, accept: str, stored: CachedResponse | None
     ) -> AsyncIterator[Any]:
         headers = {"Accept": accept}
         if origin_of(url) == origin_of(host.url):
@@ -330,7 +330,7 @@ class Transport:
         extensions: dict[str, Any] = {}
         target = url
         if not host.named_by_user:
-            target, extensions = await self._pinned(url)
+            target, extensions = await self._pin(url)
             headers["Host"] = urlsplit(url).netloc
         self._client.cookies.clear()
         async with self._client.stream(
@@ -339,7 +339,7 @@ class Transport:
             self._client.cookies.clear()  # nobody is followed from one request to the next
             yield response
 
-    async def _pinned(self, url: str) -> tuple[str, dict[str, Any]]:
+    async def _pin(self, url: str) -> tuple[str, dict[str, Any]]:
         """Return the address with its host replaced by a checked one. Raises SourceFailed."""
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -369,15 +369,17 @@ class Transport:
         return target
 
     async def _read(
-        self, url: str, host: Host, response: Any, max_bytes: int, *, asked_whether: bool
+        self, url: str, host: Host, response: Any, max_bytes: int, *, conditional: bool
     ) -> Reply:
         status = int(response.status_code)
         headers = {str(k).lower(): str(v) for k, v in response.headers.items()}
-        if status == 304 and not asked_whether:
-            what = f"{_shown(url)} answered 304 to no condition"
+        if status == 304 and not conditional:
+            what = f"{_without_query(url)} answered 304 to no condition"
             raise SourceFailed("bad_answer", what, status=304)
         if status in (200, 304):
-            body = await read_body(_shown(url), response, max_bytes) if status == 200 else b""
+            body = (
+                await read_body(_without_query(url), response, max_bytes) if status == 200 else b""
+            )
             return Reply(status, headers, body)
         if status in GONE:
             return Reply(status, headers, b"")
@@ -393,7 +395,7 @@ FAILURE_S = 5.0
 """How long an answer that was no good is not asked for again: the length of one search."""
 REASON_BYTES = 65_536
 """What is read of an answer that refuses, to learn why."""
-KEPT_INSTEAD = frozenset(
+STALE_IF_ERROR = frozenset(
     {"unreachable", "timeout", "rate_limited", "denied", "status", "bad_answer", "too_large"}
 )
 """Failures after which what is kept answers, with its age."""
@@ -412,14 +414,14 @@ def _check_origin(url: str, host: Host, name: str) -> None:
 def _refusal(url: str, host: Host, status: int, wait_s: float | None) -> SourceFailed:
     if wait_s is not None:
         return rate_limited(origin_of(url), wait_s, _more_requests(host), status)
-    answered = f"{_shown(url)} answered {status}"
+    answered = f"{_without_query(url)} answered {status}"
     if status in (401, 403):
-        return _denied(url, host, status, answered)
+        return _denial(url, host, status, answered)
     later = "the fault is at that server; try again later" if status >= 500 else ""
     return SourceFailed("status", answered, hint=later, status=status)
 
 
-def _denied(url: str, host: Host, status: int, answered: str) -> SourceFailed:
+def _denial(url: str, host: Host, status: int, answered: str) -> SourceFailed:
     """Return the failure of a request that wants a token, another one or more rights."""
     *others, last = host.token_variables or ("",)
     variables = f"{', '.join(others)} or {last}" if others else last
@@ -444,6 +446,6 @@ def _more_requests(host: Host) -> str:
     return f"set {host.token_variables[0]} for a higher limit"
 
 
-def _shown(url: str) -> str:
+def _without_query(url: str) -> str:
     """Return an address without its parameters, which hold what was searched for."""
     return url.partition("?")[0].partition("#")[0]

@@ -59,7 +59,7 @@ class WellKnown:
 
         from skillyard.analysis import STANDARD
 
-        answers = await gather(*map(self.listed, self.sites), return_exceptions=True)
+        answers = await gather(*map(self.list_skills, self.sites), return_exceptions=True)
         failures = [answer for answer in answers if isinstance(answer, SourceFailed)]
         if failures and len(failures) == len(self.sites):
             raise failures[0]
@@ -79,7 +79,7 @@ class WellKnown:
         matches.sort(key=lambda entry: entry[:2])
         return Hits([hit for _, _, hit in matches[:limit]], failures)
 
-    async def listed(self, site: str) -> list[Hit]:
+    async def list_skills(self, site: str) -> list[Hit]:
         """Return what a site lists: below its path first, then at its root. Raises SourceFailed."""
         host = f"site:{site}"
         last: SourceFailed | None = None
@@ -145,14 +145,14 @@ class WellKnown:
 
         A hit that is only a domain and a name is looked for in the index of that site.
         """
-        hit = hit if hit.url else await self._named(hit)
+        hit = hit if hit.url else await self._find_hit(hit)
         executable: frozenset[str] = frozenset()
         if hit.kind == "archive" or hit.digest:
             most = ARCHIVE_BYTES if hit.kind == "archive" else FILE_BYTES
             replies = [await self._reply(hit, hit.url, most)]
             files = {"SKILL.md": replies[0].body}
             if hit.kind == "archive":
-                files, executable = _unpacked(hit, replies[0].body)
+                files, executable = _unpack(hit, replies[0].body)
             raw_url = hit.url
         else:
             paths = hit.kind.split("\n") if references or whole else ["SKILL.md"]
@@ -165,10 +165,10 @@ class WellKnown:
         age = max(reply.age_s if reply.stale else 0.0 for reply in replies)
         return Package(files, hit.source, raw_url=raw_url, age_s=age, executable=executable)
 
-    async def _named(self, hit: Hit) -> Hit:
+    async def _find_hit(self, hit: Hit) -> Hit:
         for site in self.sites:
             if urlsplit(site).netloc == hit.source:
-                for listed in await self.listed(site):
+                for listed in await self.list_skills(site):
                     if listed.id == hit.id:
                         return listed
         raise SourceFailed("not_found", f"no site lists {hit.key}")
@@ -223,7 +223,7 @@ def _index_at(url: str) -> Check:
     return check
 
 
-def _unpacked(hit: Hit, data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
+def _unpack(hit: Hit, data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
     from skillyard.errors import SkillError
     from skillyard.remote.install.archives import read_archive
 
