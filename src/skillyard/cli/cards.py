@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from skillyard.usecases.skill_details import Shown
     from skillyard.usecases.skill_listing import Card, Listing
 
-__all__ = ["listing", "shown"]
+__all__ = ["listing", "skill_blocks"]
 
 UNLOADED_SHOWN = 10
 
@@ -33,14 +33,14 @@ def listing(result: Listing) -> Iterator[Block]:
     listed = len(result.cards) + counts.copies
     part = f"{len(result.cards):,} shown of " if listed != counts.files else ""
     yield line(Span(f"{part}{counts.words}, about {tokens:,} tokens", "dim"))
-    lost = [each for each in result.diagnostics if each.severity == "error"]
-    if lost:
+    errors = [each for each in result.diagnostics if each.severity == "error"]
+    if errors:
         yield line()
         yield line(Span("did not load", "error"))
-        for item in lost[:UNLOADED_SHOWN]:
+        for item in errors[:UNLOADED_SHOWN]:
             yield line(f"{_where(item)}: ", Span(clean_line(item.message), "dim"))
-        if len(lost) > UNLOADED_SHOWN:
-            yield line(Span(f"and {len(lost) - UNLOADED_SHOWN:,} more", "dim"))
+        if len(errors) > UNLOADED_SHOWN:
+            yield line(Span(f"and {len(errors) - UNLOADED_SHOWN:,} more", "dim"))
 
 
 def _cards(cards: Sequence[Card], scoped: bool) -> Table:
@@ -80,7 +80,7 @@ def _where(diagnostic: Diagnostic) -> str:
     )
 
 
-def shown(result: Shown) -> Iterator[Block]:
+def skill_blocks(result: Shown) -> Iterator[Block]:
     """Draw one skill, or the part of it that was asked for."""
     part = result.section.lower() if result.section else None
     if part in (None, "card"):

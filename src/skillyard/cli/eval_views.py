@@ -70,10 +70,10 @@ def prompts_blocks(needed: PromptsNeeded) -> Iterator[Block]:
             f"to show that two conditions differ by less than {needed.margin:g} points",
         ),
     ):
-        yield line(Span(_needed(count), "name"), f"  {purpose}", indent=2)
+        yield line(Span(_count_text(count), "name"), f"  {purpose}", indent=2)
 
 
-def _needed(count: int | None) -> str:
+def _count_text(count: int | None) -> str:
     return f"more than {MAX_UNITS:,}" if count is None else f"{count:,}"
 
 
@@ -85,12 +85,12 @@ def requests_blocks(needed: RequestsNeeded) -> Iterator[Block]:
     whose = "each skill that need it, and as many that do not" if is_two_sided else "each group"
     yield line(f"Requests of {whose}:")
     yield line(
-        Span(_needed(needed.least), "name"),
+        Span(_count_text(needed.least), "name"),
         f"  for the 95 % interval to lie above {bound} at all, if every request is decided rightly",
         indent=2,
     )
     yield line(
-        Span(_needed(needed.to_show), "name"),
+        Span(_count_text(needed.to_show), "name"),
         f"  to show 4 times in 5 that a rate of {rate} is above {bound}",
         indent=2,
     )
@@ -173,12 +173,12 @@ def _money(planned: Plan) -> str:
     return f"about ${planned.cost_low:.2f}, at most ${planned.cost_high:.2f}{assumed}{source}"
 
 
-def result_blocks(done: EvaluationResult, written: Sequence[str]) -> Iterator[Block]:
+def result_blocks(result: EvaluationResult, files: Sequence[str]) -> Iterator[Block]:
     """Draw what a run came to."""
     from skillyard.cli.report_views import report_blocks
     from skillyard.evals.report.report import build_report
 
-    envelope = done.envelope
+    envelope = result.envelope
     meta = envelope["meta"]
     yield from report_blocks(build_report([envelope]))
     looks = meta.get("until_decided")
@@ -191,8 +191,8 @@ def result_blocks(done: EvaluationResult, written: Sequence[str]) -> Iterator[Bl
     yield line(plural(len(envelope["cases"]), "case"), f", {requests}" if meta["model"] else "")
     if meta["lost_calls"] or meta["run_calls"] > meta["calls"]:
         yield line(_whole_run(meta))
-    yield line(Span(done.path, "name"))
-    for path in written:
+    yield line(Span(result.path, "name"))
+    for path in files:
         yield line(Span(path, "name"))
 
 

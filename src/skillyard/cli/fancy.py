@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import IO, Any
 
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, Text, Tree, safe
-from skillyard.cli.plain import cut, fitted, width_of
+from skillyard.cli.plain import cut, fit_columns, width_of
 from skillyard.text import clean, clean_line
 
 __all__ = ["Screen"]
@@ -114,7 +114,7 @@ def _table(table: Table, width: int) -> Any:
     titles = [[column.title for column in table.columns]] if table.head else []
     # rich counts the padding of both edges, drawn or not.
     gap, edges = (3, 4) if table.head else (2, 2)
-    shown, widths = fitted([*titles, *texts], table.columns, width - edges, gap)
+    shown, widths = fit_columns([*titles, *texts], table.columns, width - edges, gap)
     columns = [table.columns[number] for number in shown]
     shape = box.SIMPLE_HEAD if table.head else None
     drawn = RichTable(box=shape, show_header=table.head, pad_edge=False, header_style="bold dim")

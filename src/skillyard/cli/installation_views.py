@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from skillyard.usecases.installation.update import SkillUpdate, Updated
     from skillyard.usecases.installation.verify import Verified
 
-__all__ = ["changes", "removed", "synced", "updated", "verified", "versions"]
+__all__ = ["changes", "remove_blocks", "sync_blocks", "update_blocks", "verify_blocks", "versions"]
 
 _STYLES = {
     "current": "good",
@@ -40,7 +40,7 @@ _DIFF_STYLES = {"+": "good", "-": "error", "@": "dim"}
 _SHORT = 12
 
 
-def synced(result: Synced) -> Iterator[Block]:
+def sync_blocks(result: Synced) -> Iterator[Block]:
     """Draw the state of each skill, and the folders that the lock does not name."""
     if not result.skills:
         yield _empty(result.lock)
@@ -57,7 +57,7 @@ def synced(result: Synced) -> Iterator[Block]:
     yield from _extra(result.extra)
 
 
-def verified(result: Verified) -> Iterator[Block]:
+def verify_blocks(result: Verified) -> Iterator[Block]:
     """Draw the state of each skill, what it accepts in vain, and other folders."""
     if not result.skills:
         yield _empty(result.lock)
@@ -73,7 +73,7 @@ def verified(result: Verified) -> Iterator[Block]:
     yield from _extra(result.extra)
 
 
-def removed(result: Removed) -> Iterator[Block]:
+def remove_blocks(result: Removed) -> Iterator[Block]:
     """Say what was removed of each skill, and where backups are."""
     for skill in result.skills:
         places = (*(each.folder for each in skill.folders), *skill.links)
@@ -133,7 +133,7 @@ def changes(update: SkillUpdate) -> Iterator[Block]:
             yield line(Span(text, _DIFF_STYLES.get(text[:1], "")))
 
 
-def updated(result: Updated, shown: Collection[str] = ()) -> Iterator[Block]:
+def update_blocks(result: Updated, shown: Collection[str] = ()) -> Iterator[Block]:
     """Say what became of each skill; the changes of those that were not ``shown`` come first."""
     if not result.skills:
         yield _empty(result.lock)

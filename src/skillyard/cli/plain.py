@@ -8,7 +8,7 @@ from itertools import zip_longest
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, Text, Tree, safe
 from skillyard.text import clean, clean_line
 
-__all__ = ["cut", "fitted", "render", "width_of", "wrapped"]
+__all__ = ["cut", "fit_columns", "render", "width_of", "wrap"]
 
 _GAP = "  "
 _NARROWEST = 3
@@ -21,7 +21,7 @@ def render(block: Block, width: int | None = None, ascii_only: bool = False) -> 
     ``width`` is that of the terminal; None does not cut anything.
     """
     if isinstance(block, Line):
-        yield from _wrapped(_line(block), block.indent, block.hang, width)
+        yield from _wrap_line(_line(block), block.indent, block.hang, width)
     elif isinstance(block, Table):
         yield from _table(block, width)
     elif isinstance(block, Tree):
@@ -34,7 +34,7 @@ def _line(block: Line) -> str:
     return (" " * block.indent + "".join(safe(span.text) for span in block.spans)).rstrip()
 
 
-def _wrapped(text: str, indent: int, hang: int, width: int | None) -> Iterator[str]:
+def _wrap_line(text: str, indent: int, hang: int, width: int | None) -> Iterator[str]:
     """Yield the line broken at blanks where it is wider than the terminal, words kept whole."""
     if width is None or width_of(text) <= width:
         yield text
@@ -81,23 +81,23 @@ def _table(table: Table, width: int | None) -> Iterator[str]:
     rows = [[_cell(cell) for cell in row] for row in table.rows]
     if table.head:
         rows.insert(0, [_cell(column.title.upper()) for column in table.columns])
-    shown, widths = fitted(rows, table.columns, width, len(_GAP))
+    shown, widths = fit_columns(rows, table.columns, width, len(_GAP))
     for row in rows:
         cells = [
-            wrapped(row[number], room)
+            wrap(row[number], room)
             if table.wrap
             else [cut(row[number], room, table.columns[number].cut)]
             for number, room in zip(shown, widths, strict=True)
         ]
         for line in zip_longest(*cells, fillvalue=""):
             aligned = (
-                _aligned(text, room, table.columns[number].right)
+                _align(text, room, table.columns[number].right)
                 for text, number, room in zip(line, shown, widths, strict=True)
             )
             yield _GAP.join(aligned).rstrip()
 
 
-def fitted(
+def fit_columns(
     rows: Sequence[Sequence[str]], columns: Sequence[Column], width: int | None, gap: int
 ) -> tuple[list[int], list[int]]:
     """Return which columns are shown in ``width``, by number, and how wide each of them is.
@@ -151,7 +151,7 @@ def cut(text: str, room: int, side: str = "end") -> str:
     return "…" + remaining.lstrip()
 
 
-def wrapped(text: str, room: int) -> list[str]:
+def wrap(text: str, room: int) -> list[str]:
     """Return the text in lines of at most ``room`` columns; only a longer word is broken."""
     lines = [""]
     for word in text.split(" "):
@@ -168,7 +168,7 @@ def wrapped(text: str, room: int) -> list[str]:
     return lines
 
 
-def _aligned(text: str, room: int, right: bool) -> str:
+def _align(text: str, room: int, right: bool) -> str:
     blanks = " " * (room - width_of(text))
     return blanks + text if right else text + blanks
 

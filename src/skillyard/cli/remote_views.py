@@ -160,6 +160,6 @@ def cache_line(result: CacheState) -> Iterator[Block]:
     yield line(Span(result.path, "name"), f"  {what}")
 
 
-def cleared_line(done: CacheCleared) -> Iterator[Block]:
+def cleared_line(result: CacheCleared) -> Iterator[Block]:
     """Say what clearing the cache did."""
-    yield line(Span(done.path, "name"), f"  {plural(done.removed, 'answer')} forgotten")
+    yield line(Span(result.path, "name"), f"  {plural(result.removed, 'answer')} forgotten")

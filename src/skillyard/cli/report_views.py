@@ -28,7 +28,7 @@ def report_blocks(report: Report) -> Iterator[Block]:
         blocks = [*answer_blocks(report), *_section_blocks(report)]
     else:  # the tables of the layers have a line a skill
         sections = _section_blocks(report)
-        blocks = [*_banners(report), *sections, *_actions(report), *_pooled(report)]
+        blocks = [*_banners(report), *sections, *_actions(report), *_pooled_sentences(report)]
     yield from blocks[1:] if blocks[:1] == [line()] else blocks
 
 
@@ -41,7 +41,7 @@ def answer_blocks(report: Report) -> Iterator[Block]:
         skills = skills._replace(columns=skills.columns[:-1], rows=rows)
     yield from _table(skills)
     yield from _actions(report)
-    yield from _pooled(report)
+    yield from _pooled_sentences(report)
 
 
 def _banners(report: Report) -> Iterator[Block]:
@@ -60,7 +60,7 @@ def _actions(report: Report) -> Iterator[Block]:
         yield line("→ ", Span(", ".join(of_action), "name"), f": {_with_blanks(action)}", hang=2)
 
 
-def _pooled(report: Report) -> Iterator[Block]:
+def _pooled_sentences(report: Report) -> Iterator[Block]:
     for sentence in report.pooled:
         yield line(_with_blanks(sentence), hang=2)
 
@@ -90,7 +90,7 @@ def _table(table: ReportTable) -> Iterator[Block]:
             right = numbers and not _has_interval(table, place)
             columns.append(Column(title, right=right, least=_longest_word([title, *cells])))
         rows = [
-            [row.name, *map(_styled, row.cells, cells)]
+            [row.name, *map(_cell_span, row.cells, cells)]
             for row, cells in zip(table.rows, texts, strict=True)
         ]
         yield Table(tuple(columns), rows, wrap=True)
@@ -106,7 +106,7 @@ def _has_interval(table: ReportTable, place: int) -> bool:
     return any(isinstance(row.cells[place], Estimate) for row in table.rows)
 
 
-def _styled(cell: Cell, text: str) -> Span | str:
+def _cell_span(cell: Cell, text: str) -> Span | str:
     return Span(text, _BADGE_STYLES.get(cell.kind, "")) if isinstance(cell, Badge) else text
 
 

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from skillyard.scanning import Finding
     from skillyard.usecases.skill_scan import Scanned
 
-__all__ = ["finding_lines", "scanned"]
+__all__ = ["finding_lines", "scan_blocks"]
 
 _STYLES = {"high": "error", "medium": "warning", "low": "info"}
 _HANG = 4
 
 
-def scanned(result: Scanned) -> Iterator[Block]:
+def scan_blocks(result: Scanned) -> Iterator[Block]:
     """Draw the findings by file, the number of accepted ones, and the totals."""
     for _, of_file in groupby(result.findings, key=lambda each: each.path):
         yield from finding_lines(of_file)

@@ -38,7 +38,7 @@ def load(
     """
     roots = [place, *args.root] if place is not None else args.root or ["."]
     scopes = tuple(dict.fromkeys(args.scope))
-    catalog = _loaded(roots, scopes, console, indexed)
+    catalog = _load(roots, scopes, console, indexed)
     if not len(catalog):
         console.note(_no_skills(roots, scopes))
     return catalog
@@ -72,7 +72,7 @@ def _no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
     )
 
 
-def _loaded(roots: list[str], scopes: tuple[str, ...], console: Console, indexed: bool) -> Catalog:
+def _load(roots: list[str], scopes: tuple[str, ...], console: Console, indexed: bool) -> Catalog:
     from skillyard.cli.progress import progress
 
     if indexed:

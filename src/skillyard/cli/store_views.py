@@ -40,44 +40,45 @@ LISTED = 20
 _KINDS = ("added", "changed", "unchanged", "withdrawn")
 
 
-def migrated_blocks(done: StoreMigrated) -> Iterator[Block]:
+def migrated_blocks(result: StoreMigrated) -> Iterator[Block]:
     """Say what stands of the schema, and what an administrator does about roles."""
-    if done.before is None:
-        state = f"  made, with schema {done.now}"
-    elif done.before == done.now:
-        state = f"  is there already, with schema {done.now}"
+    if result.before is None:
+        state = f"  made, with schema {result.now}"
+    elif result.before == result.now:
+        state = f"  is there already, with schema {result.now}"
     else:
-        state = f"  schema {done.before} is now {done.now}"
-    yield line(Span(done.store, "name"), state)
-    if done.reader_role is not None and done.before != done.now:
+        state = f"  schema {result.before} is now {result.now}"
+    yield line(Span(result.store, "name"), state)
+    if result.reader_role is not None and result.before != result.now:
         yield line("a node with a login of its own sees what its login's name was granted, and")
-        yield line(f"nothing else, once it is a member: GRANT {done.reader_role} TO its_login")
+        yield line(f"nothing else, once it is a member: GRANT {result.reader_role} TO its_login")
 
 
-def synced_line(done: StoreSynced) -> Iterator[Block]:
+def synced_line(result: StoreSynced) -> Iterator[Block]:
     """Say what a node's folder holds now."""
-    what = f"{plural(done.skills, 'skill')}, generation {done.generation}"
-    yield line(Span(done.folder, "name"), f"  {what}; {done.bytes / 1e6:,.1f} MB")
+    what = f"{plural(result.skills, 'skill')}, generation {result.generation}"
+    yield line(Span(result.folder, "name"), f"  {what}; {result.bytes / 1e6:,.1f} MB")
 
 
-def published_blocks(done: StorePublished) -> Iterator[Block]:
+def published_blocks(result: StorePublished) -> Iterator[Block]:
     """Say what was published, what was not and why."""
-    part = f", part {done.partition}" if done.partition is not None else ""
-    if done.dry_run:
-        head = f"  {done.tenant}{part}, nothing was published; it would be: "
-    elif done.generations > 1:
-        head = f"  {done.tenant}{part}, {done.generations:,} generations up to {done.generation}: "
+    part = f", part {result.partition}" if result.partition is not None else ""
+    if result.dry_run:
+        head = f"  {result.tenant}{part}, nothing was published; it would be: "
+    elif result.generations > 1:
+        span = f"{result.generations:,} generations up to {result.generation}"
+        head = f"  {result.tenant}{part}, {span}: "
     else:
-        head = f"  {done.tenant}{part}, generation {done.generation}: "
-    counts = [f"{getattr(done, kind):,} {kind}" for kind in _KINDS[:3]]
-    counts += [f"{done.withdrawn:,} withdrawn"] if done.withdrawn or done.pruned else []
-    counts += [f"{done.repeated:,} repeated"] if done.repeated else []
-    counts += [f"{done.elsewhere:,} left to other parts"] if done.elsewhere else []
-    counts += [f"{done.refused:,} refused"] if done.refused else []
-    yield line(Span(done.store, "name"), head, ", ".join(counts))
-    for each in done.diagnostics[:LISTED]:
+        head = f"  {result.tenant}{part}, generation {result.generation}: "
+    counts = [f"{getattr(result, kind):,} {kind}" for kind in _KINDS[:3]]
+    counts += [f"{result.withdrawn:,} withdrawn"] if result.withdrawn or result.pruned else []
+    counts += [f"{result.repeated:,} repeated"] if result.repeated else []
+    counts += [f"{result.elsewhere:,} left to other parts"] if result.elsewhere else []
+    counts += [f"{result.refused:,} refused"] if result.refused else []
+    yield line(Span(result.store, "name"), head, ", ".join(counts))
+    for each in result.diagnostics[:LISTED]:
         yield _error(each)
-    more = len(done.diagnostics) - LISTED + done.left_out
+    more = len(result.diagnostics) - LISTED + result.left_out
     if more > 0:
         yield line(Span(f"and {plural(more, 'error')} more", "dim"))
 
@@ -91,11 +92,11 @@ def _error(diagnostic: Diagnostic) -> Line:
     )
 
 
-def changed_line(done: StoreChanged) -> Iterator[Block]:
+def changed_line(result: StoreChanged) -> Iterator[Block]:
     """Say what a withdrawal or a rollback did."""
-    counts = ", ".join(f"{getattr(done, kind):,} {kind}" for kind in _KINDS)
-    head = f"  {done.tenant}, generation {done.generation}: "
-    yield line(Span(done.store, "name"), head, counts)
+    counts = ", ".join(f"{getattr(result, kind):,} {kind}" for kind in _KINDS)
+    head = f"  {result.tenant}, generation {result.generation}: "
+    yield line(Span(result.store, "name"), head, counts)
 
 
 def log_blocks(result: StoreLog) -> Iterator[Block]:
@@ -170,11 +171,11 @@ def status_blocks(status: StoreStatus) -> Iterator[Block]:
         yield line("standby ", Span(standby.name, "name"), f"  {standby.state}, {lag}")
 
 
-def granted_line(done: StoreGranted) -> Iterator[Block]:
+def granted_line(result: StoreGranted) -> Iterator[Block]:
     """Say what a caller may see from now on, or no longer."""
     yield line(
-        Span(done.caller, "name"),
-        f"  {_seen(done)}; since generation {done.generation}",
+        Span(result.caller, "name"),
+        f"  {_visibility(result)}; since generation {result.generation}",
     )
 
 
@@ -196,7 +197,7 @@ def grants_blocks(result: StoreGrants) -> Iterator[Block]:
     yield Table(columns, rows)
 
 
-def _seen(grant: StoreGranted) -> str:
+def _visibility(grant: StoreGranted) -> str:
     where = f"{grant.tenant}/{grant.namespace}" if grant.namespace else grant.tenant
     return f"{where}: {', '.join(grant.places) or 'all skills'}"
 

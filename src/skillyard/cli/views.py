@@ -100,7 +100,7 @@ def selection(result: Selected) -> Iterator[Block]:
     if chosen.abstained:
         yield from _abstention(result)
     for match in chosen.selected:
-        yield from _chosen(match, result)
+        yield from _choice(match, result)
     if result.question:
         yield line()
         # The question is Markdown, for a chat; a terminal would show the asterisks.
@@ -142,7 +142,7 @@ def _abstention(result: Selected) -> Iterator[Block]:
         )
 
 
-def _chosen(match: Match, result: Selected) -> Iterator[Block]:
+def _choice(match: Match, result: Selected) -> Iterator[Block]:
     level = _level(match)
     parts = [Span(match.skill.name, "name"), Span(f"  {_score(match)}", "score")]
     if level.text:
@@ -239,12 +239,11 @@ def _ahead(others: Sequence[Ahead]) -> Table:
     return Table(columns, rows)
 
 
-def bench_line(done: BenchRun) -> Iterator[Block]:
+def bench_line(result: BenchRun) -> Iterator[Block]:
     """Say what a run was made of."""
-    counts = (
-        f"{plural(done.skills, 'skill')}, {done.answered:,} of {done.queries:,} queries answered"
-    )
-    yield line(Span(done.out, "name"), f"  {counts}; by {done.scorer}")
+    answered = f"{result.answered:,} of {result.queries:,} queries answered"
+    counts = f"{plural(result.skills, 'skill')}, {answered}"
+    yield line(Span(result.out, "name"), f"  {counts}; by {result.scorer}")
 
 
 def bench_table(result: BenchScore) -> Iterator[Block]:
@@ -299,10 +298,10 @@ def compare_table(result: BenchCompare) -> Iterator[Block]:
     ]
     yield Table(columns, rows)
     yield from _equal_note((one.low, one.high) for one in result.measures)
-    yield line(_compared(result))
+    yield line(_comparison(result))
 
 
-def _compared(result: BenchCompare) -> str:
+def _comparison(result: BenchCompare) -> str:
     if result.verdict in ("better", "worse"):
         return f"{result.second} is {result.verdict} than {result.first}"
     if result.verdict == "cannot tell":
@@ -328,8 +327,8 @@ def replay_table(result: Replay) -> Iterator[Block]:
             f"{one.line}",
             one.skill,
             one.what,
-            _placed(one.place_before, one.before),
-            _placed(one.place_after, one.after),
+            _place(one.place_before, one.before),
+            _place(one.place_after, one.after),
             shorten(clean_line(one.text), 60),
         ]
         for one in result.moved
@@ -337,7 +336,7 @@ def replay_table(result: Replay) -> Iterator[Block]:
     yield Table(columns, rows)
 
 
-def _placed(place: int | None, score: float | None) -> str:
+def _place(place: int | None, score: float | None) -> str:
     return "-" if place is None or score is None else f"{place}. {score:.2f}"
 
 
@@ -347,13 +346,13 @@ def _measure(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
 
 
-def index_line(built: IndexBuilt) -> Iterator[Block]:
+def index_line(result: IndexBuilt) -> Iterator[Block]:
     """Say what building an index did."""
-    counts = {"added": built.added, "changed": built.changed, "removed": built.removed}
+    counts = {"added": result.added, "changed": result.changed, "removed": result.removed}
     did = ", ".join(f"{plural(number, 'file')} {what}" for what, number in counts.items() if number)
-    what = f"{plural(built.skills, 'skill')}, {did or 'nothing changed'}"
-    ready = "; ready for prompt hooks" if built.hook_folders else ""
-    yield line(Span(built.folder, "name"), f"  {what}; generation {built.generation}{ready}")
+    what = f"{plural(result.skills, 'skill')}, {did or 'nothing changed'}"
+    ready = "; ready for prompt hooks" if result.hook_folders else ""
+    yield line(Span(result.folder, "name"), f"  {what}; generation {result.generation}{ready}")
 
 
 _NEXT = {

@@ -51,7 +51,7 @@ def add_sync_command(commands: Commands) -> None:
 
 def sync(args: Namespace, console: Console) -> int:
     """Install what is missing; 1 when the folders are not what the lock says."""
-    from skillyard.cli.installation_views import synced
+    from skillyard.cli.installation_views import sync_blocks
     from skillyard.usecases.installation.sync import sync_skills
 
     with progress("fetching", console) as step:
@@ -63,7 +63,7 @@ def sync(args: Namespace, console: Console) -> int:
             accept=reasons_by_rule(args.accept),
             report=step,
         )
-    console.show(result, synced)
+    console.show(result, sync_blocks)
     if result.unreached and not (args.frozen or args.dry_run):
         return UNREACHED
     return NEGATIVE if result.differs else 0
@@ -99,7 +99,7 @@ def add_update_command(commands: Commands) -> None:
 
 def update(args: Namespace, console: Console) -> int:
     """Show and take newer versions; 1 when one was not taken."""
-    from skillyard.cli.installation_views import changes, updated
+    from skillyard.cli.installation_views import changes, update_blocks
     from skillyard.usecases.installation.update import update_skills
 
     shown: set[str] = set()
@@ -121,7 +121,7 @@ def update(args: Namespace, console: Console) -> int:
             dry_run=args.dry_run,
             report=step,
         )
-    console.show(result, lambda result: updated(result, shown))
+    console.show(result, lambda result: update_blocks(result, shown))
     if result.unreached:
         return UNREACHED
     return NEGATIVE if result.refused else 0
@@ -179,11 +179,11 @@ def add_verify_command(commands: Commands) -> None:
 
 def verify(args: Namespace, console: Console) -> int:
     """Report the state of each skill; 1 when one is not what the lock says."""
-    from skillyard.cli.installation_views import verified
+    from skillyard.cli.installation_views import verify_blocks
     from skillyard.usecases.installation.verify import verify_skills
 
     result = verify_skills(args.into, allow_extra=args.allow_extra)
-    console.show(result, verified)
+    console.show(result, verify_blocks)
     return NEGATIVE if result.differs else 0
 
 
@@ -212,11 +212,11 @@ def add_remove_command(commands: Commands) -> None:
 
 def remove(args: Namespace, console: Console) -> int:
     """Remove skills; 1 when one was refused."""
-    from skillyard.cli.installation_views import removed
+    from skillyard.cli.installation_views import remove_blocks
     from skillyard.usecases.installation.remove import remove_skills
 
     result = remove_skills(args.names, args.into, backup=args.backup, dry_run=args.dry_run)
-    console.show(result, removed)
+    console.show(result, remove_blocks)
     return NEGATIVE if result.refused else 0
 
 

@@ -197,9 +197,9 @@ def show(args: Namespace, console: Console) -> int:
 
     catalog = load(args, console)
     result = show_skill(catalog, args.name, section=args.section, references=args.references)
-    from skillyard.cli.cards import shown
+    from skillyard.cli.cards import skill_blocks
 
-    console.show(result, shown)
+    console.show(result, skill_blocks)
     return 0
 
 

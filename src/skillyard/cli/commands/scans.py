@@ -69,9 +69,9 @@ def scan(args: Namespace, console: Console) -> int:
     if console.json or args.format == "json":
         console.document(result)
     elif args.format == "text":
-        from skillyard.cli.scan_views import scanned
+        from skillyard.cli.scan_views import scan_blocks
 
-        console.print(*scanned(result))
+        console.print(*scan_blocks(result))
     elif text := result.render(args.format):
         console.write(text)
     return NEGATIVE if result.fails(strict=args.strict) else 0
