@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.lookalikes import look_alike_pairs, one_letter_apart, skeleton
+from skillyard.lookalikes import differ_by_one_letter, look_alike_pairs, skeleton
 from tests.property.strategies import many
 
 _NAMES = st.text(alphabet="abcl1-", min_size=1, max_size=7)
@@ -26,8 +26,8 @@ def _distance(one: str, two: str) -> int:
 @many
 @given(_NAMES, _NAMES)
 def test_one_letter_apart_is_a_distance_of_one(one: str, two: str) -> None:
-    assert one_letter_apart(one, two) == (_distance(one, two) == 1)
-    assert one_letter_apart(one, two) == one_letter_apart(two, one)
+    assert differ_by_one_letter(one, two) == (_distance(one, two) == 1)
+    assert differ_by_one_letter(one, two) == differ_by_one_letter(two, one)
 
 
 @many

@@ -232,7 +232,7 @@ def test_ten_thousand_questions_look_up_only_as_often_as_the_names_have_letters(
         compared += 1
         return _within_one(one, two)
 
-    monkeypatch.setattr("skillyard.lookalikes.one_letter_apart", counting)
+    monkeypatch.setattr("skillyard.lookalikes.differ_by_one_letter", counting)
     known = KnownNames(names(300))
     for name in names(10_000):
         known.look_alikes(name)

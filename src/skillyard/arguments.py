@@ -110,13 +110,13 @@ def check_arguments(target: _Target) -> _Target:
         return checked
     if issubclass(target, tuple):
         subject.__new__ = staticmethod(_checking(subject.__new__, subject.__annotations__, target))
-        subject._make = classmethod(_make_checked)
+        subject._make = classmethod(_make_from)
     else:
         subject.__init__ = _checking(subject.__init__, subject.__init__.__annotations__)
     return target
 
 
-def _make_checked(cls: type, values: Iterable[Any]) -> Any:
+def _make_from(cls: type, values: Iterable[Any]) -> Any:
     return cls(*values)
 
 
@@ -138,11 +138,11 @@ def _checking(
         return function(*positional, **named)
 
     @wraps(function)
-    async def checked_later(*positional: Any, **named: Any) -> Any:
+    async def check_and_await(*positional: Any, **named: Any) -> Any:
         (checks or load_checks()).run(positional, named)
         return await function(*positional, **named)
 
-    return checked_later if function.__code__.co_flags & _COROUTINE else check_and_call
+    return check_and_await if function.__code__.co_flags & _COROUTINE else check_and_call
 
 
 class _Checks:

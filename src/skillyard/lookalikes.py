@@ -20,10 +20,10 @@ from functools import lru_cache
 
 __all__ = [
     "KnownNames",
+    "differ_by_one_letter",
     "latin_shape",
     "look_alike_pairs",
     "look_alikes",
-    "one_letter_apart",
     "skeleton",
 ]
 
@@ -88,7 +88,7 @@ def latin_shape(char: str) -> str:
     return _LOOK.get(small, small.translate(_SHAPES))
 
 
-def one_letter_apart(one: str, two: str) -> bool:
+def differ_by_one_letter(one: str, two: str) -> bool:
     """Return True when one insertion, deletion, change or swap of neighbours makes them equal."""
     if one == two or abs(len(one) - len(two)) > 1:
         return False
@@ -145,7 +145,7 @@ class KnownNames:
         if len(plain) <= NEIGHBOUR_CHARS + 1:
             for deletion in _deletions(plain):
                 for other, known in self._by_deletion.get(deletion, ()):
-                    if other == plain or one_letter_apart(other, plain):
+                    if other == plain or differ_by_one_letter(other, plain):
                         matches.add(known)
         suffix = _RANDOM_SUFFIX.search(name.casefold())
         if suffix is not None:
@@ -240,4 +240,4 @@ def _same_series(one: str, two: str) -> bool:
 
 
 def _alike(one: str, two: str) -> bool:
-    return one_letter_apart(one, two) or skeleton(one) == skeleton(two)
+    return differ_by_one_letter(one, two) or skeleton(one) == skeleton(two)

@@ -344,7 +344,7 @@ def add_library(parser: CommandParser) -> None:
 
 def add_limit(parser: CommandParser, what: str, default: int | None) -> None:
     """Add ``--limit``; ``what`` says what is limited."""
-    shown = "" if default is None else " (default: %(default)s)"
+    default_note = "" if default is None else " (default: %(default)s)"
     parser.add_argument(
-        "--limit", metavar="K", type=whole_number, default=default, help=f"{what}{shown}"
+        "--limit", metavar="K", type=whole_number, default=default, help=f"{what}{default_note}"
     )

@@ -35,7 +35,7 @@ def run(arguments: list[str]) -> int:
         _drop_output()
         return 0
     except (OSError, ValueError) as error:
-        return _report_failed_write(error) if isinstance(error, OSError) else code
+        return _report_write_error(error) if isinstance(error, OSError) else code
     return code
 
 
@@ -52,7 +52,7 @@ def _run_guarded(arguments: list[str]) -> int:
     except SkillyardError as error:
         return _report_refusal(error)
     except OSError as error:
-        return _report_failed_write(error)
+        return _report_write_error(error)
     except Exception as error:  # noqa: BLE001 - the one place where a bug must not end in a trace
         return _report_bug(error)
 
@@ -112,7 +112,7 @@ def _report_refusal(error: SkillyardError) -> int:
     return WRONG_USE
 
 
-def _report_failed_write(error: OSError) -> int:
+def _report_write_error(error: OSError) -> int:
     _drop_output()
     complain(f"skillyard: {error.filename or 'output'}: {error.strerror or error}")
     return WRONG_USE

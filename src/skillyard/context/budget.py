@@ -13,7 +13,7 @@ __all__ = [
     "cut",
     "estimate_tokens",
     "largest_fitting",
-    "not_listed",
+    "omission_note",
 ]
 
 BYTES_PER_TOKEN = 4
@@ -62,6 +62,6 @@ def largest_fitting(low: int, high: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def not_listed(count: int) -> str:
+def omission_note(count: int) -> str:
     """Return the note that ``count`` skills are not listed."""
     return f"({plural(count, 'more skill')} not listed)"

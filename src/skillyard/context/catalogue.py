@@ -12,7 +12,7 @@ from typing import Any
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog, has_tag
-from skillyard.context.budget import estimate_tokens, largest_fitting, not_listed
+from skillyard.context.budget import estimate_tokens, largest_fitting, omission_note
 from skillyard.errors import InvalidInput, UnknownName
 from skillyard.ranking.match import eligible, in_order, score_query
 from skillyard.ranking.protocol import Scorer
@@ -132,7 +132,7 @@ def _lines(skills: Sequence[Skill], chars: int | None, left: int) -> str:
         phrases = [clean_line(phrase) for phrase in skill.triggers.phrases[:TOP_PHRASES]]
         lines.append(f"{line} | triggers: {', '.join(phrases)}" if phrases else line)
     if left:
-        lines.append(not_listed(left))
+        lines.append(omission_note(left))
     return "\n".join(lines)
 
 
@@ -147,7 +147,7 @@ def _xml(skills: Sequence[Skill], chars: int | None, left: int) -> str:
             lines += ["<location>", xml_escape(clean_line(skill.path)), "</location>"]
         lines.append("</skill>")
     if left:
-        lines.append(f"<!-- {not_listed(left)} -->")
+        lines.append(f"<!-- {omission_note(left)} -->")
     lines.append("</available_skills>")
     return "\n".join(lines)
 
@@ -158,7 +158,7 @@ def _markdown(skills: Sequence[Skill], chars: int | None, left: int) -> str:
         for skill in sorted(skills, key=_by_id)
     ]
     if left:
-        lines.append(f"- {not_listed(left)}")
+        lines.append(f"- {omission_note(left)}")
     return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.catalog import Catalog
-from skillyard.context.budget import estimate_tokens, largest_fitting, not_listed
+from skillyard.context.budget import estimate_tokens, largest_fitting, omission_note
 from skillyard.context.host_skills import ShortPaths, listed_skills, order_of, short_paths
 from skillyard.context.hosts import (
     ALPHABETICAL,
@@ -153,7 +153,7 @@ def fit_listing(
     left = listing.count(LEFT_OUT)
     if not left or left == len(lines):
         return listing
-    more = not_listed(left)
+    more = omission_note(left)
     return listing._replace(used=listing.used + _cost(rule, more), text=f"{listing.text}\n{more}")
 
 
@@ -299,7 +299,7 @@ def _by_preference(lines: list[_Entry], limit: int, rule: ListingRule) -> None:
     names = sum(line.cost(0) for line in lines)
     room = limit - names
     if room < 0:
-        room = max(0, limit - _cost(rule, not_listed(len(lines))))
+        room = max(0, limit - _cost(rule, omission_note(len(lines))))
         for line in lines:
             line.left_out = line.cost(0) > room
             room -= 0 if line.left_out else line.cost(0)

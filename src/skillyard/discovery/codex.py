@@ -38,25 +38,25 @@ def codex_plugins(environ: Mapping[str, str], problems: Problems) -> Iterator[Ro
     config = os.path.join(home, "config.toml")
     store = os.path.join(home, "plugins", "cache")
     for key, value in sorted(mapping_of(_settings(config, problems), "plugins").items()):
-        shown = clean_line(key)
+        name = clean_line(key)
         match = _ID.fullmatch(key)
         if not isinstance(value, dict) or match is None:
-            message = f"not read: {shown!r} is no plugin of a marketplace"
+            message = f"not read: {name!r} is no plugin of a marketplace"
             problems.add("manifest_unreadable", config, message, 'write [plugins."name@market"]')
         elif value.get("enabled", True) is not True:
-            message = f"the plugin {shown} is installed and not enabled"
+            message = f"the plugin {name} is installed and not enabled"
             hint = f"set enabled = true below it in {clean_line(config)}"
             problems.add("plugin_disabled", config, message, hint, "info")
         else:
             folder = _active(os.path.join(store, match[2], match[1]))
             if folder is None:
-                message = f"the files of the plugin {shown} are not in {clean_line(store)}"
+                message = f"the files of the plugin {name} are not in {clean_line(store)}"
                 problems.add("manifest_path", config, message, "install the plugin again")
             elif is_below(os.path.realpath(folder), os.path.realpath(store)):
                 plugin = Plugin(folder, match[1], "user", {}, "codex")
                 yield from skill_roots(plugin, problems)
             else:
-                message = f"not read: the files of the plugin {shown} are a link to elsewhere"
+                message = f"not read: the files of the plugin {name} are a link to elsewhere"
                 problems.add("manifest_path", config, message, "install the plugin again")
 
 

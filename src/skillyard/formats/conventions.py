@@ -61,7 +61,7 @@ def parse_convention(
     named = convention_of(document.path.replace("\\", "/").rsplit("/", 1)[-1])
     if named is None:
         return _parse_in_folder(document, content, limits)
-    return _parse_named(document, content, *named, limits)
+    return _parse_convention(document, content, *named, limits)
 
 
 def _parse_in_folder(document: Document, content: str, limits: Limits) -> ParsedDocument:
@@ -77,7 +77,7 @@ def _parse_in_folder(document: Document, content: str, limits: Limits) -> Parsed
             limits=limits,
         )
     except SkillError:
-        return _parse_named(document, content, name, tag, limits)
+        return _parse_convention(document, content, name, tag, limits)
     diagnostics = [each for each in parsed.diagnostics if each.code not in DERIVABLE]
     skill = _with_tags(parsed.skill, tag)
     fields = parsed.fields
@@ -117,7 +117,7 @@ def _quote_globs(match: re.Match[str]) -> str:
     return f"{match[1]}'{patterns}'"
 
 
-def _parse_named(
+def _parse_convention(
     document: Document, content: str, name: str, tag: str, limits: Limits
 ) -> ParsedDocument:
     text = unify_lines(content)

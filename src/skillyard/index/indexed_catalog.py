@@ -114,7 +114,7 @@ class IndexedCatalog(Catalog):
         self._spec = spec
         self._roots, self._scopes, self._limits, *_ = spec
         path_mapping = PathMapping(spec)
-        self._reported = path_mapping.reported(summary.reported)
+        self._reported = path_mapping.map_diagnostics(summary.reported)
         if summary.known < summary.files:
             self._reported = LazyDiagnostics(
                 (*self._reported.entries, _building_diagnostic(spec, summary))

@@ -48,11 +48,11 @@ class PathMapping:
         roots = all_roots(spec.roots, spec.scopes, spec.folder)
         return tuple(_prefix(root.path) for root in roots)
 
-    def reported(self, reported: LazyDiagnostics) -> LazyDiagnostics:
+    def map_diagnostics(self, diagnostics: LazyDiagnostics) -> LazyDiagnostics:
         """Return the diagnostics of the index with translated paths."""
         if not self._differs:
-            return reported
-        text = reported.json
+            return diagnostics
+        text = diagnostics.json
         for real, named in zip(self._real, self._prefixes, strict=True):
             if real != named:
                 text = _rename_root(text, _json_escape(real), _json_escape(named))

@@ -132,7 +132,7 @@ def eligible(
     if zeros and not scored.exhaustive and len(pairs) < len(skills):
         scores = {id(skill): score for skill, score in pairs}
         pairs = [(skill, scores.get(id(skill), 0.0)) for skill in skills]
-    out = _left_out(catalog, skills, query)
+    out = _unranked_ids(catalog, skills, query)
     if out:
         pairs = [pair for pair in pairs if id(pair[0]) not in out]
     if query.include_tags:
@@ -164,7 +164,7 @@ def _in_scope(
     ]
 
 
-def _left_out(
+def _unranked_ids(
     catalog: Catalog | Iterable[Skill], skills: Sequence[Skill], query: Query
 ) -> set[int]:
     called = called_words(query.text)

@@ -34,7 +34,7 @@ def change(
     sql = backend.sql
     with backend.writing(durability) as work:
         work.stage(staged)
-        _refuse_doubled(backend, work, tenant)
+        _refuse_duplicates(backend, work, tenant)
         work.lock(tenant)
         head, _ = head_of(work, backend)
         check(head)
@@ -75,7 +75,7 @@ def _add_generation(
     )
 
 
-def _refuse_doubled(backend: Backend, work: Work, tenant: str) -> None:
+def _refuse_duplicates(backend: Backend, work: Work, tenant: str) -> None:
     row = work.execute(backend.sql.doubled, {}).fetchone()
     if row is not None:
         key = StoreKey(tenant, *row)

@@ -10,7 +10,7 @@ from skillyard.errors import InvalidInput, UnknownName
 from skillyard.store.backend import Options
 from skillyard.store.protocol import CatalogStore
 
-__all__ = ["check_kind", "login_of", "open_store", "shown_address", "store_names"]
+__all__ = ["check_kind", "login_of", "open_store", "safe_address", "store_names"]
 
 ENTRY_POINT_GROUP = "skillyard.stores"
 
@@ -60,7 +60,7 @@ def open_store(
     return cast(CatalogStore, _factory(scheme)(url, options))
 
 
-def shown_address(url: str) -> str:
+def safe_address(url: str) -> str:
     """Return an address without credentials and options, for messages, without connecting.
 
     Raises InvalidInput for an invalid address.
@@ -90,7 +90,7 @@ def login_of(url: str) -> str:
 
 def check_kind(url: str) -> None:
     """Raise UnknownName for an unsupported scheme, InvalidInput for an invalid address."""
-    shown_address(url)
+    safe_address(url)
     _factory(url.partition(":")[0])
 
 

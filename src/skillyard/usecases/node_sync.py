@@ -13,7 +13,7 @@ from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.follower import Follower
 from skillyard.store.node.state import state_folder
 from skillyard.store.node.syncing import sync
-from skillyard.store.opening import open_store, shown_address
+from skillyard.store.opening import open_store, safe_address
 
 __all__ = ["store_follow", "store_sync"]
 
@@ -22,14 +22,14 @@ LOOK_S = 0.5
 
 
 def _folder(url: str, caller: str | None, folder: str) -> str:
-    return os.path.abspath(folder or state_folder(shown_address(url), caller))
+    return os.path.abspath(folder or state_folder(safe_address(url), caller))
 
 
 def _synced(
     url: str, folder: str, caller: str | None, catalog: NodeCatalog, began: float
 ) -> StoreSynced:
     return StoreSynced(
-        store=shown_address(url),
+        store=safe_address(url),
         folder=folder,
         caller=caller,
         generation=catalog.position.generation,

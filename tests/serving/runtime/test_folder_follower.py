@@ -60,7 +60,7 @@ def names(follower: FolderFollower) -> list[str]:
 
 def best(follower: FolderFollower, query: str) -> str:
     assert follower.snapshot is not None
-    matches = rank(follower.snapshot.ranked_by("hybrid").catalog, query, limit=1)
+    matches = rank(follower.snapshot.ranking_for("hybrid").catalog, query, limit=1)
     return matches[0].skill.name if matches else ""
 
 

@@ -33,7 +33,7 @@ def test_a_scorer_is_bound_once_and_by_its_name_found_from_then_on(
     snapshot = made()
     for scorer in ("hybrid", "overlap", "hybrid", "overlap", "hybrid"):
         assert [
-            match.skill.name for match in rank(snapshot.ranked_by(scorer).catalog, "pdf tables")
+            match.skill.name for match in rank(snapshot.ranking_for(scorer).catalog, "pdf tables")
         ] == ["pdf-tables"]
     assert asked == ["hybrid", "overlap"]
     assert snapshot.used == {"hybrid", "overlap"}
@@ -51,5 +51,5 @@ def test_a_name_that_no_scorer_has_is_refused_every_time_and_never_made_ready() 
     snapshot = made()
     for _ in range(2):
         with pytest.raises(UnknownName):
-            snapshot.ranked_by("best")
+            snapshot.ranking_for("best")
     assert snapshot.used == {"hybrid"}

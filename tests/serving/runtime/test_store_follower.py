@@ -213,11 +213,11 @@ def test_a_node_answers_by_hybrid_until_its_vectors_are_there(
 
     async def work(follower: StoreFollower) -> None:
         snapshot = (await follower.current()).snapshot
-        ranking = snapshot.ranked_by("hybrid+letters")
+        ranking = snapshot.ranking_for("hybrid+letters")
         assert ranking.scorer == "hybrid"
         assert "still being computed" in ranking.note
         letters.gate.set()
-        await until(lambda: not snapshot.ranked_by("hybrid+letters").note)
+        await until(lambda: not snapshot.ranking_for("hybrid+letters").note)
         assert snapshot.vectors == (len(LIBRARY), len(LIBRARY))
 
     run(options_of(tmp_path), work)

@@ -318,7 +318,7 @@ def test_the_index_on_disk_ranks_with_vectors_too(
 
     snapshot = snapshot_of(opened(), 1, opened)
     snapshot.bind_embedder(NAME, lambda done, total: None)
-    ranking = snapshot.ranked_by(NAME)
+    ranking = snapshot.ranking_for(NAME)
     assert isinstance(ranking.catalog, IndexedCatalog)
     in_memory = sy.Catalog.from_skills(snapshot.whole.skills)
     indexed, plain = (

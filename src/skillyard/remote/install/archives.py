@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from skillyard.errors import SkillError, UnknownName
-from skillyard.lookalikes import one_letter_apart, skeleton
+from skillyard.lookalikes import differ_by_one_letter, skeleton
 from skillyard.remote.install.file_paths import (
     MAX_FOLDERS,
     MAX_PATH_BYTES,
@@ -252,7 +252,7 @@ def _no_skill_file(paths: list[str]) -> ArchiveRefused:
 def _like_skill_file(name: str) -> bool:
     """True for Skill.md, SKILL.MD, SKILLS.md, SKIL.md and look-alikes of SKILL.md."""
     one, two = collision_key(name), collision_key(SKILL_FILE)
-    return one == two or one_letter_apart(one, two) or skeleton(name) == skeleton(SKILL_FILE)
+    return one == two or differ_by_one_letter(one, two) or skeleton(name) == skeleton(SKILL_FILE)
 
 
 def read_archive(

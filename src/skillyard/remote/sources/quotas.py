@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from skillyard.io.retry_after import retry_after_s
 from skillyard.remote.sources.protocol import SourceFailed
 
-__all__ = ["Quotas", "rate_limited"]
+__all__ = ["Quotas", "rate_limit_error"]
 
 EPOCH = 1e9
 """A reset above this is a time, below it a number of seconds: both are in use."""
@@ -30,7 +30,7 @@ class Quotas:
         """
         left = self._spent_until.get(origin, 0.0) - self._clock()
         if left > 0:
-            raise rate_limited(origin, left, remedy)
+            raise rate_limit_error(origin, left, remedy)
 
     def note(self, origin: str, headers: Mapping[str, str]) -> None:
         """Record when an exhausted quota is renewed."""
@@ -65,7 +65,7 @@ class Quotas:
         return until - self._clock()
 
 
-def rate_limited(
+def rate_limit_error(
     origin: str, wait_s: float, remedy: str = "", status: int | None = None
 ) -> SourceFailed:
     """Return the error for an origin that is rate-limited for this many seconds."""

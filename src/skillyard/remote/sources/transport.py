@@ -22,7 +22,7 @@ from skillyard.remote.sources.bodies import read_body
 from skillyard.remote.sources.circuit_breaker import CircuitBreaker
 from skillyard.remote.sources.lru_bytes import ParseCache
 from skillyard.remote.sources.protocol import SourceFailed
-from skillyard.remote.sources.quotas import Quotas, rate_limited
+from skillyard.remote.sources.quotas import Quotas, rate_limit_error
 from skillyard.remote.sources.responses import CachedResponse, MemoryCache, ResponseCache
 
 if TYPE_CHECKING:
@@ -413,7 +413,7 @@ def _check_origin(url: str, host: Host, name: str) -> None:
 
 def _refusal(url: str, host: Host, status: int, wait_s: float | None) -> SourceFailed:
     if wait_s is not None:
-        return rate_limited(origin_of(url), wait_s, _more_requests(host), status)
+        return rate_limit_error(origin_of(url), wait_s, _more_requests(host), status)
     answered = f"{_without_query(url)} answered {status}"
     if status in (401, 403):
         return _denial(url, host, status, answered)

@@ -76,7 +76,7 @@ def create_app(options: ServiceOptions | None = None, *, log: Log | None = None)
         routes += [StarletteRoute(path, _McpApp(mcp)) for path in (MCP_PATH, f"{MCP_PATH}/")]
     app = Starlette(
         routes=routes,
-        exception_handlers={HTTPException: _not_routed},
+        exception_handlers={HTTPException: _no_route},
         lifespan=_lifespan,
     )
     app.router.redirect_slashes = False  # one address per resource, without redirects
@@ -117,7 +117,7 @@ class _McpApp:
         await self._app(scope, receive, send)
 
 
-async def _not_routed(request: Request, error: Exception) -> Response:
+async def _no_route(request: Request, error: Exception) -> Response:
     """Return the response for an unknown path."""
     refused = Refused(404, "no_route", "there is nothing at this path", hint="see /docs")
     return _response(_reply_of(refused, request.scope))

@@ -70,7 +70,7 @@ def plain_scorer(name: str | None) -> str:
 def origin_of(view: View, skill: Skill) -> str:
     """Return the origin of a skill of the library as text, without the path of its root."""
     library = "catalog store" if skill.stored else "local library"
-    where = f"{library}: {view.shown_path(skill.path)}" if skill.path else library
+    where = f"{library}: {view.path_below_root(skill.path)}" if skill.path else library
     return f"{where} (from {skill.source})" if skill.source not in (None, "", LOCAL) else where
 
 

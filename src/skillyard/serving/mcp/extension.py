@@ -155,11 +155,11 @@ def _refusal(view: View, refused: Any, uri: str) -> str:
 
 
 def _unknown(uri: str, why: str = "") -> MCPError:
-    shown = clean_line(shorten(uri, 200))
-    message = f"No skill is served at {shown}"
+    clean_uri = clean_line(shorten(uri, 200))
+    message = f"No skill is served at {clean_uri}"
     if why:
         message += f": {why}; load_skill may serve it"
-    return invalid(message, "unknown_uri", uri=shown)
+    return invalid(message, "unknown_uri", uri=clean_uri)
 
 
 async def _answer_with_retry(
@@ -248,8 +248,8 @@ def _place(shared: SharedState, view: View, uri: str) -> tuple[str, Skill, str]:
 
 
 def _no_file(uri: str) -> MCPError:
-    shown = clean_line(shorten(uri, 200))
-    return invalid(f"No resource is served at {shown}", "unknown_uri", uri=shown)
+    clean_uri = clean_line(shorten(uri, 200))
+    return invalid(f"No resource is served at {clean_uri}", "unknown_uri", uri=clean_uri)
 
 
 def _contents(
@@ -302,8 +302,8 @@ async def read_directory(shared: SharedState, uri: str, cursor: str | None) -> d
 
 
 def _no_directory(uri: str) -> MCPError:
-    shown = clean_line(shorten(uri, 200))
-    return invalid(f"{shown} is not a directory resource", "not_a_directory", uri=shown)
+    clean_uri = clean_line(shorten(uri, 200))
+    return invalid(f"{clean_uri} is not a directory resource", "not_a_directory", uri=clean_uri)
 
 
 def _children(view: View, entry: Entry, path: str, uri: str) -> Iterator[tuple[str, Resource]]:

@@ -109,19 +109,19 @@ def frame_skill(
     listed = list(files)
     safe = safe_text(body)
     tokens = estimate_tokens(safe)
-    shown = safe if max_tokens is None else cut(safe, max_tokens)
+    content = safe if max_tokens is None else cut(safe, max_tokens)
     head = f'<skill_content name="{attribute(name)}" origin="{attribute(origin)}"'
     head += f' digest="sha256:{digest}">' if digest else ">"
     lines = [head, RULE]
     if notice:
         lines.append(f"<skill_notice>{attribute(notice)}</skill_notice>")
-    lines += ["", shown, ""]
+    lines += ["", content, ""]
     if directory:
         lines.append(f"Skill directory: {attribute(directory)}")
     if listed:
         lines += _listing(listed, reader)
     lines.append("</skill_content>")
-    return FramedText("\n".join(lines), tokens, shown != safe)
+    return FramedText("\n".join(lines), tokens, content != safe)
 
 
 def _listing(files: list[str], reader: str) -> list[str]:
@@ -147,10 +147,10 @@ def frame_file(
     """Return one file of a skill in ``<skill_file>``."""
     safe = safe_text(text)
     tokens = estimate_tokens(safe)
-    shown = safe if max_tokens is None else cut(safe, max_tokens)
+    content = safe if max_tokens is None else cut(safe, max_tokens)
     head = (
         f'<skill_file skill="{attribute(name)}" path="{attribute(path)}"'
         f' origin="{attribute(origin)}" digest="sha256:{digest}" size="{size}">'
     )
-    lines = [head, RULE, "", shown, "", "</skill_file>"]
-    return FramedText("\n".join(lines), tokens, shown != safe)
+    lines = [head, RULE, "", content, "", "</skill_file>"]
+    return FramedText("\n".join(lines), tokens, content != safe)

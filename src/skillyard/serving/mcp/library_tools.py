@@ -89,9 +89,9 @@ async def list_skills(call: Call) -> Answer:
             listed = [each for each in listed if has_tag(each[1], tags)]
 
         start = 0 if after is None else bisect_right(listed, after, key=itemgetter(0))
-        shown = listed[start : start + values["limit"]]
-        more = cursor_of(shown[-1][0]) if len(listed) > start + len(shown) else None
-        page = [skill for _, skill in shown]
+        rows = listed[start : start + values["limit"]]
+        more = cursor_of(rows[-1][0]) if len(listed) > start + len(rows) else None
+        page = [skill for _, skill in rows]
         return _listing(view, call.shared, page, len(listed), more), page
 
     return await call.shared.views.answer(work)
@@ -100,7 +100,7 @@ async def list_skills(call: Call) -> Answer:
 def _in_order(view: View, hidden: bool) -> list[tuple[str, Skill]]:
     """Return the offered skills with a unique sort key each, in that order."""
     keyed = [
-        (f"{skill.name}\t{view.shown_path(skill.path)}\t{skill.id}\t{number}", skill)
+        (f"{skill.name}\t{view.path_below_root(skill.path)}\t{skill.id}\t{number}", skill)
         for number, skill in enumerate(offered_skills(view, hidden=hidden))
     ]
     return sorted(keyed, key=itemgetter(0))
@@ -140,7 +140,7 @@ def _card(view: View, skill: Skill, root: str | None) -> shapes.Card:
         origin=origin_of(view, skill),
         tokens=estimate_tokens(skill.body or ""),
         hidden=skill.hidden,
-        places=tuple(view.shown_path(path) for path in view.catalog.places(skill)),
+        places=tuple(view.path_below_root(path) for path in view.catalog.places(skill)),
         digest=f"sha256:{skill.hash}",
         uri=None if root is None else f"{root}/{SKILL_FILE}",
         notice=notice_of(view, skill),
@@ -155,7 +155,7 @@ def _problems(view: View) -> tuple[shapes.Problem, ...]:
 
 def _problem(view: View, diagnostic: Diagnostic) -> shapes.Problem:
     return shapes.Problem(
-        path=safe_text(clean_line(view.shown_path(diagnostic.path))),
+        path=safe_text(clean_line(view.path_below_root(diagnostic.path))),
         message=safe_text(problem_of(diagnostic)),
         served=diagnostic.path in view.last_good,
     )
@@ -168,7 +168,7 @@ def skill_by_name(view: View, name: str) -> Skill:
     except SkillError as error:
         failure = failure_of(error)
         for diagnostic in view.files.diagnostics:
-            parts = view.shown_path(diagnostic.path).split("/")
+            parts = view.path_below_root(diagnostic.path).split("/")
             if diagnostic.severity == "error" and name.strip() in parts:
                 what = f"no skill is called {name.strip()[:200]!r}: {'/'.join(parts)} did not load"
                 raise ToolFailed("skill_not_loaded", f"{what}: {problem_of(diagnostic)}") from None

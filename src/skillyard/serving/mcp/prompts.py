@@ -81,8 +81,8 @@ async def get_prompt(
     def work(view: View) -> tuple[GetPromptResult, Iterable[Skill]]:
         skill = _skills_by_prompt(view).get(name)
         if skill is None:
-            shown = clean_line(shorten(name, 200))
-            raise invalid(f"No prompt is called {shown!r}", "unknown_prompt")
+            clean_name = clean_line(shorten(name, 200))
+            raise invalid(f"No prompt is called {clean_name!r}", "unknown_prompt")
         text = load_answer(view, shared, skill).text
         parts = [text, clean(argument_text)] if argument_text.strip() else [text]
         messages = [

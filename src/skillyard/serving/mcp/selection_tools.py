@@ -78,7 +78,7 @@ async def select_skill(call: Call) -> Answer:
         shape = encode(selected.document())
         for kind in ("selected", "maybe", "rejected"):
             for match in shape[kind]:
-                match["path"] = view.shown_path(match["path"])
+                match["path"] = view.path_below_root(match["path"])
         shown = safe_json({**shape, "block": None})
         text = _choice_text(selected, block)
         return Answer(text, {**shown, "block": block}), [match.skill for match in chosen]
@@ -153,7 +153,7 @@ async def skill_evaluate(call: Call) -> Answer:
 
         def evaluate(ranking: Ranking) -> Evaluated:
             return evaluate_skills(
-                snapshot.ranked_by(CONFIDENCE).catalog,
+                snapshot.ranking_for(CONFIDENCE).catalog,
                 values["text"] if values["text"] is not None else "",
                 values["files"],
                 values["recentActivity"],
@@ -224,7 +224,7 @@ def _below_roots(view: View, catalog: Catalog, why: Why) -> Why:
         return why
 
     def relative(texts: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(text.replace(winner.path, view.shown_path(winner.path)) for text in texts)
+        return tuple(text.replace(winner.path, view.path_below_root(winner.path)) for text in texts)
 
     return why._replace(
         hints=relative(why.hints),
@@ -236,7 +236,7 @@ def _below_roots(view: View, catalog: Catalog, why: Why) -> Why:
 def _safe_shape(view: View, shape: dict[str, Any]) -> dict[str, Any]:
     """Return the explanation with safe texts and paths relative to their root."""
     for match in (shape["match"], *(ahead["match"] for ahead in shape["ahead"])):
-        match["path"] = view.shown_path(match["path"])
+        match["path"] = view.path_below_root(match["path"])
     safe: dict[str, Any] = safe_json(shape)
     return safe
 

@@ -235,8 +235,8 @@ class _Methods:
         tools = tools_of(feedback=self._shared.context.options.feedback)
         tool = tools.get(params.name)
         if tool is None:
-            shown = clean_line(shorten(params.name, 100))
-            raise invalid(f"Unknown tool: {shown!r}; the tools are {', '.join(tools)}")
+            clean_name = clean_line(shorten(params.name, 100))
+            raise invalid(f"Unknown tool: {clean_name!r}; the tools are {', '.join(tools)}")
 
         before = 0.0
 

@@ -137,7 +137,7 @@ def _assign_roots(view: View, skills: list[Skill], refused: dict[str, str]) -> S
             by_name.setdefault(skill.name, []).append(skill)
     roots: dict[str, str] = {}
     for name, group in by_name.items():
-        roots |= {group[0].path: SCHEME + name} if len(group) == 1 else _told_apart(view, group)
+        roots |= {group[0].path: SCHEME + name} if len(group) == 1 else _distinct_uris(view, group)
     inner = [skill for skill in skills if above[skill.path]]
     for skill in sorted(inner, key=lambda each: each.path.count("/")):
         outer = roots.get(folders[above[skill.path]].path)
@@ -150,28 +150,28 @@ def _assign_roots(view: View, skills: list[Skill], refused: dict[str, str]) -> S
     return SkillUris(dict(sorted(by_root.items())), roots, refused)
 
 
-def _told_apart(view: View, group: list[Skill]) -> dict[str, str]:
+def _distinct_uris(view: View, group: list[Skill]) -> dict[str, str]:
     """Return a URI for each of several skills of one name, from the folders above them."""
-    named: dict[str, str] = {}
+    uri_by_path: dict[str, str] = {}
     roots: set[str] = set()
     for skill in sorted(group, key=lambda each: each.path):
-        folders = _stored_in(skill) if skill.stored else _folders(view, skill)
+        folders = _store_folders(skill) if skill.stored else _folders(view, skill)
         root = SCHEME + "/".join([*map(segment, folders), skill.name])
         number = 1
         while root in roots:  # two roots may contain the same folders
             number += 1
             root = SCHEME + "/".join([*map(segment, folders), str(number), skill.name])
         roots.add(root)
-        named[skill.path] = root
-    return named
+        uri_by_path[skill.path] = root
+    return uri_by_path
 
 
 def _folders(view: View, skill: Skill) -> list[str]:
-    shown = view.shown_path(skill.path).split("/")[:-1]
-    return shown[:-1] if own_folder(skill) else shown
+    folders = view.path_below_root(skill.path).split("/")[:-1]
+    return folders[:-1] if own_folder(skill) else folders
 
 
-def _stored_in(skill: Skill) -> list[str]:
+def _store_folders(skill: Skill) -> list[str]:
     """Return the names that replace the folders above a stored skill."""
     key = key_at(skill.path)
     place = key.place.split("/")

@@ -65,23 +65,23 @@ class ViewWorker:
         view = await self._follower.fresh()
         for _ in range(RETRIES):
             outcome = await self._work_out(work, view, ranking)
-            if not outcome.gone:
+            if not outcome.missing:
                 return outcome.result
-            view = await self._view_without(view, outcome.gone, ranking)
+            view = await self._view_without(view, outcome.missing, ranking)
         return (await self._work_out(work, view, ranking)).result
 
-    async def _view_without(self, view: View, gone: frozenset[str], ranking: str) -> View:
+    async def _view_without(self, view: View, missing: frozenset[str], ranking: str) -> View:
         """Return the newest view after checking the files, without the removed skills."""
         follower = self._follower
         if len(view.files) > freshness.LARGE_LIBRARY and not ranking:
             follower.refresh()  # the running one may end later
-            return await self._context.in_thread(without_skills, view, gone)
+            return await self._context.in_thread(without_skills, view, missing)
         await asyncio.wait({follower.refresh()})
         if ranking:  # according to the files now
             await follower.wait_until_idle()
         view = follower.view or view
-        if gone & {skill.path for skill in view.catalog}:  # its whole root was removed
-            view = await self._context.in_thread(without_skills, view, gone)
+        if missing & {skill.path for skill in view.catalog}:  # its whole root was removed
+            view = await self._context.in_thread(without_skills, view, missing)
         return view
 
     async def _work_out(self, work: Work[T], view: View, ranking: str) -> _Outcome[T]:
@@ -98,14 +98,14 @@ class ViewWorker:
 
 class _Outcome(NamedTuple, Generic[T]):
     result: T
-    gone: frozenset[str]
+    missing: frozenset[str]
     """The paths of the skills in the result whose files were removed."""
     took_s: float
 
 
 def _work_out(work: Work[T], view: View) -> _Outcome[T]:
     began = time.perf_counter()
-    result, shown = work(view)
-    paths = (skill.path for skill in shown if skill.path and not skill.stored)
-    gone = frozenset(path for path in paths if not os.path.lexists(path))
-    return _Outcome(result, gone, time.perf_counter() - began)
+    result, skills = work(view)
+    paths = (skill.path for skill in skills if skill.path and not skill.stored)
+    missing = frozenset(path for path in paths if not os.path.lexists(path))
+    return _Outcome(result, missing, time.perf_counter() - began)

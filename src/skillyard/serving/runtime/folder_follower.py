@@ -84,7 +84,7 @@ class FolderFollower(Follower):
     @property
     def building(self) -> Progress | None:
         """The progress of the first index of a large library, until the service can answer."""
-        return self._progress.shown
+        return self._progress.estimate
 
     # --- requests ---
 
@@ -97,7 +97,7 @@ class FolderFollower(Follower):
         age = self._clock() - self._ended
         refresh = self.refresh_if_due()
         if self._view is None and refresh is not None:
-            begins = asyncio.ensure_future(self._progress.is_shown.wait())
+            begins = asyncio.ensure_future(self._progress.has_estimate.wait())
             await asyncio.wait({refresh, begins}, return_when=asyncio.FIRST_COMPLETED)
             begins.cancel()
             if self._view is None and self.building is not None:
@@ -382,9 +382,9 @@ class _IndexProgress:
         self._clock = clock
         self._since: float | None = None
         self._logged = float("-inf")
-        self.shown: Progress | None = None
+        self.estimate: Progress | None = None
         """None until a large index has been under construction for some time."""
-        self.is_shown = asyncio.Event()
+        self.has_estimate = asyncio.Event()
 
     def update(self, indexed: int, total: int) -> None:
         """Record the number of indexed files."""
@@ -397,8 +397,8 @@ class _IndexProgress:
         if took < freshness.PATIENCE_S:  # an existing index is checked faster than this
             return
         left = took / indexed * (total - indexed) if indexed else None
-        self.shown = Progress(indexed, total, left)
-        self.is_shown.set()
+        self.estimate = Progress(indexed, total, left)
+        self.has_estimate.set()
         if now - self._logged >= freshness.PROGRESS_LOG_S:
             self._logged = now
             self._log.write(
@@ -407,5 +407,5 @@ class _IndexProgress:
 
     def clear(self) -> None:
         """Record that nothing is being indexed."""
-        self.shown = self._since = None
-        self.is_shown.clear()
+        self.estimate = self._since = None
+        self.has_estimate.clear()

@@ -98,9 +98,9 @@ def render_metrics(figures: Iterable[Figure]) -> str:
         lines.append(f"# TYPE {figure.name} {figure.kind}")
         for ending, labels, value in figure.samples:
             named = ",".join(f'{name}="{_escape_label(text)}"' for name, text in labels)
-            shown = f"{value:.0f}" if value == int(value) else repr(value)
-            lines.append(f"{figure.name}{ending}{{{named}}} {shown}" if named
-                         else f"{figure.name}{ending} {shown}")  # fmt: skip
+            number = f"{value:.0f}" if value == int(value) else repr(value)
+            lines.append(f"{figure.name}{ending}{{{named}}} {number}" if named
+                         else f"{figure.name}{ending} {number}")  # fmt: skip
     return "\n".join(lines) + "\n"
 
 

@@ -33,8 +33,8 @@ BACKLOG = 2_048
 def announce(log: Log, sock: socket.socket, options: ServiceOptions, path: str = "") -> None:
     """Log the address for clients, and what is served there."""
     host, port = sock.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    url = f"http://{shown}:{port}{path}"
+    address = f"[{host}]" if ":" in host else host
+    url = f"http://{address}:{port}{path}"
     log.write("listening", url=url, library=library_of(options), token=bool(options.token))
 
 

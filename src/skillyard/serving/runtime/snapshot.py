@@ -77,7 +77,7 @@ class Snapshot:
         self._binding = Lock()
         self._bound: dict[str, Ranking] = {}
 
-    def ranked_by(self, scorer: str) -> Ranking:
+    def ranking_for(self, scorer: str) -> Ranking:
         """Return the catalog for ranking with a scorer. Raises UnknownName, InvalidInput.
 
         ``hybrid`` ranks for ``hybrid+NAME`` as long as vectors are missing.
@@ -101,7 +101,7 @@ class Snapshot:
         ``hybrid`` ranks when the embedder fails at the request, and without asking it as long as
         it is not usable.
         """
-        ranking, health = self.ranked_by(scorer), self.embedder
+        ranking, health = self.ranking_for(scorer), self.embedder
         if not scorer.startswith(f"{DEFAULT_SCORER}+") or ranking.note:
             return work(ranking)
         if health is not None and not health.is_usable():
@@ -118,7 +118,7 @@ class Snapshot:
         if failed or failure:
             why = "its embedder is slow" if failure == EMBEDDER_SLOW else "its embedder failed"
         note = f"Ranked by {DEFAULT_SCORER}, not by {scorer}: {why}."
-        return self.ranked_by(DEFAULT_SCORER)._replace(note=note)
+        return self.ranking_for(DEFAULT_SCORER)._replace(note=note)
 
     def lacks_vectors(self, scorer: str) -> bool:
         """Return True for ``hybrid+NAME`` as long as it is not bound."""
@@ -142,7 +142,7 @@ class Snapshot:
         """Bind the scorers before the first request; ``hybrid+NAME`` if no vector is missing."""
         for scorer in sorted(scorers):
             if not self.lacks_vectors(scorer):
-                self.ranked_by(scorer)
+                self.ranking_for(scorer)
                 continue
             with suppress(EmbedderFailed):
                 self.bind_embedder(scorer, refuse_missing(scorer))

@@ -18,7 +18,7 @@ from skillyard.shapes.service import StoreState
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.follower import Follower as StoreThread
 from skillyard.store.node.state import state_folder
-from skillyard.store.opening import shown_address
+from skillyard.store.opening import safe_address
 
 __all__ = ["StoreFollower"]
 
@@ -43,7 +43,7 @@ class StoreFollower(Follower):
         self._has_view = asyncio.Event()
         self._announcements: set[asyncio.Task[None]] = set()
         folder = options.state_dir or state_folder(
-            shown_address(options.store), options.caller or None
+            safe_address(options.store), options.caller or None
         )
         self._store = StoreThread(
             options.store,
@@ -124,8 +124,8 @@ class StoreFollower(Follower):
         catalog = snapshot.whole
         # Not the store's current age: that may be of the next generation already.
         age = self._store.age_s(catalog.position) if isinstance(catalog, NodeCatalog) else None
-        shown = "unknown" if age is None else f"{age:.0f}"
-        return {"Skillyard-Generation": str(snapshot.generation), "Skillyard-Age": shown}
+        seconds = "unknown" if age is None else f"{age:.0f}"
+        return {"Skillyard-Generation": str(snapshot.generation), "Skillyard-Age": seconds}
 
     def _start(self) -> None:
         if self._loop is None:

@@ -66,7 +66,7 @@ class View:
         value: T = self._cache[name]
         return value
 
-    def shown_path(self, path: str) -> str:
+    def path_below_root(self, path: str) -> str:
         """Return a path relative to its root, with ``/``; it never contains the root's own path.
 
         For a stored skill it is the whole place in the store.
@@ -74,9 +74,9 @@ class View:
         if path.startswith(STORED):
             return path.removeprefix(STORED)
         for root in self.snapshot.whole.roots:
-            shown = below(path, root)
-            if shown is not None:
-                return shown.replace("\\", "/")
+            relative = below(path, root)
+            if relative is not None:
+                return relative.replace("\\", "/")
         parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
         return "/".join(parts[-3:])
 
@@ -100,8 +100,8 @@ def next_view(before: View | None, snapshot: Snapshot, files: Catalog) -> View:
         return View(snapshot, files)
     if files.on_demand:  # a store only returns valid skills
         return View(snapshot, files, before.generation + 1)
-    last_good = {skill.path: skill for skill in _lost_skills(before.catalog, files)}
-    ranked = _ranked_with(before, snapshot, last_good)
+    last_good = {skill.path: skill for skill in _broken_skills(before.catalog, files)}
+    ranked = _ranking_snapshot(before, snapshot, last_good)
     view = View(snapshot, files, before.generation, last_good, ranked)
     if view.digest != before.digest:
         view.generation += 1  # nobody has the view yet
@@ -141,7 +141,7 @@ def _digest(files: Catalog, catalog: Catalog, last_good: Mapping[str, Diagnostic
     return str(sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hex())
 
 
-def _lost_skills(before: Catalog, files: Catalog) -> Iterator[Skill]:
+def _broken_skills(before: Catalog, files: Catalog) -> Iterator[Skill]:
     """Yield the skills whose files exist but no longer load; of copies the first one.
 
     A skill that still loads from a copy of its file is not lost.
@@ -160,7 +160,7 @@ def _lost_skills(before: Catalog, files: Catalog) -> Iterator[Skill]:
             yield skill
 
 
-def _ranked_with(before: View, snapshot: Snapshot, last_good: Mapping[str, Skill]) -> Snapshot:
+def _ranking_snapshot(before: View, snapshot: Snapshot, last_good: Mapping[str, Skill]) -> Snapshot:
     """Return the snapshot for ranking, including the last good versions."""
     paths = {skill.path for skill in snapshot.whole}
     missing = [skill for path, skill in last_good.items() if path not in paths]

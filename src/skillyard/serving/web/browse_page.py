@@ -42,14 +42,14 @@ def browse_page(shelf: BrowseIndex | None, counts: SkillCounts, tag_name: str, p
     pages = max(1, -(-len(skills) // LISTED))
     page = min(page, pages)
     start = (page - 1) * LISTED
-    shown = skills[start : start + LISTED]
+    on_page = skills[start : start + LISTED]
     where = f"page {page:,} of {pages:,}" if pages > 1 else ""
     return document(
         f"{title}, {where}" if where else title,
         heading,
         _count_line(counts, tag_name, len(skills), where),
         _tags(shelf, chosen),
-        _list(shown) if shown else None,
+        _list(on_page) if on_page else None,
         _pages(tag_name, page, pages),
         here=BROWSE,
     )

@@ -266,10 +266,10 @@ def _body(operation: str, schema: Shape) -> Markup:
     properties = schema["properties"]
     first = next((name for name in properties if name in EXAMPLES), None)
     example = {first: EXAMPLES[first]} if first else {}
-    shown = json.dumps(example, indent=2, ensure_ascii=False)
+    text = json.dumps(example, indent=2, ensure_ascii=False)
     return concat(
         tag("label", "Body, as JSON", for_=f"try-{operation}-body"),
-        tag("textarea", shown, rows=5, spellcheck="false", id=f"try-{operation}-body", name="body",
+        tag("textarea", text, rows=5, spellcheck="false", id=f"try-{operation}-body", name="body",
             data_in="body", dir="ltr"),
     )  # fmt: skip
 

@@ -82,8 +82,8 @@ def _near(names: Sequence[str], status: int) -> Markup | None:
     rows = []
     for name in names[:NAMED]:
         address = local_address(str(name))
-        shown = text_of(str(name))
-        rows.append(tag("li", tag("a", shown, href=address) if address else shown, dir="auto"))
+        text = text_of(str(name))
+        rows.append(tag("li", tag("a", text, href=address) if address else text, dir="auto"))
     if not rows:
         return None
     intro = "They are:" if status == 409 else "Is it one of these?"

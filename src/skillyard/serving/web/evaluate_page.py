@@ -139,5 +139,5 @@ def _match(match: Match, query: str) -> Markup:
 
 
 def _skill_link(name: str, address: str | None) -> Markup:
-    shown = text_of(name)
-    return tag("a", shown, href=address, dir="auto") if address else tag("span", shown, dir="auto")
+    text = text_of(name)
+    return tag("a", text, href=address, dir="auto") if address else tag("span", text, dir="auto")

@@ -443,7 +443,7 @@ def _card(
         copy_line("install line", line) if line else None,
         tag(
             "div",
-            copy_button(" id", text=_copied_id(hit.source, hit.id)),
+            copy_button(" id", text=_id_text(hit.source, hit.id)),
             _why(found_skill),
             class_="more",
         ),
@@ -452,7 +452,7 @@ def _card(
     return tag("li", card, class_=f"card {mark}".strip(), value=place)
 
 
-def _copied_id(source: str, skill_id: str) -> str:
+def _id_text(source: str, skill_id: str) -> str:
     return text_of(skill_id if source == LOCAL else f"{source}/{skill_id}", 600)
 
 

@@ -132,11 +132,11 @@ def _join_texts(texts: Iterable[str]) -> str:
 
 def _copies(found_skill: FoundSkill) -> Markup:
     hit = found_skill.hit
-    shown = hit.id if hit.source == LOCAL else f"{hit.source}/{hit.id}"
+    place = hit.id if hit.source == LOCAL else f"{hit.source}/{hit.id}"
     line = install_line(hit)
     return tag(
         "div",
-        copy_line("id", text_of(shown, 600)),
+        copy_line("id", text_of(place, 600)),
         copy_line("install line", line) if line else None,
         class_="copies",
     )
@@ -144,7 +144,7 @@ def _copies(found_skill: FoundSkill) -> Markup:
 
 def _reasons(view: SkillView) -> Markup | None:
     if view.why is None:
-        return _explained_elsewhere(view)
+        return _explanation_link(view)
     why, match = view.why, view.why.match
     scale = scale_of(why.scorer)
     return tag(
@@ -163,7 +163,7 @@ def _reasons(view: SkillView) -> Markup | None:
     )
 
 
-def _explained_elsewhere(view: SkillView) -> Markup | None:
+def _explanation_link(view: SkillView) -> Markup | None:
     """Return a link to the explanation of the rank of a remote skill."""
     if not view.query:
         return None
@@ -214,7 +214,7 @@ def _ahead(view: SkillView, ahead: Sequence[Ahead]) -> Markup | None:
 
 
 def _text(view: SkillView) -> Markup:
-    heading, shown, links = _representation(view)
+    heading, content, links = _representation(view)
     return tag(
         "section",
         tag(
@@ -223,8 +223,8 @@ def _text(view: SkillView) -> Markup:
             tag("ul", [tag("li", link) for link in links], class_="views") if links else None,
             class_="head",
         ),
-        note(f"This text is {shown.note}.") if shown.note else None,
-        tag("div", shown.html, class_="prose", dir="auto"),
+        note(f"This text is {content.note}.") if content.note else None,
+        tag("div", content.html, class_="prose", dir="auto"),
         aria_labelledby="text",
     )
 
@@ -237,8 +237,8 @@ def _representation(view: SkillView) -> tuple[str, RenderedText, list[Markup]]:
         reference = next((r for r in skill.references if r.path == view.file), None)
         if reference is not None and reference.content is not None:
             # Relative links are resolved against this file.
-            shown = render_markdown(reference.content, lambda path: _file(view, path, view.file))
-            return text_of(reference.path), shown, [_link("Instructions", whole)]
+            content = render_markdown(reference.content, lambda path: _file(view, path, view.file))
+            return text_of(reference.path), content, [_link("Instructions", whole)]
         missing = lead(f"There is no Markdown file {text_of(view.file)!r} beside this skill.")
         return "Instructions", RenderedText(missing), [_link("Instructions", whole)]
     if view.source:
@@ -302,7 +302,7 @@ def _files(view: SkillView) -> Markup | None:
 def _file_row(
     view: SkillView, path: str, reference: Reference | None, resource: Resource | None
 ) -> Markup:
-    shown = tag("code", text_of(path, 300), dir="ltr")
+    label = tag("code", text_of(path, 300), dir="ltr")
     address = _address(view, file=path) if reference is not None else None
     size = resource.size if resource is not None else None
     if size is None and reference is not None and reference.content is not None:
@@ -310,7 +310,7 @@ def _file_row(
     kind = resource.kind if resource is not None else "reference"
     return tag(
         "li",
-        tag("a", shown, href=f"{address}#text") if address else shown,
+        tag("a", label, href=f"{address}#text") if address else label,
         " ",
         tag("span", kind, "" if size is None else f", {_bytes(size)}", class_="aside"),
     )

@@ -232,16 +232,16 @@ def _conflicts(usage: Usage) -> Content:
 
 
 def _unused_section(usage: Usage) -> Markup:
-    shown = [each for each in usage.unused if not each.hidden]
+    skills = [each for each in usage.unused if not each.hidden]
     rows = [
         (text_of(each.slug), f"{each.decisions:,}", _bar(each.high), f"below {percent(each.high)}")
-        for each in shown[:MAX_ROWS]
+        for each in skills[:MAX_ROWS]
     ]
     head = ("Skill", "#Decisions", "|", "#Share of requests (95 %)")
     return _section(
         "Did not fire",
         tag("p", unused_sentence(usage)),
-        _table("Skills that did not fire", head, rows, len(shown)) if rows else None,
+        _table("Skills that did not fire", head, rows, len(skills)) if rows else None,
     )
 
 

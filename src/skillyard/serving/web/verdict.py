@@ -122,8 +122,8 @@ def _why_none(selected: Selected) -> str:
 
 def _skill_link(match: Match, query: str, scorer: str) -> Markup:
     address = local_address(match.skill.id, query, scorer)
-    shown = text_of(match.skill.name)
-    return tag("a", shown, href=address, dir="auto") if address else tag("bdi", shown)
+    text = text_of(match.skill.name)
+    return tag("a", text, href=address, dir="auto") if address else tag("bdi", text)
 
 
 def _join_with_commas(items: Iterable[Markup]) -> Markup:

@@ -250,7 +250,7 @@ class PostgresBackend:
     @contextmanager
     def lent(self, begin: bytes) -> Generator[Connection, None, None]:
         """Lend a connection inside a transaction, which is rolled back unless it is committed."""
-        connection = self._begun(begin)
+        connection = self._begin_on_connection(begin)
         import psycopg
 
         try:
@@ -260,7 +260,7 @@ class PostgresBackend:
         finally:
             self._settle(connection)
 
-    def _begun(self, begin: bytes) -> Connection:
+    def _begin_on_connection(self, begin: bytes) -> Connection:
         """Return a connection on which ``begin`` succeeded.
 
         An idle connection may have lost its server. Nothing was done on it yet, so another one is

@@ -70,16 +70,16 @@ def commit_replicated(
         timer.join()
         connection.remove_notice_handler(hear)
     if warnings:
-        _stands_here_alone(address, generation, f"none answered within {wait_s:g} seconds")
+        _refuse_unreplicated(address, generation, f"none answered within {wait_s:g} seconds")
     if cancelled.is_set():
         connection.close()  # a late cancel request could hit the next statement on this connection
         return
     row = connection.execute(WAITED_FOR.encode()).fetchone()
     if row is None or not row[0]:
-        _stands_here_alone(address, generation, "the server no longer waits for any")
+        _refuse_unreplicated(address, generation, "the server no longer waits for any")
 
 
-def _stands_here_alone(address: str, generation: int, why: str) -> None:
+def _refuse_unreplicated(address: str, generation: int, why: str) -> None:
     raise NoStandby(
         address,
         f"generation {generation} stands on this server, and no standby is known to have it: {why}",

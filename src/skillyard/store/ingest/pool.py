@@ -51,7 +51,7 @@ class Workers(Closeable):
             future = self._pool.submit(work, *arguments)
         except BrokenProcessPool:
             raise _worker_loss() from None
-        return lambda: _waited_for(future)
+        return lambda: _result_of(future)
 
     def close(self) -> None:
         """Stop the thread or the worker processes."""
@@ -59,7 +59,7 @@ class Workers(Closeable):
             self._pool.shutdown(cancel_futures=True)
 
 
-def _waited_for(future: Future[R]) -> R:
+def _result_of(future: Future[R]) -> R:
     try:
         return future.result()
     except BrokenProcessPool:

@@ -19,7 +19,7 @@ from skillyard.store.node.library import NodeLibrary
 from skillyard.store.node.rebuild_process import RebuildProcess
 from skillyard.store.node.records import path_of
 from skillyard.store.node.state import NodeState, position_in
-from skillyard.store.opening import check_kind, login_of, open_store, shown_address
+from skillyard.store.opening import check_kind, login_of, open_store, safe_address
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import START, Changes, Position
 
@@ -91,7 +91,7 @@ class Follower(Closeable):
         check_kind(url)
         if caller is not None:
             checked_caller(caller)
-        self.address = shown_address(url)
+        self.address = safe_address(url)
         self._url = url
         self._caller = caller
         self._state = NodeState(folder, caller, login_of(url))

@@ -121,7 +121,7 @@ def _round(
     store: CatalogStore, state: NodeState, analysis: _Analysis, progress: Progress | None
 ) -> Position | None:
     """Apply one round of pages; None when the store was reset between two pages."""
-    position = _begun(state, analysis.old)
+    position = _resume_position(state, analysis.old)
     page = store.changes(position, limit=PAGE)
     if not _goes_on(position, page):
         state.drop_building()
@@ -172,7 +172,7 @@ def _open_usable(state: NodeState, folder: str | None) -> SegmentSearcher | None
         return None
 
 
-def _begun(state: NodeState, old: SegmentSearcher | None) -> Position:
+def _resume_position(state: NodeState, old: SegmentSearcher | None) -> Position:
     """Return the position to continue from. The unfinished index contains everything before it."""
     building = _open_usable(state, state.building)
     if building is not None and building.notes.get(_REACHED):

@@ -166,10 +166,10 @@ class NodeLibrary(Library):
 
     def _skills_with(self, mark: str, is_meant: Callable[[Skill], bool]) -> list[Skill]:
         skills = [self.skill(ordinal) for ordinal in self._holding(mark)]
-        skills += [self.skill(ordinal) for ordinal in self._apart(mark)]
+        skills += [self.skill(ordinal) for ordinal in self._excluded_with(mark)]
         return sorted(filter(is_meant, skills), key=lambda skill: skill.key)
 
-    def _apart(self, mark: str) -> Iterator[int]:
+    def _excluded_with(self, mark: str) -> Iterator[int]:
         """Yield the ordinals of the hidden skills and conventions that have a mark.
 
         Postings omit excluded documents, so the forward lists of the segments with this mark are

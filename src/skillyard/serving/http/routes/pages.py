@@ -280,7 +280,7 @@ async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
         return selected._replace(note=ranking.note)
 
     def work() -> bytes:
-        evaluated = evaluate_skills(snapshot.ranked_by("confidence").catalog, text, files)
+        evaluated = evaluate_skills(snapshot.ranking_for("confidence").catalog, text, files)
         selected = snapshot.answer(default_scorer(), choose)
         return evaluate_page(trial._replace(evaluated=evaluated, selected=selected))
 

@@ -92,7 +92,7 @@ async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
 
     def work(ranking: Ranking) -> dict[str, Any]:
         evaluated = evaluate_skills(
-            snapshot.ranked_by(CONFIDENCE).catalog,
+            snapshot.ranking_for(CONFIDENCE).catalog,
             values["text"],
             values["files"],
             values["recent_activity"],

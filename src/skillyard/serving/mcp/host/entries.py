@@ -81,10 +81,10 @@ class Listed(NamedTuple):
 def entry_of(label: str, entry: object) -> ServedSkill:
     """Return the parsed entry. Raises EntryInvalid, naming the violated rule."""
     uri = entry.get("uri") if isinstance(entry, dict) else None
-    shown = uri if isinstance(uri, str) else "an entry without a URI"
+    place = uri if isinstance(uri, str) else "an entry without a URI"
 
     def wrong(what: str) -> EntryInvalid:
-        return EntryInvalid(label, shown, what)
+        return EntryInvalid(label, place, what)
 
     if not isinstance(entry, dict) or not isinstance(uri, str) or not _is_skill_uri(uri):
         raise wrong("uri must be the URI of a SKILL.md")

@@ -12,8 +12,8 @@ class HostRefused(SkillyardError):
     """A served skill is not used; ``label`` is the server's, ``uri`` the skill's or the file's."""
 
     def __init__(self, label: str, uri: str, what: str) -> None:
-        shown = clean_line(shorten(uri, 300))
-        super().__init__(f"{label}: {shown}: {clean_line(shorten(what, 500))}")
+        clean_uri = clean_line(shorten(uri, 300))
+        super().__init__(f"{label}: {clean_uri}: {clean_line(shorten(what, 500))}")
         self.label = label
         self.uri = uri
         self.what = what
