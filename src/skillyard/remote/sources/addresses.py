@@ -59,17 +59,18 @@ NOT_PUBLIC_IPV6 = tuple(
     )
 )
 GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
-"""IANA IPv6 Address Space Registry: outside of it lie loopback, unique local, link-local,
-site-local, multicast, segment routing, discard, and what has been given to nobody."""
+"""The only global unicast range in the IANA IPv6 Address Space Registry. Outside of it lie
+loopback, unique local, link-local, site-local, multicast, segment routing, discard and unassigned
+addresses."""
 MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")  # RFC 4291
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052
 SIX_TO_FOUR = ipaddress.IPv6Network("2002::/16")  # RFC 3056
 
 
 def is_public(address: str) -> bool:
-    """True for an address that is reachable by everybody; False for anything that is no address.
+    """True for an address on the public internet; False for anything that is no address.
 
-    IPv6 addresses that carry an IPv4 address (mapped, NAT64, 6to4) are what that one is.
+    An IPv6 address that carries an IPv4 address (mapped, NAT64, 6to4) is judged by that one.
     """
     try:
         parsed = ipaddress.ip_address(address.split("%")[0])

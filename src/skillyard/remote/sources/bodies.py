@@ -44,7 +44,7 @@ def _too_large(url: str, max_bytes: int) -> SourceFailed:
 
 
 def _whole(digits: str) -> int:
-    """Return a whole number; 0 for one so long that nothing counts so far."""
+    """Return a whole number; 0 for one with more digits than any real length."""
     return int(digits) if len(digits) < MAX_NUMBER_LENGTH else 0
 
 

@@ -1,6 +1,6 @@
 """A circuit breaker: a remote that timed out is not contacted again for a while.
 
-With 32 requests at a time, 80 skills of a hanging host would otherwise take three deadlines.
+Without it, 80 skills of a hanging host would take three deadlines at 32 requests at a time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from skillyard.remote.sources.protocol import SourceFailed
 __all__ = ["OPEN_S", "CircuitBreaker"]
 
 OPEN_S = 5.0
-"""How long the circuit of a silent origin stays open: the length of one search."""
+"""Seconds for which the circuit of an origin stays open: the length of one search."""
 
 
 class CircuitBreaker:
@@ -26,7 +26,7 @@ class CircuitBreaker:
         self._open_until: dict[str, float] = {}
 
     def check(self, origin: str) -> None:
-        """Raise SourceFailed for an origin that timed out a moment ago."""
+        """Raise SourceFailed for an origin whose circuit is open."""
         if self._clock() < self._open_until.get(origin, 0.0):
             raise SourceFailed("timeout", f"{origin}: not asked, it has just been silent")
 

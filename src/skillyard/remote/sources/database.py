@@ -18,12 +18,12 @@ from typing import NamedTuple
 __all__ = ["Database", "State"]
 
 SCHEMA = 2
-"""Grows when rows change their shape: an older file is dropped."""
+"""Version of the tables. A file with another version is deleted and built again."""
 WAIT_S = 5.0
 SETTLED_NS = 100_000_000
-"""A file that was written longer ago gets another time when it is written again."""
+"""A file that is older than this gets another modification time at the next write."""
 COARSE_NS = 3_000_000_000
-"""The same where the file system may count in whole seconds."""
+"""The same for file systems that store times in whole seconds."""
 
 _TABLES = """
 create table if not exists responses (
@@ -41,7 +41,7 @@ create table if not exists responses (
 
 
 class State(NamedTuple):
-    """A file as it was at one moment."""
+    """The identity, size and modification time of a file at one moment."""
 
     device: int
     number: int
@@ -50,16 +50,16 @@ class State(NamedTuple):
 
 
 class _Slot:
-    """The connection that is open, and the file that it was opened on."""
+    """The open connection, and the file that it belongs to."""
 
     def __init__(self) -> None:
         self.lock = Lock()
         self.connection: sqlite3.Connection | None = None
         self.file: tuple[int, int] | None = None
-        """Device and number of the file."""
+        """Device and inode of the file."""
 
     def close(self) -> None:
-        """Close what is open. Call it with the lock."""
+        """Close the connection. The caller holds the lock."""
         connection, self.connection, self.file = self.connection, None, None
         if connection is not None:
             with suppress(sqlite3.Error):
@@ -67,9 +67,9 @@ class _Slot:
 
 
 class Database:
-    """The list of one folder. One connection, which threads use in turn; closed when it is let go.
+    """The SQLite file of one cache folder, with one connection that threads use in turn.
 
-    :meth:`close` may be called at any time: whoever asks next opens it again.
+    :meth:`close` may be called at any time; the next use opens the file again.
     """
 
     def __init__(self, folder: str) -> None:
@@ -85,9 +85,9 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection | None]:
-        """Yield the database for one transaction; None where there can be none.
+        """Yield the connection for one transaction; None when the file cannot be opened.
 
-        An error of the database ends the transaction and is not raised.
+        An error of SQLite ends the transaction and is not raised.
         """
         slot = self._slot
         with slot.lock:
@@ -107,10 +107,10 @@ class Database:
                     self._drop()
 
     def state(self) -> State | None:
-        """Return what is another one after every change to the file, by any process.
+        """Return a value that differs after every change to the file, by any process.
 
-        None where that cannot be told: the file is gone, or was written a moment ago, so that the
-        next change might leave the same time behind.
+        None when a change could go unnoticed: the file is missing, or was written so recently that
+        the next write may leave the same modification time.
         """
         try:
             info = os.stat(self._path)
@@ -122,7 +122,7 @@ class Database:
         return state if settled else None
 
     def row(self, key: bytes) -> tuple[object, ...] | None:
-        """Return the fields of one answer as they stand there, its seal last."""
+        """Return the row of one response, its seal last; None without one."""
         with self.transaction() as connection:
             if connection is not None:
                 row: tuple[object, ...] | None = connection.execute(
@@ -134,7 +134,7 @@ class Database:
         return None
 
     def _current(self, slot: _Slot) -> sqlite3.Connection:
-        """Return the open connection, or a new one where it leads to another file or none."""
+        """Return the open connection, or a new one when the path has another file than before."""
         if slot.connection is not None:
             if slot.file is not None and slot.file == _identity(self._path):
                 return slot.connection
@@ -172,7 +172,7 @@ class Database:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """Return what tells a file from others of its name; None where there is none."""
+    """Return the device and inode of a file; None without one."""
     try:
         info = os.stat(path)
     except OSError:
@@ -187,11 +187,11 @@ def _close(slot: _Slot) -> None:
 
 _ALL: weakref.WeakSet[_Slot] = weakref.WeakSet()
 _COPIED: list[sqlite3.Connection] = []
-"""What a fork copied. It must neither be used nor closed: it is the parent's."""
+"""Connections that a fork copied from its parent. They must be neither used nor closed."""
 
 
 def _after_fork() -> None:
-    """Let a child open connections of its own; locks that others held stay behind."""
+    """Make the child process open its own connections, with new locks."""
     for slot in tuple(_ALL):
         if slot.connection is not None:
             _COPIED.append(slot.connection)

@@ -1,4 +1,4 @@
-"""What a search result depends on: how long each response behind it stays fresh.
+"""Tracks what a search result depends on: how long each response behind it stays fresh.
 
 Only the transport knows how long a response is fresh, and each source sends its own requests. So
 the sources of a service use a :class:`DependencyTracker`, which records the responses.
@@ -17,10 +17,9 @@ __all__ = ["Age", "Dependencies", "DependencyTracker", "forbid_caching", "track_
 
 
 class Age(float):
-    """Seconds since a remote last confirmed an answer, and the moment when it did.
+    """Seconds since a remote last confirmed an answer, and when it did.
 
-    It passes through a source as any number does. Whoever caches the result can tell later how old
-    the answer is by then.
+    Sources pass it on like any number. A cache can compute a later age from it.
     """
 
     __slots__ = ("checked",)
@@ -44,20 +43,20 @@ class Dependencies:
 
     def __init__(self) -> None:
         self.is_cacheable = True
-        """False when a part of it failed, or was older than it may be."""
+        """False when a part of the result failed or was stale."""
         self.until = inf
-        """When the first part of it has to be asked for again, in seconds since the epoch."""
+        """When the first response expires, in seconds since the epoch."""
         self.uses_transport = False
-        """True when a source asked the transport."""
+        """True when a source used the transport."""
 
     def forbid_caching(self) -> None:
-        """Record that the result must not be given again."""
+        """Record that the result must not be cached."""
         self.is_cacheable = False
 
     def add(self, reply: Reply, requested_at: float, fresh_s: float, *, offline: bool) -> Reply:
-        """Record an answer; return it with an age that can grow.
+        """Record a response; return it with an :class:`Age`.
 
-        ``requested_at`` is the time before the request, ``fresh_s`` how long the answer is fresh.
+        ``requested_at`` is the time before the request, ``fresh_s`` how long the response is fresh.
         """
         checked = requested_at - reply.age_s
         if reply.stale and not offline:
@@ -67,12 +66,12 @@ class Dependencies:
 
 
 _CURRENT: ContextVar[Dependencies | None] = ContextVar("dependencies", default=None)
-"""Those of the search that runs; tasks take them along from where they are made."""
+"""The dependencies of the running search. Tasks inherit them from the task that created them."""
 
 
 @contextmanager
 def track_dependencies() -> Iterator[Dependencies]:
-    """Give the dependencies of all that is asked for inside, and in the tasks made there."""
+    """Yield the dependencies of all requests made in the block and in tasks created there."""
     dependencies = Dependencies()
     token = _CURRENT.set(dependencies)
     try:
@@ -89,10 +88,9 @@ def forbid_caching() -> None:
 
 
 class DependencyTracker(Transport):
-    """A transport as the sources of a search see it.
+    """A transport that records the dependencies of the running search.
 
-    It is a second view of the transport that it is made of: connections, running requests and the
-    cache are the same.
+    It is a view of another transport and shares its connections, running requests and cache.
     """
 
     __slots__ = ("_real",)  # beside the dictionary, which belongs to the other one
@@ -115,7 +113,7 @@ class DependencyTracker(Transport):
         max_bytes: int = MAX_BYTES,
         check: Check | None = None,
     ) -> Reply:
-        """Return what the transport gives, and record how long it is fresh. Raises SourceFailed."""
+        """Return the transport's response, and record how long it is fresh. Raises SourceFailed."""
         dependencies, requested_at = _CURRENT.get(), self._clock()
         if dependencies is not None:
             dependencies.uses_transport = True

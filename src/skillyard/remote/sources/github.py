@@ -36,15 +36,15 @@ __all__ = ["GitHub", "GitHubSource", "build", "hosts", "is_repository"]
 
 API_VERSION = {"X-GitHub-Api-Version": "2022-11-28"}
 FILES_AT_ONCE = 64
-"""Twenty skills with their references in one trip; these are plain files, and cost no quota."""
+"""Twenty skills with their references in one round trip. The raw host has no quota."""
 
 TREE_BYTES = 32 * 1024 * 1024
-"""A tree of 100,000 entries, where GitHub cuts off, takes about twenty million bytes."""
+"""GitHub truncates trees at 100,000 entries, which take about twenty million bytes."""
 TREE_FRESH_S = 300.0
 FILE_FRESH_S = 3_600.0
 FILE_BYTES = 1_048_576
 ENTRY_BYTES = 256
-"""What a path takes in memory beside its characters: its places, and its size."""
+"""Memory of a path beside its characters, in bytes."""
 LFS = b"version https://git-lfs.github.com/spec/"
 
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,99})"
@@ -65,17 +65,17 @@ class Tree(NamedTuple):
     blobs: Mapping[str, int]
     """Sizes by path, in the order of the paths."""
     executable: frozenset[str]
-    """Those of them that may be run."""
+    """Paths of the executable files."""
     links: frozenset[str]
-    """Paths that are links or other repositories: never followed."""
+    """Paths of links and submodules, which are never followed."""
     ref: str
-    """What files are read at: the commit where it is known."""
+    """The commit at which files are read, if it is known; else the branch, tag or tree."""
     truncated: bool
     age_s: float
     paths: tuple[str, ...] = ()
-    """Those of the blobs, sorted."""
+    """The paths of the blobs, sorted."""
     folders: tuple[str, ...] = ()
-    """Those that hold a SKILL.md, sorted; ``""`` is the root itself."""
+    """The folders that contain a SKILL.md, sorted; ``""`` is the root."""
 
     def below(self, folder: str) -> Mapping[str, int]:
         """Return the files below a folder, by path; all of them below the root."""
@@ -134,7 +134,7 @@ class GitHub:
         return commit
 
     def _no_repository(self, repository: str, ref: str, status: int) -> SourceFailed:
-        """Return the failure of a repository that is missing, or hidden from who asks."""
+        """Return the failure for a repository that is missing, or private to others."""
         host = self.transport.hosts["github-api"]
         hint = "check the spelling"
         if host.token_variables and not host.token:
@@ -144,7 +144,7 @@ class GitHub:
         return SourceFailed("not_found", what, hint=hint, status=status)
 
     async def file(self, repository: str, ref: str, path: str) -> bytes:
-        """Return one file. Raises SourceFailed, also for a pointer to where the file really is."""
+        """Return one file. Raises SourceFailed, also for a Git LFS pointer."""
         address = f"/{repository}/{quote(ref, safe='')}/{quote(path)}"
         reply = await self.transport.get(
             "github-raw",
@@ -271,7 +271,7 @@ def _is_file(headers: Mapping[str, str], body: bytes) -> None:
 
 
 def _tree(answer: Any) -> Tree:
-    """Return what an answer lists: what it was asked for, and its age, are not in it."""
+    """Return the tree that an answer lists, without the requested ref and the age of the answer."""
     blobs: dict[str, int] = {}
     executable: set[str] = set()
     links: set[str] = set()
@@ -300,7 +300,7 @@ def _tree(answer: Any) -> Tree:
 
 
 def _size(tree: Tree) -> int:
-    """Return about how many bytes a tree takes in memory."""
+    """Return the approximate size of a tree in memory, in bytes."""
     texts = sum(map(sys.getsizeof, (*tree.paths, *tree.links, *tree.folders)))
     return texts + ENTRY_BYTES * (len(tree.paths) + len(tree.links) + 1)
 
@@ -316,13 +316,13 @@ class GitHubSource:
 
     @property
     def cache_key(self) -> CacheKey:
-        """The source never changes, and makes its answers of the transport's alone."""
+        """A constant, because the results depend on responses of the transport only."""
         return CacheKey(self, uses_transport=True)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
-        """Return the skills whose folder shares a word with the query, of all the repositories.
+        """Return the skills whose folder shares a word with the query, from all repositories.
 
-        Their descriptions are not known before they are fetched. Raises SourceFailed when no
+        Their descriptions are unknown until they are fetched. Raises SourceFailed when no
         repository could be listed.
         """
         answers = await gather(
@@ -380,7 +380,7 @@ class _NamedFolder(NamedTuple):
     terms: frozenset[str]
 
     def size(self) -> int:
-        """Return about how many bytes this takes in memory."""
+        """Return the approximate size in memory, in bytes."""
         texts = sum(map(sys.getsizeof, (self.folder, self.name, self.terms, *self.terms)))
         return texts + ENTRY_BYTES
 

@@ -1,8 +1,8 @@
-"""The token of a host: an environment variable that carries the name of the host.
+"""Tokens of hosts, from environment variables that contain the name of the host.
 
-``SKILLYARD_TOKEN_SKILLS_EXAMPLE_COM`` is the token of ``skills.example.com``. A hyphen of the name
-is two underscores, and a port other than 443 follows it (``SKILLYARD_TOKEN_LOCALHOST_8080``).
-Whoever sets the variable names the host, which may then lie in a private network.
+``SKILLYARD_TOKEN_SKILLS_EXAMPLE_COM`` is the token of ``skills.example.com``. A hyphen in the name
+is two underscores. A port other than 443 follows the name (``SKILLYARD_TOKEN_LOCALHOST_8080``). A
+host named by such a variable may be in a private network.
 """
 
 from __future__ import annotations

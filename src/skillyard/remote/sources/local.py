@@ -15,11 +15,11 @@ from skillyard.skill import Skill
 __all__ = ["LocalSource"]
 
 REFERENCES = 64
-"""Markdown files of one skill that are brought with it."""
+"""Most Markdown files that are returned with one skill."""
 
 
 class LocalSource:
-    """The skills of a catalog, found by ``hybrid``."""
+    """The skills of a catalog, ranked by ``hybrid``."""
 
     name = "local"
 
@@ -29,7 +29,7 @@ class LocalSource:
 
     @property
     def cache_key(self) -> CacheKey | None:
-        """The catalog; None for one of another kind, which may read its files when it is asked."""
+        """The catalog. None for a subclass, which may read its files on demand."""
         return CacheKey(self.catalog) if type(self.catalog) is Catalog else None
 
     async def search(self, query: str, limit: int) -> list[Hit]:
@@ -49,7 +49,7 @@ class LocalSource:
         ]
 
     def matches(self, query: str, limit: int) -> dict[str, Match]:
-        """Return how the same skills rank in the whole catalog, by the keys of their hits."""
+        """Return the matches of the same skills in the whole catalog, by the keys of their hits."""
         return {
             f"{match.skill.source or self.name}/{match.skill.slug}".lower(): match
             for match in reversed(self._rank(query, limit))  # of one key the best stays
@@ -68,10 +68,10 @@ class LocalSource:
         return None
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
-        """Return a skill's file and, when asked, its Markdown files. Raises SourceFailed.
+        """Return a skill's file and, on request, its Markdown files. Raises SourceFailed.
 
-        Files are read as when the catalog was made: regular ones inside the skill's real folder,
-        whatever became of them since.
+        Only regular files inside the skill's real folder are read, even if the folder has changed
+        since the catalog was read.
         """
         forbid_caching()  # its files may change, whatever the catalog holds
         skill = hit.skill or self._skill_of(hit)
@@ -86,7 +86,7 @@ class LocalSource:
 
 
 def _has_folder(skill: Skill) -> bool:
-    """True for a skill with a folder of its own; other documents stand alone."""
+    """True for a skill in a folder of its own; other documents are single files."""
     return os.path.basename(skill.path).lower() == "skill.md"
 
 

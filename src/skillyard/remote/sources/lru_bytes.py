@@ -29,14 +29,14 @@ class LruBytes(Generic[K, V]):
 
     @property
     def bytes(self) -> int:
-        """What the values take together, as those who put them said."""
+        """Total size of the values, as given to :meth:`put`."""
         return self._bytes
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def get(self, key: K) -> V | None:
-        """Return the value of a key, None where there is none."""
+        """Return the value of a key, or None."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
@@ -45,7 +45,7 @@ class LruBytes(Generic[K, V]):
             return entry.value
 
     def put(self, key: K, value: V, size: int) -> None:
-        """Store a value of so many bytes, its key included; not one larger than everything."""
+        """Store a value. ``size`` includes its key; a value larger than the cache is not stored."""
         with self._lock:
             self._remove(key)
             if size > self.max_bytes:
@@ -56,7 +56,7 @@ class LruBytes(Generic[K, V]):
                 self._bytes -= self._entries.popitem(last=False)[1].size
 
     def drop(self, key: K) -> None:
-        """Remove a value, if it is there."""
+        """Remove a value, if present."""
         with self._lock:
             self._remove(key)
 
@@ -82,7 +82,7 @@ class ParseCache(LruBytes[Hashable, object]):
     """What was parsed from response bodies, by their content."""
 
     def get_parsed(self, kind: Hashable, body: bytes) -> object | None:
-        """Return what was parsed from a body, None where it was not parsed yet."""
+        """Return the value that was parsed from a body, or None."""
         entry = self.get((kind, body))
         if not isinstance(entry, _ParsedBody):
             return None
@@ -91,5 +91,5 @@ class ParseCache(LruBytes[Hashable, object]):
         return entry.value
 
     def put_parsed(self, kind: Hashable, body: bytes, value: object, size: int) -> None:
-        """Store what was parsed from a body, a value that nobody can change, with its bytes."""
+        """Store an immutable value that was parsed from a body, with its size in bytes."""
         self.put((kind, body), _ParsedBody(body, value, size), len(body) + size)

@@ -10,7 +10,7 @@ __all__ = ["checked_files", "is_inside"]
 
 
 def is_inside(path: str) -> bool:
-    """True for a plain relative path of a file, the same on every system."""
+    """True for a plain relative path of a file that means the same on every system."""
     try:
         return checked_path(path) == path
     except PathRefused:

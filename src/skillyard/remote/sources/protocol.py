@@ -44,35 +44,35 @@ class SourceFailed(SkillyardError):
         self.what = what
         self.hint = hint
         self.retry_after_s = retry_after_s
-        """Seconds until it makes sense to ask again, where the remote says so."""
+        """Seconds until a retry makes sense, if the remote says so."""
         self.status = status
-        """The HTTP status, where one came."""
+        """The HTTP status, if there was a response."""
 
 
 class Hit(NamedTuple):
     """One skill as a source lists it, before its content is fetched."""
 
     source: str
-    """Where it lives: ``owner/repo``, a domain, or ``local``."""
+    """Where the skill is: ``owner/repo``, a domain, or ``local``."""
     id: str
-    """Its short identifier there: the folder's or the marketplace's."""
+    """Its short identifier there: the name of the folder, or the marketplace's identifier."""
     found_by: str
-    """Name of the source that knows it."""
+    """Name of the source that listed it."""
     name: str = ""
     description: str = ""
     install_count: int = 0
     curated: bool = False
     category: str = ""
     path: str | None = None
-    """Its folder below the repository's root, where that is known; empty for the root itself."""
+    """Its folder below the repository's root, if known; empty for the root."""
     url: str = ""
-    """Where its SKILL.md or archive can be fetched, where that is known."""
+    """URL of its SKILL.md or archive, if known."""
     digest: str = ""
-    """``sha256:…`` of what lies at ``url``, where the source promises one."""
+    """``sha256:…`` of the content at ``url``, if the source gives one."""
     kind: str = ""
-    """``archive`` where ``url`` is one."""
+    """``archive`` when ``url`` is the URL of an archive."""
     skill: Skill | None = None
-    """The skill itself, where the source has it at hand."""
+    """The skill, if the source has already read it."""
 
     @property
     def key(self) -> str:
@@ -84,28 +84,29 @@ class Package(NamedTuple):
     """The files of one skill and their exact origin."""
 
     files: Mapping[str, bytes]
-    """``SKILL.md``, and what was asked for beside it, by path below the skill's folder."""
+    """``SKILL.md`` and the requested files beside it, by path below the skill's folder."""
     source: str
     path: str = ""
     """The skill's folder below the repository's root."""
     commit: str = ""
-    """The commit that the files were read at, where the source has such a thing."""
+    """The commit at which the files were read, if the source has commits."""
     url: str = ""
-    """Where a person can look at it."""
+    """URL of a page for people."""
     raw_url: str = ""
-    """Where its SKILL.md lies."""
+    """URL of its SKILL.md."""
     age_s: float = 0.0
-    """How old the answer is when it comes from the cache without the remote's word."""
+    """Age of the response in seconds, when it comes from the cache without revalidation."""
     skipped: Sequence[str] = ()
     """Files that exist and were left out, each with the reason."""
     executable: frozenset[str] = frozenset()
-    """Paths of files that may be run, where the source says so."""
+    """Paths of executable files, if the source reports them."""
     source_type: str = ""
-    """As a lock file names it (``git``, ``local``…); empty for GitHub and well-known sites."""
+    """The source type in a lock file (``git``, ``local``…); empty for GitHub and well-known sites.
+    """
     ref: str = ""
-    """The branch or tag that was named, where the target does not say it itself."""
+    """The named branch or tag, when the target does not contain it."""
     notes: Sequence[str] = ()
-    """What the user should know of how the files came."""
+    """Remarks for the user on how the files were fetched."""
 
 
 class Hits(list[Hit]):
@@ -146,10 +147,10 @@ class Source(Protocol):
 
 @runtime_checkable
 class RankingSource(Source, Protocol):
-    """A source that ranks all of its skills with the default scorer, and not those it names."""
+    """A source that ranks all of its skills with the default scorer, not only those it returns."""
 
     def matches(self, query: str, limit: int) -> Mapping[str, Match]:
-        """Return how each skill ranks that :meth:`search` names, by the key of its hit."""
+        """Return the match of each skill that :meth:`search` returns, by the key of its hit."""
         ...
 
 
@@ -157,9 +158,9 @@ class CacheKey(NamedTuple):
     """What the results of a source depend on. Equal keys mean equal results for the same query."""
 
     value: object
-    """Another value after every change that the transport does not see."""
+    """A value that differs after every change that the transport does not see."""
     uses_transport: bool = False
-    """True where the answers are made of the transport's as well: those expire as they do there."""
+    """True when the results also depend on responses of the transport, and expire with them."""
 
 
 @runtime_checkable
@@ -173,7 +174,7 @@ class CacheableSource(Source, Protocol):
 
     @property
     def cache_key(self) -> CacheKey | None:
-        """What the results depend on at the moment; None when changes cannot be detected."""
+        """What the results depend on now; None when changes cannot be detected."""
         ...
 
 
@@ -191,7 +192,7 @@ def cache_key_of(source: Source) -> CacheKey | None:
 
 
 def _declares_cache_key(kind: type) -> bool:
-    """True where no class below the one that declares the key changes what it stands for."""
+    """True when no subclass of the class that declares the key replaces ``search`` or ``fetch``."""
     for each in kind.__mro__:
         if "cache_key" in vars(each):
             return True

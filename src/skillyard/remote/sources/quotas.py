@@ -10,10 +10,10 @@ from skillyard.remote.sources.protocol import SourceFailed
 __all__ = ["Quotas", "rate_limit_error"]
 
 EPOCH = 1e9
-"""A reset above this is a time, below it a number of seconds: both are in use."""
+"""A reset value above this is a time, below it a number of seconds: servers send both."""
 MAX_WAIT_S = 3_600.0
 UNSAID_WAIT_S = 60.0
-"""How long a remote is left alone that says "too many" and not for how long."""
+"""Delay in seconds when a rate-limited response does not give one."""
 
 
 class Quotas:
@@ -26,14 +26,14 @@ class Quotas:
     def check(self, origin: str, remedy: str = "") -> None:
         """Raise SourceFailed for an origin whose rate limit is reached.
 
-        ``remedy`` is what a user can do beside waiting.
+        ``remedy`` says what a user can do besides waiting.
         """
         left = self._spent_until.get(origin, 0.0) - self._clock()
         if left > 0:
             raise rate_limit_error(origin, left, remedy)
 
     def note(self, origin: str, headers: Mapping[str, str]) -> None:
-        """Record when an exhausted quota is renewed."""
+        """Record when a used-up quota is renewed."""
         if headers.get("x-ratelimit-remaining") == "0":
             reset = _number(headers.get("x-ratelimit-reset"))
             if reset is not None:

@@ -38,16 +38,16 @@ BUILT_IN: Mapping[str, str] = {
     "well-known": "skillyard.remote.sources.well_known",
     "servers": "skillyard.remote.sources.server",
 }
-"""The module of each remote source. All of them are enabled where the settings do not say which."""
+"""The module of each remote source. All are enabled unless the settings list others."""
 
 LOCAL = "local"
-"""The catalog of the caller, who has to bring one; it is no remote."""
+"""The source over the caller's catalog; not a remote."""
 
 ENTRY_POINT_GROUP = "skillyard.sources"
 
 
 def builtin_names() -> tuple[str, ...]:
-    """Return the names that need no package."""
+    """Return the names of the built-in sources."""
     return (*BUILT_IN, LOCAL)
 
 
@@ -69,9 +69,9 @@ def response_cache(settings: Settings) -> ResponseCache:
 
 
 def build_transport(settings: Settings, cache: ResponseCache | None = None) -> Transport:
-    """Return the transport to the hosts of the built-in sources.
+    """Return the transport to the hosts of all built-in sources, enabled or not.
 
-    All of them are known, whatever is enabled: the registry's skills, for one, lie on GitHub.
+    A source may need the hosts of another one: the registry's skills are on GitHub.
     """
     from skillyard.remote.sources.transport import Transport
 
@@ -90,9 +90,9 @@ def build_sources(
 ) -> list[Source]:
     """Return the sources of the names (default: the enabled ones), in that order, each once.
 
-    A package's source is what its entry point gives for ``(settings, transport)``. Raises
-    UnknownName, InvalidInput for ``local`` without a catalog and for a package's object that is no
-    source, SkillIoError for a registry file.
+    The entry point of a package is called with ``(settings, transport)`` and returns its source.
+    Raises UnknownName; InvalidInput for ``local`` without a catalog, and for an object of a package
+    that is not a source; SkillIoError for a registry file.
     """
     sources: list[Source] = []
     for name in dict.fromkeys(settings.enabled if names is None else names):

@@ -30,7 +30,7 @@ class Registry(NamedTuple):
 
     hits: tuple[Hit, ...]
     diagnostics: tuple[Diagnostic, ...]
-    """One for each line that looks like an entry and is none."""
+    """One for each line that looks like an entry but is not valid."""
 
 
 def shipped_registry() -> str:
@@ -65,7 +65,7 @@ def parse_registry(text: str, path: str = "") -> Registry:
 
 
 def _without_comments(line: str, inside: bool) -> tuple[str, bool]:
-    """Return (the line without what is commented out, whether a comment goes on behind it)."""
+    """Return (the line without comments, whether a comment continues on the next line)."""
     pieces: list[str] = []
     start = 0
     while True:
@@ -129,11 +129,11 @@ class RegistryFile:
 
     @property
     def cache_key(self) -> CacheKey:
-        """The source never changes, and makes its answers of the transport's alone."""
+        """A constant, because the results depend on responses of the transport only."""
         return CacheKey(self, uses_transport=True)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
-        """Return the entries that share a word with the query, the most of it first."""
+        """Return the entries that share words with the query, most shared words first."""
         from skillyard.analysis import STANDARD
 
         query_terms = set(STANDARD.terms(query))
@@ -147,7 +147,7 @@ class RegistryFile:
         return [self.hits[place] for _, _, place in sorted(matches)[:limit]]
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
-        """Return a skill's files, from where it is registered. Raises SourceFailed."""
+        """Return a skill's files from its registered place. Raises SourceFailed."""
         entry = next((each for each in self.hits if each.key == hit.key), None)
         there = hit
         if entry is not None and hit.path is None:  # an entry without a path means the root

@@ -31,17 +31,17 @@ PLACES = (
     ".agents/skills",
     "",
 )
-"""Folders in which skills usually lie, likeliest first (spec/skyll.md §3.2)."""
+"""Folders in which skills usually are, likeliest first (spec/skyll.md §3.2)."""
 VENDORS = ("vercel-", "anthropic-", "openai-", "claude-")
-"""What a marketplace puts before the name of a folder."""
+"""Prefixes that a marketplace adds to the name of a folder."""
 LEFT_OUT = frozenset({".git", "node_modules", "__pycache__"})
-"""Folders that belong to no skill."""
+"""Folders that are never part of a skill."""
 SKIPPED = frozenset({*LEFT_OUT, "dist", "build"})
-"""Folders in which no skill is looked for; a skill may have such folders itself."""
+"""Folders that are not searched for skills. A skill itself may contain such folders."""
 REFERENCE_FOLDERS = ("references", "resources", "docs", "examples", "rules")
 """Folders of a skill whose Markdown files are its references (spec/skyll.md §1)."""
 NO_REFERENCES = frozenset({"readme.md", "changelog.md", "license.md", "contributing.md"})
-"""Files of a repository's root that say nothing of a skill."""
+"""Markdown files in the root of a repository that are not references of a skill."""
 
 
 class ReadLimits(NamedTuple):
@@ -53,7 +53,7 @@ class ReadLimits(NamedTuple):
 
 REFERENCES = ReadLimits(64, 4 * 1024 * 1024)
 WHOLE = ReadLimits(512, 16 * 1024 * 1024)
-"""What a host of the Skills extension has to take (spec/peers.md §3.5)."""
+"""The size that hosts of the Skills extension must accept (spec/peers.md §3.5)."""
 
 
 class Blob(NamedTuple):
@@ -64,7 +64,7 @@ class Blob(NamedTuple):
 
 
 def skill_folders(paths: Iterable[str]) -> list[str]:
-    """Return the folders that hold a SKILL.md, sorted; ``""`` is the root itself."""
+    """Return the folders that contain a SKILL.md, sorted; ``""`` is the root."""
     folders = set()
     for path in paths:
         folder, _, name = path.rpartition("/")
@@ -83,12 +83,12 @@ def skill_path(
 def skill_folder(
     folders: Sequence[str], repository: str, skill_id: str, registered: str | None = None
 ) -> str | None:
-    """Return which of the folders that hold a SKILL.md is that skill's, or None.
+    """Return the folder of a skill among those that contain a SKILL.md, or None.
 
-    ``registered`` is where somebody said that it lies: the truth if it is there. Then a folder of
-    that name in the usual places, the same without a vendor's prefix, and a folder of that name
-    anywhere, the one nearest to the root. The root itself is the skill that is called like its
-    repository.
+    ``registered`` is the folder that a registry names; it wins if it exists. Otherwise the first of
+    these: a folder with the skill's name in the usual places, the same without a vendor's prefix,
+    and the folder with that name that is nearest to the root. The root itself matches a skill with
+    the name of its repository.
     """
     there = set(folders)
     if registered is not None and registered.strip("/") in there:

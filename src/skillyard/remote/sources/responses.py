@@ -32,15 +32,16 @@ if TYPE_CHECKING:
 __all__ = ["CacheStats", "CachedResponse", "MemoryCache", "ResponseCache"]
 
 MAX_BYTES = 256 * 1024 * 1024
-"""What the bodies may take together; then the ones not asked for longest go."""
+"""Maximum total size of the bodies. Above it, the responses confirmed longest ago are removed."""
 OLDEST_S = 30 * 24 * 3600.0
-"""Answers that nobody confirmed for so long are no answers any more."""
+"""Seconds after which a response that was not confirmed again is ignored."""
 SHARE_AFTER_EVICTION = 0.8
-"""What is left of the most after a clearing, so that one is not due at once."""
+"""Share of the maximum size that remains after an eviction, so that the next one is not due at
+once."""
 MEMORY_BYTES = 32 * 1024 * 1024
-"""What of the answers on disk one process also keeps in memory."""
+"""Maximum size of the responses on disk that one process also holds in memory."""
 ENTRY_BYTES = 1_024
-"""What an answer takes in memory beside its body and headers."""
+"""Memory of a response beside its body and headers, in bytes."""
 
 
 class CachedResponse(NamedTuple):
@@ -49,30 +50,30 @@ class CachedResponse(NamedTuple):
     url: str
     status: int
     headers: Mapping[str, str]
-    """Names in lower case; only those that are asked again."""
+    """By lower-case name; only the headers that are used later."""
     body: bytes
     fetched: float
-    """Seconds since the epoch when the body came."""
+    """When the body was received, in seconds since the epoch."""
     checked: float
-    """When the remote last said that it is still this."""
+    """When the remote last confirmed it, in seconds since the epoch."""
 
 
 class CacheStats(NamedTuple):
-    """What the cache holds."""
+    """The size of the cache."""
 
     path: str
     entries: int
     bytes: int
-    """Of the distinct bodies."""
+    """Total size of the distinct bodies."""
     oldest: float | None
-    """Seconds since the epoch of the answer that was confirmed longest ago."""
+    """When the response confirmed longest ago was confirmed, in seconds since the epoch."""
 
 
 class MemoryCache:
     """An in-memory response cache, used when nothing is stored on disk."""
 
     oldest_s = inf
-    """Nothing grows too old here; the process ends."""
+    """Responses do not expire within one process."""
 
     def __init__(self, max_bytes: int = MAX_BYTES // 4) -> None:
         self.max_bytes = max_bytes
@@ -81,7 +82,7 @@ class MemoryCache:
         self._changes = 0
 
     def state(self) -> Hashable:
-        """Return what is another one after every change."""
+        """Return a value that differs after every change."""
         return self._changes
 
     def get(self, key: bytes, now: float) -> CachedResponse | None:
@@ -110,12 +111,12 @@ class MemoryCache:
 
 
 class _VerifiedRow(NamedTuple):
-    """An answer that was read from disk and found sound, and the row that it was found by."""
+    """A response that was read from disk and verified, with the row that describes it."""
 
     row: tuple[object, ...]
     stored: CachedResponse
     state: State | None
-    """The list's state before that row was read: while it is this, the row is this too."""
+    """The state of the database before the row was read. While it is the same, so is the row."""
 
 
 class ResponseCache:
@@ -135,13 +136,13 @@ class ResponseCache:
         self._known: LruBytes[bytes, _VerifiedRow] = LruBytes(min(MEMORY_BYTES, max_bytes))
 
     def close(self) -> None:
-        """Close the file; it is opened again when it is asked."""
+        """Close the database; the next use opens it again."""
         self._database.close()
 
     def state(self) -> Hashable:
-        """Return what is another one after every change, by any process.
+        """Return a value that differs after every change, by any process; None when unknown.
 
-        None where that cannot be told: nothing is kept yet, or something was a moment ago.
+        See :meth:`Database.state`.
         """
         return self._database.state()
 
@@ -165,7 +166,7 @@ class ResponseCache:
     def _read_again(
         self, key: bytes, row: tuple[object, ...], known: _VerifiedRow | None, state: State | None
     ) -> CachedResponse | None:
-        """Return what a row says, which is known from then on; None for a damaged one."""
+        """Return the response of a row and remember it; None for a damaged one."""
         same = known is not None and known.row == row
         stored = known.stored if known is not None and same else self._read(key, row, known)
         if stored is not None:
@@ -176,7 +177,7 @@ class ResponseCache:
     def _read(
         self, key: bytes, row: tuple[object, ...], known: _VerifiedRow | None
     ) -> CachedResponse | None:
-        """Return what a row says with its body, both checked; None for a damaged one."""
+        """Return the verified response of a row with its body; None for a damaged one."""
         if row[-1] != _seal(key, row[:-1]):
             return None
         url, status, headers, digest, size, fetched, checked, _ = row
@@ -198,7 +199,7 @@ class ResponseCache:
         return CachedResponse(str(url), status, named, body, fetched, checked)
 
     def _delete(self, key: bytes, row: tuple[object, ...]) -> None:
-        """Forget an answer, unless another process has written a new one meanwhile."""
+        """Delete a response, unless another process has replaced it meanwhile."""
         self._known.drop(key)
         with self._database.transaction() as database:
             if database is not None:
@@ -207,7 +208,7 @@ class ResponseCache:
                 )
 
     def _body(self, digest: str, size: int) -> bytes | None:
-        """Return a body of that digest and size, from a regular file alone."""
+        """Return the body with that digest and size. Only regular files are read."""
         if len(digest) != 64 or not digest.isalnum():
             return None
         try:
@@ -279,7 +280,7 @@ class ResponseCache:
         return count
 
     def _forget(self, database: sqlite3.Connection, digest: str) -> None:
-        """Remove a body that no answer names any more."""
+        """Remove a body unless a response still refers to it."""
         named = "select 1 from responses where digest = ? limit 1"
         if len(digest) != 64 or not digest.isalnum():
             return
@@ -288,7 +289,7 @@ class ResponseCache:
                 os.unlink(self._place(digest))
 
     def _trim(self, database: sqlite3.Connection) -> None:
-        """Drop the answers not confirmed for longest when the bodies take too much."""
+        """Remove the responses confirmed longest ago while the bodies are too large."""
         if _bytes(database) <= self.max_bytes:
             return
         listed = database.execute(
@@ -301,7 +302,7 @@ class ResponseCache:
         self._sweep(database)
 
     def _sweep(self, database: sqlite3.Connection) -> None:
-        """Remove the bodies that no answer names."""
+        """Remove the bodies that no response refers to."""
         named = {row[0] for row in database.execute("select digest from responses")}
         with suppress(OSError):
             for name in sorted(os.listdir(os.path.join(self.folder, "content"))):
@@ -323,7 +324,7 @@ class ResponseCache:
 
 
 def _seal(key: bytes, fields: Sequence[object]) -> bytes:
-    """Return a digest of one row: what was flipped in the file is not believed."""
+    """Return a digest of one row, which detects damage to the file."""
     return sha256(repr((key, *fields)).encode("utf-8", "surrogatepass"))
 
 

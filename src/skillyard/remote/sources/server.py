@@ -21,7 +21,8 @@ __all__ = ["ServerSource", "build", "hosts"]
 FRESH_S = 60.0
 ANSWER_BYTES = 16 * 1024 * 1024
 NAME_CHARACTERS = 500
-"""Of a source, an id or a title; no repository, domain or folder has so many."""
+"""Maximum length of a source, an id or a title; repositories, domains and folders have shorter
+names."""
 NO_OTHERS = "scripts and other files, if there are any: a server gives Markdown alone"
 
 
@@ -40,11 +41,11 @@ class ServerSource:
 
     @property
     def cache_key(self) -> CacheKey:
-        """The source never changes, and makes its answers of the transport's alone."""
+        """A constant, because the results depend on responses of the transport only."""
         return CacheKey(self, uses_transport=True)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
-        """Return what the server finds, in its order. Raises SourceFailed."""
+        """Return the skills that the server finds, in its order. Raises SourceFailed."""
         parameters = urlencode(
             {"q": query[:200], "limit": min(limit, 50), "include_content": "false"}
         )
@@ -105,7 +106,7 @@ class ServerSource:
         )
 
     async def _json(self, path: str) -> tuple[Any, float]:
-        """Return an answer, and how old it is where the server could not be asked."""
+        """Return a response, and its age when the server could not be reached."""
 
         def check(headers: Mapping[str, str], body: bytes) -> None:
             json_of(headers, body, self.url)
@@ -120,7 +121,7 @@ class ServerSource:
 
 
 def _text(value: Any) -> str:
-    """Return a text that every encoding takes; empty for what is none."""
+    """Return a text without lone surrogates; empty for anything else."""
     return value.strip().encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 

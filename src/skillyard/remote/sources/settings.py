@@ -20,14 +20,15 @@ __all__ = ["Settings", "config_path", "load_settings"]
 GITHUB_TOKENS = ("SKILLYARD_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN")
 SKILLS_SH_TOKEN = "SKILLYARD_SKILLS_SH_TOKEN"
 MAX_SECONDS = 1e9
-"""Above every limit in seconds or days that means something; so no infinity, no NaN."""
+"""Upper limit for seconds and days; it excludes infinity and NaN."""
 
 
 class Settings(NamedTuple):
     """The settings of remote search."""
 
     enabled: tuple[str, ...] = tuple(BUILT_IN)
-    """Sources that are asked where a search names none; those with nothing to ask are silent."""
+    """Sources that are queried when a search names none. Sources without anything to query are
+    skipped."""
     skills_sh_url: str = "https://skills.sh"
     skills_sh_token: str = ""
     github_api_url: str = "https://api.github.com"
@@ -39,18 +40,18 @@ class Settings(NamedTuple):
     git_hosts: tuple[str, ...] = ()
     """Hosts, or beginnings of addresses, that a lock file may name for git."""
     repositories: tuple[str, ...] = ()
-    """``owner/repo``, listed and searched."""
+    """Repositories to search, as ``owner/repo``."""
     registry_files: tuple[str, ...] = ()
-    """The user's own, beside the one that comes with the package."""
+    """The user's registry files, in addition to the bundled one."""
     shipped_registry: bool = True
     sites: tuple[str, ...] = ()
     """Sites with a well-known index."""
     servers: tuple[str, ...] = ()
     """Other skillyard servers."""
     over_fetch_floor: int = 15
-    """Each source is asked for twice the limit, and for this many at least."""
+    """Each source is queried for twice the limit, and for at least this many skills."""
     source_timeout_s: float = 10.0
-    """What one source may take to search."""
+    """Time limit for the search of one source."""
     ranker: str = "hybrid"
     cache_bytes: int = 256 * 1024 * 1024
     cache_days: float = 30.0

@@ -23,14 +23,14 @@ from skillyard.remote.sources.transport import Host, Reply, Transport
 __all__ = ["SkillsSh", "build", "hosts"]
 
 MIN_CHARACTERS = 2
-"""The marketplace takes no shorter query."""
+"""The shortest query that the marketplace accepts."""
 MAX_HITS = 100
 SEARCH_FRESH_S = 60.0
 SNAPSHOT_FRESH_S = 3_600.0
 SNAPSHOT_BYTES = 16 * 1024 * 1024
-"""What a host of the Skills extension has to take (spec/peers.md §3.5)."""
+"""The size that hosts of the Skills extension must accept (spec/peers.md §3.5)."""
 ENTRY_BYTES = 512
-"""What a hit takes in memory beside its texts."""
+"""Memory of a hit beside its texts, in bytes."""
 MAX_INSTALLS = 10**12
 
 
@@ -45,11 +45,11 @@ class SkillsSh:
 
     @property
     def cache_key(self) -> CacheKey:
-        """The source never changes, and makes its answers of the transport's alone."""
+        """A constant, because the results depend on responses of the transport only."""
         return CacheKey(self, uses_transport=True)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
-        """Return what the marketplace finds, in its order. Raises SourceFailed."""
+        """Return the skills that the marketplace finds, in its order. Raises SourceFailed."""
         text = " ".join(query.split())
         if len(text) < MIN_CHARACTERS:
             return []
@@ -114,7 +114,7 @@ class SkillsSh:
         )
 
     def _files(self, reply: Reply, *, references: bool, whole: bool) -> _Files:
-        """Return what is wanted of a snapshot; no files for one without a SKILL.md."""
+        """Return the requested files of a snapshot; none for one without a SKILL.md."""
         kind = ("snapshot", references, whole)
         files = self.transport.parsed.get_parsed(kind, reply.body)
         if not isinstance(files, _Files):
@@ -125,13 +125,13 @@ class SkillsSh:
 
 
 class _Files(NamedTuple):
-    """What is wanted of a snapshot."""
+    """The requested files of a snapshot."""
 
     files: Mapping[str, bytes]
     skipped: tuple[str, ...]
 
     def size(self) -> int:
-        """Return about how many bytes this takes in memory."""
+        """Return the approximate size in memory, in bytes."""
         texts = sum(map(sys.getsizeof, (*self.files, *self.files.values(), *self.skipped)))
         return texts + ENTRY_BYTES
 
@@ -205,7 +205,7 @@ def _text(value: Any) -> str:
 
 
 def installs_of(value: Any) -> int:
-    """Return a count of installs, whatever came: 0 for what is none, never below."""
+    """Return a count of installs, at least 0; 0 for a value that is not a number."""
     if isinstance(value, str) and value.strip().isdecimal():
         value = int(value.strip()[:15])
     if isinstance(value, float) and value == value and abs(value) < MAX_INSTALLS:

@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 __all__ = ["Check", "Host", "Reply", "Transport", "origin_of"]
 
 MAX_BYTES = 1_048_576
-"""One answer, unpacked, where the caller names no other limit."""
+"""Default limit for one decompressed response."""
 DEADLINE_S = 30.0
-"""One answer with all its redirects."""
+"""Time limit for one response, redirects included."""
 HOPS = 5
-"""Redirects that are followed."""
+"""Maximum number of redirects."""
 AT_ONCE = 32
-"""Requests on their way to one origin at a time, where its host says no other number."""
+"""Default maximum of concurrent requests to one origin."""
 NEGATIVE_S = 60.0
-"""How long "there is no such thing" is believed."""
+"""Seconds for which a 404 is served from the cache."""
 PARSED_BYTES = 64 * 1024 * 1024
-"""What is kept of what was worked out of answers."""
+"""Maximum size of the values parsed from responses."""
 CACHED_HEADERS = ("content-type", "etag", "last-modified", "x-commit")
 GONE = frozenset({404, 410, 451})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -52,17 +52,17 @@ class Host(NamedTuple):
     """A remote host that may be contacted."""
 
     url: str
-    """Its base address, without a slash at the end."""
+    """Its base URL, without a slash at the end."""
     headers: Mapping[str, str] = {}
-    """What every request to it carries."""
+    """Headers of every request."""
     token: str = ""
     """Sent as a bearer token, to this origin only."""
     token_variables: tuple[str, ...] = ()
-    """The environment variables that its token is read from, the first one that is set."""
+    """The environment variables of the token; the first one that is set counts."""
     named_by_user: bool = True
-    """False where the address came from a command line or an answer: it must be public then."""
+    """False when the address came from a command line or a response: it must be public then."""
     at_once: int = AT_ONCE
-    """Requests on their way to it at a time."""
+    """Maximum of concurrent requests."""
 
 
 class Reply(NamedTuple):
@@ -72,13 +72,13 @@ class Reply(NamedTuple):
     headers: Mapping[str, str]
     body: bytes
     age_s: float = 0.0
-    """Seconds since the remote last said that it is this; 0 when it has just said so."""
+    """Seconds since the remote last confirmed it."""
     stale: bool = False
-    """True when the remote could not be asked and this is what is kept."""
+    """True for a cached response that was served because the remote could not be reached."""
 
 
 Check = Callable[[Mapping[str, str], bytes], None]
-"""Raises SourceFailed for a body that is not what was asked for: such a body is never kept."""
+"""Raises SourceFailed for an unexpected body, which is then not cached."""
 
 
 def _not_web(url: str) -> InvalidInput:
@@ -107,7 +107,7 @@ def origin_of(url: str) -> str:
 
 
 class Transport:
-    """Sends requests. An asynchronous context manager, for the tasks of one event loop."""
+    """Sends requests. An asynchronous context manager for the tasks of one event loop."""
 
     def __init__(
         self,
@@ -118,15 +118,15 @@ class Transport:
         deadline_s: float = DEADLINE_S,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """``hosts`` by the names that callers use. ``offline`` answers from the cache alone."""
+        """Take the hosts by the names that callers use. ``offline`` serves from the cache only."""
         self.hosts = dict(hosts)
         self.cache: ResponseCache | MemoryCache = MemoryCache() if cache is None else cache
         self.offline = offline
         self.deadline_s = deadline_s
         self.requests = 0
-        """Requests that left this process."""
+        """Number of requests that were sent."""
         self.parsed = ParseCache(PARSED_BYTES)
-        """What was worked out of answers, by their content: for as long as this lives."""
+        """Values parsed from responses, by content, for the life of this transport."""
         self._clock = clock
         self._origins = {origin_of(host.url) for host in hosts.values()}
         self._running: dict[bytes, asyncio.Task[Reply]] = {}
@@ -137,7 +137,7 @@ class Transport:
         self._client: Any = None
 
     async def __aenter__(self) -> Transport:
-        """Open the connections. Raises InvalidInput where httpx2 is not installed."""
+        """Open the client. Raises InvalidInput when httpx2 is not installed."""
         try:
             import httpx2
         except ModuleNotFoundError as error:
@@ -213,7 +213,7 @@ class Transport:
         return await asyncio.shield(task)
 
     def _key(self, url: str, accept: str, host: Host) -> bytes:
-        """Whoever has a token may see other things than others."""
+        """Return the cache key. It contains the token, because responses may depend on it."""
         who = sha256(host.token.encode()).hex() if host.token else ""
         return sha256(f"{url}\0{accept}\0{who}".encode("utf-8", "surrogatepass"))
 
@@ -290,7 +290,7 @@ class Transport:
             ) from None
 
     def _room(self, origin: str) -> asyncio.Semaphore:
-        """Return what bounds the requests to one origin: a host that hangs holds up no other."""
+        """Return the semaphore of one origin, so that a hanging host does not delay the others."""
         room = self._rooms.get(origin)
         if room is None:
             there = (host.at_once for host in self.hosts.values() if origin_of(host.url) == origin)
@@ -301,7 +301,7 @@ class Transport:
     async def _twice(
         self, url: str, host: Host, accept: str, stored: CachedResponse | None
     ) -> AsyncIterator[Any]:
-        """Ask; once more where the connection that was kept turned out to be spent."""
+        """Send a request; once more when a reused connection turned out to be closed."""
         import httpx2
 
         exchange = self._send(url, host, accept, stored)
@@ -392,13 +392,14 @@ class Transport:
 
 
 FAILURE_S = 5.0
-"""How long an answer that was no good is not asked for again: the length of one search."""
+"""Seconds for which a request with an error status or a bad response is not repeated: the length of
+one search."""
 REASON_BYTES = 65_536
-"""What is read of an answer that refuses, to learn why."""
+"""Maximum bytes of an error response that are read to learn its reason."""
 STALE_IF_ERROR = frozenset(
     {"unreachable", "timeout", "rate_limited", "denied", "status", "bad_answer", "too_large"}
 )
-"""Failures after which what is kept answers, with its age."""
+"""Failures after which a cached response is served, with its age."""
 
 
 def _check_origin(url: str, host: Host, name: str) -> None:
@@ -422,7 +423,7 @@ def _refusal(url: str, host: Host, status: int, wait_s: float | None) -> SourceF
 
 
 def _denial(url: str, host: Host, status: int, answered: str) -> SourceFailed:
-    """Return the failure of a request that wants a token, another one or more rights."""
+    """Return the failure for status 401 or 403, with a hint about tokens."""
     *others, last = host.token_variables or ("",)
     variables = f"{', '.join(others)} or {last}" if others else last
     if host.token and variables and status == 401:
@@ -440,12 +441,12 @@ def _denial(url: str, host: Host, status: int, answered: str) -> SourceFailed:
 
 
 def _more_requests(host: Host) -> str:
-    """Return how a user gets a higher rate limit of a host; empty where that is not known."""
+    """Return how a user gets a higher rate limit of a host; empty if unknown."""
     if host.token or not host.token_variables:
         return ""
     return f"set {host.token_variables[0]} for a higher limit"
 
 
 def _without_query(url: str) -> str:
-    """Return an address without its parameters, which hold what was searched for."""
+    """Return a URL without its query, which may contain the user's search text."""
     return url.partition("?")[0].partition("#")[0]

@@ -28,7 +28,7 @@ FRESH_S = 300.0
 ARCHIVE_BYTES = 16 * 1024 * 1024
 FILE_BYTES = 1_048_576
 MAX_FILES = 64
-"""Files of one skill of the older index that are asked for one by one."""
+"""Maximum number of files of one skill in the older index, which are fetched one by one."""
 
 
 def digest_of(data: bytes) -> str:
@@ -47,13 +47,13 @@ class WellKnown:
 
     @property
     def cache_key(self) -> CacheKey:
-        """The source never changes, and makes its answers of the transport's alone."""
+        """A constant, because the results depend on responses of the transport only."""
         return CacheKey(self, uses_transport=True)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
-        """Return the listed skills that share a word with the query, the most of it first.
+        """Return the listed skills that share words with the query, most shared words first.
 
-        Raises SourceFailed when no site could be asked.
+        Raises SourceFailed when no site could be reached.
         """
         from asyncio import gather
 
@@ -80,7 +80,7 @@ class WellKnown:
         return Hits([hit for _, _, hit in matches[:limit]], failures)
 
     async def list_skills(self, site: str) -> list[Hit]:
-        """Return what a site lists: below its path first, then at its root. Raises SourceFailed."""
+        """Return the skills listed below a site's path, else at its root. Raises SourceFailed."""
         host = f"site:{site}"
         last: SourceFailed | None = None
         for base in dict.fromkeys((site.rstrip("/"), origin_of(site))):
@@ -141,9 +141,9 @@ class WellKnown:
         )
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
-        """Return a skill's files, their digest verified. Raises SourceFailed.
+        """Return a skill's files, with verified digests. Raises SourceFailed.
 
-        A hit that is only a domain and a name is looked for in the index of that site.
+        A hit with only a domain and a name is looked up in the index of that site.
         """
         hit = hit if hit.url else await self._find_hit(hit)
         executable: frozenset[str] = frozenset()
@@ -212,7 +212,7 @@ def _is_digest(digest: Any) -> bool:
 
 
 def _index_at(url: str) -> Check:
-    """Return the check that an answer is an index."""
+    """Return a check that the response is an index."""
 
     def check(headers: Mapping[str, str], body: bytes) -> None:
         answer = json_of(headers, body, url)
