@@ -38,7 +38,7 @@ def test_nearly_all_skills_that_the_rules_were_made_with_are_found() -> None:
 
 def test_the_share_of_unseen_skills_that_is_found_does_not_fall() -> None:
     unseen = [skill for skill in bad_skills() if skill.is_unseen]
-    assert sum(map(_is_found, unseen)) >= 4
+    assert sum(map(_is_found, unseen)) >= 7
 
 
 def _good_skills() -> Iterator[tuple[str, SkillFile]]:
