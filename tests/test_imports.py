@@ -35,8 +35,8 @@ LEVELS = {
     "formats": 2, "discovery": 2, "resources": 2, "policy": 2,
     # Validation stands one level above its place in the design: its rules for whole libraries
     # look at catalogs.
-    "catalog": 3, "validation": 3, "scanning": 3, "analysis": 3, "embedding": 3,
-    "index": 4,
+    "catalog": 3, "validation": 3, "analysis": 3, "embedding": 3,
+    "index": 4, "scanning": 4,
     "ranking": 5, "store": 5,
     "selection": 6, "remote": 6,
     "context": 7,

@@ -87,9 +87,53 @@ def test_no_match_of_a_pattern_is_longer_than_what_is_searched(
     assert pattern.reach <= max(width + 50, 100), f"{name}, pattern {number}: reach = {width}"
 
 
+def _without(parsed: Any, before: set[str], words: frozenset[str]) -> set[str]:
+    """Return the last characters of the texts that match without any of the words.
+
+    ``before`` are those of what stands before them.
+    """
+    for operator, argument in parsed:
+        if operator is codes.LITERAL:
+            before = {text for each in before if not _ends(text := each + chr(argument), words)}
+        elif operator is codes.IN and len(argument) < 5 and argument[0][0] is codes.LITERAL:
+            listed = [(codes.BRANCH, (None, [[each] for each in argument]))]
+            before = _without(listed, before, words)
+        elif operator in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
+            least, most, content = argument
+            for _ in range(min(least, 6)):
+                before = _without(content, before, words)
+            if most > least:
+                before = before | _without(content, before, words)
+        elif operator is codes.SUBPATTERN:
+            before = _without(argument[-1], before, words)
+        elif operator is codes.BRANCH:
+            before = set().union(*(_without(branch, before, words) for branch in argument[1]))
+        elif operator is codes.ASSERT:
+            before = before if _without(argument[1], {""}, words) else set()
+        elif operator not in (codes.ASSERT_NOT, codes.AT):
+            before = {""} if before else before
+    return before
+
+
+def _ends(text: str, words: frozenset[str]) -> bool:
+    return any(text.endswith(word) for word in words)
+
+
+@for_each("name, number, pattern", _PATTERNS, ids=lambda each: str(each)[:40])
+def test_every_match_has_a_word_of_each_group_that_is_sought_near_it(
+    name: str, number: int, pattern: Pattern
+) -> None:
+    parsed = parser.parse(pattern.regex.pattern, pattern.regex.flags)
+    apart = [bool(_without(parsed, {""}, frozenset(each.split()))) for each in pattern.words]
+    for group, is_apart in zip(pattern.words[1:], apart[1:], strict=True):
+        assert group.startswith("~") or not (is_apart or apart[0]), (
+            f"{name}, pattern {number}: begin this group with ~: {group}"
+        )
+
+
 @for_each("name, number, pattern", _PATTERNS, ids=lambda each: str(each)[:40])
 def test_every_pattern_names_words_that_keep_it_from_ordinary_files(
     name: str, number: int, pattern: Pattern
 ) -> None:
-    assert pattern.anchors or pattern.kinds == {"script"}, f"{name}, pattern {number}"
+    assert pattern.words or pattern.kinds == {"script"}, f"{name}, pattern {number}"
     assert not re.search(r"\n[^\n]*<<", pattern.regex.pattern), "a part was not put in"

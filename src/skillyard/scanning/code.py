@@ -22,7 +22,7 @@ _HARM = re.compile(
 
 def decoded_texts(document: Document) -> Iterator[tuple[Hit, str]]:
     """Yield the readable texts that are in the document as base64 or hexadecimal digits."""
-    if not document.has_long_word:
+    if not document.places.has_long_word:
         return
     for match in _BLOB.finditer(document.text):
         text = _decode(match[0])

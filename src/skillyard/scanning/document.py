@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,8 +12,9 @@ from skillyard.errors import SkillError
 from skillyard.formats.frontmatter import split, unify_lines
 from skillyard.invisible import hidden_runs
 from skillyard.lookalikes import latin_shape
+from skillyard.scanning.words import Places, group, places_in
 
-__all__ = ["DATA", "EVERY", "PROSE", "SCRIPT", "Document", "Fence", "Terms", "kind_of"]
+__all__ = ["DATA", "EVERY", "KIND_BITS", "PROSE", "SCRIPT", "Document", "Fence", "kind_of"]
 
 PROSE, SCRIPT, DATA = "prose", "script", "data"
 EVERY = frozenset([PROSE, SCRIPT, DATA])
@@ -41,8 +41,7 @@ _DATA = frozenset(
         "lock",
     ]
 )
-_WORD = bytes(c if (chr(c).isalnum() and c < 128) or c == 95 or c > 127 else 32 for c in range(256))
-"""Maps every byte that is not part of a word to a blank."""
+KIND_BITS = {PROSE: 1, SCRIPT: 2, DATA: 4}
 _ASCII = bytes(range(128))
 _HIDDEN = re.compile(
     rb"[\xe2\xef\xf0\xf3](?:\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xaf]|\xbb\xbf|\x9d[\x90-\x9f]"
@@ -57,8 +56,6 @@ _OTHER_SCRIPT = re.compile("[\u0370-\u03ff\u0400-\u052f]")
 _MIXED = re.compile("[a-zA-Z\u0370-\u03ff\u0400-\u052f]{2,200}")
 _SPACED = re.compile(r"(?<![^\W\d_])(?:[^\W\d_][ \t]{1,4}){7,400}[^\W\d_](?![^\W\d_])")
 _FENCE = re.compile(r"^[ \t]{0,12}(`{3,20}|~{3,20})[ \t]{0,8}([^\s`]{0,40})", re.MULTILINE)
-_CAPITAL = re.compile(rb"\xc3[\x80-\x9e]|[\xc4-\xc8\xcd-\xd4\xe1]")
-"""UTF-8 of letters that bytes do not have in lower case."""
 _LATIN = [
     ("İ".encode(), b"I"),
     ("ı".encode(), b"i"),
@@ -66,10 +63,8 @@ _LATIN = [
     ("\u212a".encode(), b"K"),
 ]
 """Letters that are Latin ones to a search without case. The first becomes longer in lower case."""
-_LETTERS = frozenset(b"i g n o r e".split())
+_LETTERS = [group(letter) for letter in "ignore"]
 """Words of a document that may hide a word by blanks between its letters."""
-_LONG_WORD = 20
-"""Length from which a word of letters and digits may be encoded text."""
 
 
 class Fence(NamedTuple):
@@ -80,23 +75,10 @@ class Fence(NamedTuple):
     language: str
 
 
-class Terms(NamedTuple):
-    """Which words of patterns occur in a document, and the groups that these are in, as bits."""
-
-    words: frozenset[bytes]
-    groups: int
-
-
-NO_TERMS = Terms(frozenset(), 0)
-
-
 class Document:
     """One text file of a skill. Expensive values are computed on first access."""
 
     def __init__(self, path: str, data: bytes) -> None:
-        self._positions: dict[str, list[int]] = {}
-        self.terms = NO_TERMS
-        """Set by the engine."""
         self.path = path
         """Relative to the skill's folder, with ``/``."""
         self.data = data
@@ -109,17 +91,15 @@ class Document:
         if self.disguised:
             self._rewrite(_plain(data.decode("utf-8", "replace")))
             self.foreign = self._plain.translate(None, _ASCII)
-        for letter, plain in _LATIN if self.foreign else ():
-            self._plain = self._plain.replace(letter, plain)
-        self.words = _words(self._plain)
-        if self.foreign and _CAPITAL.search(self.foreign) is not None:
-            self.words |= _words(self.text.lower().encode("utf-8", "replace"))
-        if self.words >= _LETTERS:
+        for letter, plain in _LATIN:
+            if letter in self.foreign:
+                self._plain = self._plain.replace(letter, plain)
+        if self.places.may_be_spaced and all(map(self.has, _LETTERS)):
             self._rewrite(_SPACED.sub(lambda match: _joined(match[0]), self.text))
-            self.words = _words(self._plain)
 
     def _rewrite(self, text: str) -> None:
-        self.__dict__.pop("text", None)
+        for cached in ("text", "lowered", "places"):
+            self.__dict__.pop(cached, None)
         self._plain = text.encode("utf-8", "replace")
 
     @cached_property
@@ -130,31 +110,20 @@ class Document:
         """
         return self._plain.decode("utf-8", "replace").replace("\r\n", "\n")
 
-    def contains(self, text: bytes) -> bool:
-        """True when the bytes occur."""
-        return text in self._plain
-
     @cached_property
     def lowered(self) -> str:
         """The text in lower case, with the same offsets."""
         return self.text.lower()
 
-    def positions(self, text: str) -> Sequence[int]:
-        """Return where a text begins in :attr:`lowered`, without overlaps."""
-        positions = self._positions.get(text)
-        if positions is None:
-            positions = self._positions[text] = []
-            at = self.lowered.find(text)
-            while at >= 0:
-                positions.append(at)
-                at = self.lowered.find(text, at + len(text))
-        return positions
-
     @cached_property
-    def has_long_word(self) -> bool:
-        """True when a run of letters and digits is long enough to be encoded text."""
-        long = [word for word in self.words if len(word) >= _LONG_WORD]
-        return any(word.isalnum() and not word.isalpha() for word in long)
+    def places(self) -> Places:
+        """Where the words of patterns stand in :attr:`lowered`."""
+        foreign = self.foreign.decode("utf-8", "replace")
+        return places_in(self.lowered, KIND_BITS[self.kind], foreign)
+
+    def has(self, group: int) -> bool:
+        """True when a word of the group occurs."""
+        return bool(self.places.present[group])
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -223,10 +192,6 @@ def _is_disguised(data: bytes, foreign: bytes) -> bool:
     if _HIDDEN.search(foreign) is not None:
         return True
     return _FOREIGN.search(foreign) is not None and _MIX.search(data) is not None
-
-
-def _words(data: bytes) -> set[bytes]:
-    return set(data.lower().translate(_WORD).split())
 
 
 def _joined(spaced: str) -> str:

@@ -15,7 +15,7 @@ from skillyard.scanning import code, hidden
 from skillyard.scanning.context import is_negated, is_quoted, subject_is_security
 from skillyard.scanning.document import Document
 from skillyard.scanning.files import SkillFile, is_compiled, text_of, unscanned_severity
-from skillyard.scanning.rule import HIGH, MEDIUM, SEVERITIES, Hit, Rule, terms_of
+from skillyard.scanning.rule import HIGH, MEDIUM, SEVERITIES, Hit, Rule
 from skillyard.scanning.rules import RULES, RULES_BY_ID
 from skillyard.text import clean_line, plural, shorten
 
@@ -84,7 +84,6 @@ def _hits_of_file(file: SkillFile) -> Iterator[_Graded]:
 
 def _hits(document: Document, skill: Document | None) -> Iterator[_Graded]:
     """Yield the hits of all rules in a document, and in what is encoded or hidden in it."""
-    document.terms = terms_of(document)
     for rule in RULES:
         for hit in rule.hits(document):
             if rule.quotable and is_negated(document, hit.start):
@@ -113,7 +112,6 @@ def _graded(rule: Rule, hit: Hit, document: Document, skill: Document | None) ->
 def _worst(text: str) -> str | None:
     """Return the highest severity of the patterns' hits in a text that was encoded or hidden."""
     document = Document("text.md", text.encode("utf-8", "replace"))
-    document.terms = terms_of(document)
     found = {hit.severity or rule.severity for rule in RULES for hit in rule.hits(document)}
     return next((severity for severity in SEVERITIES[:2] if severity in found), None)
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from skillyard.invisible import hidden_runs
 from skillyard.scanning.document import SCRIPT, Document
-from skillyard.scanning.rule import HIGH, LOW, MEDIUM, Hit, Pattern, group
+from skillyard.scanning.rule import HIGH, LOW, MEDIUM, Hit, Pattern
+from skillyard.scanning.words import group
 from skillyard.unicode_tables import BIDI_CONTROL
 
 __all__ = ["addresses_agent", "comments", "hidden_characters"]
@@ -60,7 +61,6 @@ _COMMENT = re.compile(
 _COMMENT_CHARS = 4_000
 """Of a comment that are looked at, without the blanks around it."""
 _STYLES = group("display font opacity visibility hidden color")
-_OPENINGS = (b"<!--", b"[//]:", b"[comment]:", b"[_]:")
 _AGENT = re.compile(
     r"\A\s{0,9}(?:system|admin|developer)\s{0,2}:\s{0,3}\w|\bfrom\s{1,2}now\s{1,2}on\b|\b(?:(?:AI|coding)\s{1,2}(?:agents?|assistants?)|assistants?|agents?|LLMs?|language\s{1,2}models?|(?:the|any)\s{1,2}model\s{1,2}(?:reading|that)|Claude|Copilot|Codex|GPT)\b\s{0,2}[:,]?"
     r"[^.]{0,100}\b(?:must|should|requires?|repeat|include|add|upload|append|also|before|always|never|do\s{1,2}not|don't|ignore|run|execute|read|send|fetch|n['’]informe|exécute)\b",
@@ -72,9 +72,9 @@ def comments(document: Document) -> Iterator[tuple[Hit, str]]:
     """Yield the texts that a page does not show: comments, and elements with a hiding style."""
     if document.kind == SCRIPT:
         return
-    if not document.terms.groups & _STYLES and not any(map(document.contains, _OPENINGS)):
-        return
     yield from _html_comments(document.text)
+    if not document.has(_STYLES) and "]:" not in document.text:
+        return
     for match in _COMMENT.finditer(document.text):
         text = next(filter(None, match.groups()), "")
         if text:

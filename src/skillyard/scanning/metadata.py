@@ -11,6 +11,7 @@ from skillyard.formats.yaml_guard import Node, Scalar, read_mapping
 from skillyard.lookalikes import KnownNames
 from skillyard.scanning.document import PROSE, Document
 from skillyard.scanning.rule import Hit, Pattern
+from skillyard.scanning.words import group
 from skillyard.text import name_fault
 
 __all__ = ["look_alike_name", "runs_on_load", "tools_too_wide"]
@@ -50,7 +51,7 @@ KNOWN_SKILLS = [
 the most installed ones of public registries (2026)."""
 _KNOWN = KnownNames(KNOWN_SKILLS)
 _NAME = re.compile(r"^name:[ \t]{0,8}[\"']?([^\n\"'#]{1,256})", re.MULTILINE)
-_ALLOWED = (b"allowed", b"allowed_tools")
+_ALLOWED = group("allowed allowed_tools")
 _TOOLS = re.compile(r"^allowed[-_]tools:", re.MULTILINE)
 
 
@@ -92,7 +93,7 @@ _COMMANDS = re.compile(
 
 def tools_too_wide(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
     """Yield the field of allowed tools that permits every command while the body needs none."""
-    if not _is_skill(document) or document.words.isdisjoint(_ALLOWED):
+    if not _is_skill(document) or not document.has(_ALLOWED):
         return
     block, body = document.parts
     place = _TOOLS.search(block)
@@ -122,7 +123,7 @@ _NETWORK = re.compile(r"\b(?:curl|wget|nc|ssh|scp|base64|eval)\b", re.IGNORECASE
 
 def runs_on_load(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
     """Yield commands that some hosts run while they load a skill, if they use the network."""
-    if document.kind == PROSE and document.contains(b"!`"):
+    if document.kind == PROSE and "!`" in document.text:
         for match in _ON_LOAD.finditer(document.text):
             if _NETWORK.search(match[1]) is not None:
                 yield Hit(match.start(), match.end())

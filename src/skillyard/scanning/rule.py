@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from itertools import chain, count
 from typing import NamedTuple
 
-from skillyard.scanning.document import EVERY, Document, Terms
+from skillyard.scanning.document import EVERY, KIND_BITS, Document
+from skillyard.scanning.words import need
 
 __all__ = [
     "HIGH",
@@ -28,9 +27,7 @@ __all__ = [
     "Pattern",
     "Rule",
     "find_patterns",
-    "group",
     "pattern",
-    "terms_of",
 ]
 
 HIGH, MEDIUM, LOW = "high", "medium", "low"
@@ -78,73 +75,33 @@ class Rule:
     """False for a rule whose hits mean the same in documentation about attacks."""
 
     def hits(self, document: Document) -> Iterable[Hit]:
-        """Return the hits in a document whose terms are set, in any order."""
+        """Return the hits in a document, in any order."""
         return self.find(document, self.patterns)
 
 
 Find = Callable[[Document, "tuple[Pattern, ...]"], "Iterable[Hit]"]
 
 
-_BITS: dict[bytes, int] = {}
-"""Word or text -> the bits of all groups that it is in."""
-_groups = count()
-
-
-def group(words: str) -> int:
-    """Return the bit of a new group of words, separated by blanks."""
-    bit = 1 << next(_groups)
-    for word in words.encode().split():
-        _BITS[word] = _BITS.get(word, 0) | bit
-    return bit
-
-
-def terms_of(document: Document) -> Terms:
-    """Return the terms of a document. Texts of scripts without blanks need not be whole words."""
-    found = _terms().intersection(document.words)
-    if document.foreign and _LETTERS.search(document.foreign) is not None:
-        found |= {text for text in _foreign_terms() if text in document.foreign}
-    groups = 0
-    for word in found:
-        groups |= _BITS[word]
-    return Terms(found, groups)
-
-
-_LETTERS = re.compile(rb"[\xcd-\xe1\xe3-\xee]")
-"""UTF-8 of Greek and Cyrillic letters, and of all scripts behind them, without punctuation."""
-
-
-@cache
-def _terms() -> frozenset[bytes]:
-    return frozenset(_BITS)
-
-
-@cache
-def _foreign_terms() -> tuple[bytes, ...]:
-    return tuple(text for text in _BITS if _LETTERS.match(text) is not None)
-
-
 class Pattern(NamedTuple):
-    """A regular expression, and what must be in a document before it is searched."""
+    """A regular expression, and where it is searched."""
 
     regex: re.Pattern[str]
-    anchors: frozenset[bytes]
-    """A match lies around one of these words. Empty: anywhere."""
-    near: tuple[str, ...]
-    """A match lies around one of these texts instead, where there are any."""
-    groups: int
+    number: int
+    """Of its words in :mod:`~skillyard.scanning.words`."""
+    words: tuple[str, ...]
+    """Groups of words. A match lies around a word of the first one, and has a word of each other
+    one, unless that begins with ``~``: such a word stands anywhere in the document."""
     severity: str
     kinds: frozenset[str]
     reach: int
-    """Characters before and after an anchor that are searched. No match is longer."""
+    """Characters before and after a word that are searched. No match is longer."""
 
     def matches(self, document: Document) -> Iterator[re.Match[str]]:
-        """Yield the matches near the anchors."""
-        if document.kind in self.kinds and document.terms.groups & self.groups == self.groups:
-            present = self.anchors & document.terms.words
-            near = self.near or tuple(word.decode() for word in present)
-            text = document.lowered  # with capitals, a search takes several times as long
-            for start, end in windows(document, near, self.reach):
-                yield from self.regex.finditer(text, start, end)
+        """Yield the matches where the words are."""
+        parts = document.places.windows.get(self.number, ())
+        text = document.lowered  # with capitals, a search takes several times as long
+        for start, end in zip(parts[::2], parts[1::2], strict=True):
+            yield from self.regex.finditer(text, start, end)
 
 
 _REACH = 100
@@ -157,20 +114,19 @@ def pattern(
     *,
     severity: str = "",
     kinds: Iterable[str] = EVERY,
-    near: Sequence[str] = (),
     reach: int = _REACH,
 ) -> Pattern:
     """Return a pattern. Each of ``words`` is a group of alternatives, separated by blanks.
 
-    The expression is only searched around the words of the first group, which should be the rarest,
-    or around the texts ``near``, in lower case. ``reach`` is the longest match in characters, with
-    what it looks at around it; a test checks that it is.
+    The expression is only searched around words of the first group that have a word of each other
+    group near them. A group that a match need not contain begins with ``~``; a test finds those.
+    Where it is the first, all of the text is searched. ``reach`` is the longest match in
+    characters, with what it looks at around it; a test checks that it is.
     """
     compiled = re.compile(_in_lower_case(regex), re.VERBOSE | re.DOTALL)
-    anchors = frozenset(words[0].encode().split()) if words else frozenset()
-    groups = sum(map(group, words))
     kinds = frozenset(kinds)
-    return Pattern(compiled, anchors, tuple(near), groups, severity, kinds, reach)
+    bits = sum(KIND_BITS[kind] for kind in kinds)
+    return Pattern(compiled, need(bits, reach, words), tuple(words), severity, kinds, reach)
 
 
 _LETTER = re.compile(r"\\.|\(\?P|[^\W\d_]", re.DOTALL)
@@ -181,26 +137,10 @@ def _in_lower_case(regex: str) -> str:
     return _LETTER.sub(lambda match: match[0] if len(match[0]) > 1 else match[0].lower(), regex)
 
 
-def windows(document: Document, near: Sequence[str], reach: int) -> Iterator[tuple[int, int]]:
-    """Yield the parts of the text around some texts, in order; all of it without any."""
-    if not near:
-        yield 0, len(document.text)
-        return
-    start = end = -1
-    for position in sorted(chain.from_iterable(map(document.positions, near))):
-        if position - reach > end:
-            if end >= 0:
-                yield start, end
-            start = max(position - reach, 0)
-        end = position + reach + 1  # no match ends there, so nothing takes it for the end of a file
-    if end >= 0:
-        yield start, end
-
-
 def find_patterns(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
     """Yield the matches of patterns: the function of most rules."""
-    groups = document.terms.groups
+    windows = document.places.windows
     for each in patterns:
-        if groups & each.groups == each.groups:
+        if each.number in windows:
             for match in each.matches(document):
                 yield Hit(match.start(), match.end(), each.severity)

@@ -46,12 +46,10 @@ def _rule(entry: dict[str, Any], parts: Mapping[str, Any]) -> Rule:
 
 
 def _pattern(entry: Mapping[str, Any], parts: Mapping[str, Any]) -> Pattern:
-    near = entry.get("near", ())
     return pattern(
         _filled(entry["regex"], parts),
         [_filled(words, parts) for words in entry.get("words", ())],
         severity=entry.get("severity", ""),
-        near=parts[near] if isinstance(near, str) else near,
         **{key: entry[key] for key in ("kinds", "reach") if key in entry},
     )
 
