@@ -10,12 +10,15 @@ from skillyard.cli.scan_views import finding_lines
 from skillyard.text import clean_line
 
 if TYPE_CHECKING:
-    from skillyard.usecases.installation.outdated import Outdated
-    from skillyard.usecases.installation.problems import Problem
-    from skillyard.usecases.installation.remove import Removed
-    from skillyard.usecases.installation.sync import Synced
-    from skillyard.usecases.installation.update import SkillUpdate, Updated
-    from skillyard.usecases.installation.verify import Verified
+    from skillyard.shapes.installation import (
+        Outdated,
+        Removed,
+        SkillProblem,
+        SkillUpdate,
+        Synced,
+        Updated,
+        Verified,
+    )
 
 __all__ = ["changes", "remove_blocks", "sync_blocks", "update_blocks", "verify_blocks", "versions"]
 
@@ -150,7 +153,7 @@ def update_blocks(result: Updated, shown: Collection[str] = ()) -> Iterator[Bloc
 
 
 def _skill(
-    name: str, state: str, folders: Collection[str], problem: Problem | None
+    name: str, state: str, folders: Collection[str], problem: SkillProblem | None
 ) -> Iterator[Line]:
     where = ", ".join(map(clean_line, folders))
     yield line(
@@ -163,7 +166,7 @@ def _skill(
         yield from _problem(problem)
 
 
-def _problem(problem: Problem, name: str = "") -> Iterator[Line]:
+def _problem(problem: SkillProblem, name: str = "") -> Iterator[Line]:
     place = clean_line(problem.path or name)
     head = f"{place}: " if place else ""
     yield line(f"{head}{clean_line(problem.message)}", indent=4, hang=4)
@@ -181,6 +184,6 @@ def _empty(lock: str) -> Line:
     return line(f"{clean_line(lock)} names no skill.")
 
 
-def _version(version: str) -> str:
-    """Return a commit or digest shortened."""
-    return clean_line(version.removeprefix("sha256:"))[:_SHORT]
+def _version(version: str | None) -> str:
+    """Return a commit or digest shortened; empty for None."""
+    return clean_line((version or "").removeprefix("sha256:"))[:_SHORT]

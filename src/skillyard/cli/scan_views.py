@@ -11,6 +11,7 @@ from skillyard.text import clean_line, plural
 
 if TYPE_CHECKING:
     from skillyard.scanning import Finding
+    from skillyard.shapes.scans import ScanFinding
     from skillyard.usecases.skill_scan import Scanned
 
 __all__ = ["finding_lines", "scan_blocks"]
@@ -33,7 +34,7 @@ def scan_blocks(result: Scanned) -> Iterator[Block]:
     yield _totals(result)
 
 
-def finding_lines(findings: Iterable[Finding]) -> Iterator[Line]:
+def finding_lines(findings: Iterable[Finding | ScanFinding]) -> Iterator[Line]:
     """Yield the lines of some findings: place, rule, text, what to do."""
     for each in findings:
         yield line(

@@ -12,6 +12,7 @@ __all__ = [
     "Difference",
     "FileChange",
     "LockAccepted",
+    "LockedSkillState",
     "Outdated",
     "Removed",
     "RemovedFolder",
@@ -39,6 +40,14 @@ class SkillProblem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LockedSkillState:
+    """One skill of the lock file."""
+
+    name: Annotated[str, "Its name in the lock file."]
+    state: Annotated[str, "What it is, or what became of it."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LockAccepted:
     """A finding of the scan that an entry of the lock accepts."""
 
@@ -48,10 +57,9 @@ class LockAccepted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SyncedSkill:
+class SyncedSkill(LockedSkillState):
     """One skill of the lock after ``sync``."""
 
-    name: Annotated[str, "Its name in the lock file."]
     state: Annotated[
         str,
         "current, linked, installed, planned, missing, edited, behind, interrupted, unreadable,"
@@ -100,10 +108,9 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkillUpdate:
+class SkillUpdate(LockedSkillState):
     """One skill and its newest version."""
 
-    name: Annotated[str, "Its name in the lock file."]
     state: Annotated[
         str,
         "current, linked, updated, pinned, available, refused, unreachable, or why its folder"
@@ -127,10 +134,9 @@ class Updated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkillVersion:
+class SkillVersion(LockedSkillState):
     """One skill of the lock and its newest version."""
 
-    name: Annotated[str, "Its name in the lock file."]
     state: Annotated[
         str,
         "outdated, unreachable, refused, unsupported, else the state of its folders: current,"
@@ -153,19 +159,14 @@ class Outdated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StaleAccepted:
+class StaleAccepted(LockAccepted):
     """An accepted finding of the scan that no file of the skill has."""
-
-    rule: Annotated[str, "The rule."]
-    digest: Annotated[str, "The digest of the file."]
-    reason: Annotated[str, "Why it was accepted."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerifiedSkill:
+class VerifiedSkill(LockedSkillState):
     """One skill of the lock and its folders."""
 
-    name: Annotated[str, "Its name in the lock file."]
     state: Annotated[
         str, "current, linked, unpinned, edited, missing, behind, interrupted or unreadable."
     ]
@@ -194,10 +195,9 @@ class RemovedFolder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemovedSkill:
+class RemovedSkill(LockedSkillState):
     """One skill that was to be removed."""
 
-    name: Annotated[str, "Its name in the lock file."]
     state: Annotated[str, "removed, unlinked, planned or refused."]
     folders: Annotated[tuple[RemovedFolder, ...], "Its folders."]
     links: Annotated[tuple[str, ...], "Links to them."]

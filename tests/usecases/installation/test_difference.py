@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.shapes.installation import FileChange
 from skillyard.usecases.installation.difference import (
-    FileChange,
     difference_of,
     edited_paths,
 )

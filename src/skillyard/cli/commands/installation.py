@@ -14,7 +14,7 @@ from skillyard.cli.progress import progress
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import CommandParser, Commands
-    from skillyard.usecases.installation.update import SkillUpdate
+    from skillyard.shapes.installation import SkillUpdate
 
 _WHERE = "the skills in DIR (default: in the folders of agent hosts of this project)"
 
@@ -52,6 +52,7 @@ def add_sync_command(commands: Commands) -> None:
 def sync(args: Namespace, console: Console) -> int:
     """Install what is missing; 1 when the folders are not what the lock says."""
     from skillyard.cli.installation_views import sync_blocks
+    from skillyard.usecases.installation.states import only_unreachable
     from skillyard.usecases.installation.sync import sync_skills
 
     with progress("fetching", console) as step:
@@ -64,7 +65,7 @@ def sync(args: Namespace, console: Console) -> int:
             report=step,
         )
     console.show(result, sync_blocks)
-    if result.unreached and not (args.frozen or args.dry_run):
+    if only_unreachable(result.skills) and not (args.frozen or args.dry_run):
         return UNREACHED
     return NEGATIVE if result.differs else 0
 
@@ -100,6 +101,7 @@ def add_update_command(commands: Commands) -> None:
 def update(args: Namespace, console: Console) -> int:
     """Show and take newer versions; 1 when one was not taken."""
     from skillyard.cli.installation_views import changes, update_blocks
+    from skillyard.usecases.installation.states import AVAILABLE, GOOD, only_unreachable, states_of
     from skillyard.usecases.installation.update import update_skills
 
     shown: set[str] = set()
@@ -122,9 +124,10 @@ def update(args: Namespace, console: Console) -> int:
             report=step,
         )
     console.show(result, lambda result: update_blocks(result, shown))
-    if result.unreached:
+    if only_unreachable(result.skills):
         return UNREACHED
-    return NEGATIVE if result.refused else 0
+    good = GOOD | {AVAILABLE} if args.dry_run else GOOD
+    return NEGATIVE if states_of(result.skills) - good else 0
 
 
 def add_outdated_command(commands: Commands) -> None:
@@ -149,13 +152,15 @@ def outdated(args: Namespace, console: Console) -> int:
     """List the versions; 1 when a skill is outdated or gone."""
     from skillyard.cli.installation_views import versions
     from skillyard.usecases.installation.outdated import outdated_skills
+    from skillyard.usecases.installation.states import OUTDATED, REFUSED, UNREACHABLE, states_of
 
     with progress("asking", console) as step:
         result = outdated_skills(args.into, report=step)
     console.show(result, versions)
-    if result.any_outdated or result.refused:
+    states = states_of(result.skills)
+    if states & {OUTDATED, REFUSED}:
         return NEGATIVE
-    return UNREACHED if result.unreached else 0
+    return UNREACHED if UNREACHABLE in states else 0
 
 
 def add_verify_command(commands: Commands) -> None:
@@ -214,10 +219,11 @@ def remove(args: Namespace, console: Console) -> int:
     """Remove skills; 1 when one was refused."""
     from skillyard.cli.installation_views import remove_blocks
     from skillyard.usecases.installation.remove import remove_skills
+    from skillyard.usecases.installation.states import REFUSED, states_of
 
     result = remove_skills(args.names, args.into, backup=args.backup, dry_run=args.dry_run)
     console.show(result, remove_blocks)
-    return NEGATIVE if result.refused else 0
+    return NEGATIVE if REFUSED in states_of(result.skills) else 0
 
 
 def _add_dry_run(parser: CommandParser) -> None:

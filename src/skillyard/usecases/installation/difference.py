@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from difflib import unified_diff
-from typing import NamedTuple
 
 from skillyard.errors import SkillError
 from skillyard.io.folder_manifest import manifest_of
@@ -16,11 +15,11 @@ from skillyard.resources import read_file
 from skillyard.scanning import Finding, files_of_folder, files_of_package, scan_files
 from skillyard.scanning.document import SCRIPT, kind_of
 from skillyard.scanning.files import text_of
-from skillyard.shapes import installation as shapes
 from skillyard.shapes.encoder import from_attributes
+from skillyard.shapes.installation import Difference, FileChange
 from skillyard.shapes.scans import ScanFinding
 
-__all__ = ["Difference", "FileChange", "difference_of", "edited_paths"]
+__all__ = ["difference_of", "edited_paths"]
 
 _MAX_BYTES = 131_072
 _MAX_LINES = 1_000
@@ -29,37 +28,6 @@ _MAX_DIFFS = 20
 """Files whose text is compared, of one skill."""
 _KINDS = ("changed", "added", "removed")
 """Kinds of changes, in the order in which they are shown."""
-
-
-class FileChange(NamedTuple):
-    """One file that differs."""
-
-    path: str
-    change: str
-    """``added``, ``removed`` or ``changed``."""
-    diff: str = ""
-    """A unified diff, where both versions are text within the limits."""
-    note: str = ""
-    """Why there is no diff."""
-
-
-class Difference(NamedTuple):
-    """What changes."""
-
-    files: tuple[FileChange, ...]
-    tools_added: tuple[str, ...]
-    tools_removed: tuple[str, ...]
-    findings: tuple[Finding, ...]
-    """Findings of the scan that the installed version does not have."""
-
-    def document(self) -> shapes.Difference:
-        """Return the difference as documents show it."""
-        return from_attributes(
-            shapes.Difference,
-            self,
-            files=tuple(from_attributes(shapes.FileChange, each) for each in self.files),
-            findings=tuple(from_attributes(ScanFinding, each) for each in self.findings),
-        )
 
 
 def difference_of(folder: str, files: Mapping[str, bytes]) -> Difference:
@@ -78,15 +46,15 @@ def difference_of(folder: str, files: Mapping[str, bytes]) -> Difference:
             left -= bool(diff)
         else:
             note = "too many files for a diff"
-        listed.append(FileChange(path, change, diff, note))
+        listed.append(FileChange(path=path, change=change, diff=diff, note=note))
     before, after = _tools(_old_text(folder)), _tools(files.get("SKILL.md"))
     known = {_key(each) for each in scan_files(files_of_folder(folder))}
     findings = [each for each in scan_files(files_of_package(files)) if _key(each) not in known]
     return Difference(
-        tuple(listed),
-        tuple(tool for tool in after if tool not in before),
-        tuple(tool for tool in before if tool not in after),
-        tuple(findings),
+        files=tuple(listed),
+        tools_added=tuple(tool for tool in after if tool not in before),
+        tools_removed=tuple(tool for tool in before if tool not in after),
+        findings=tuple(from_attributes(ScanFinding, each) for each in findings),
     )
 
 

@@ -2,81 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
 
 from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.origins.locked import repinned
 from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
-from skillyard.shapes import installation as shapes
-from skillyard.shapes.encoder import from_attributes
+from skillyard.shapes.installation import Outdated, SkillVersion
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
-from skillyard.usecases.installation.problems import Problem, is_unreachable, problem_of
-from skillyard.usecases.installation.project import LINKED, InstalledSkill, open_project
+from skillyard.usecases.installation.problems import failure_of
+from skillyard.usecases.installation.project import InstalledSkill, open_project
+from skillyard.usecases.installation.states import LINKED, OUTDATED, UNSUPPORTED
 from skillyard.usecases.installation.update import version_of
 
-__all__ = ["Outdated", "SkillVersion", "outdated_skills"]
-
-OUTDATED = "outdated"
-REFUSED = "refused"
-UNREACHABLE = "unreachable"
-UNSUPPORTED = "unsupported"
-
-
-class SkillVersion(NamedTuple):
-    """One skill of the lock and its newest version."""
-
-    name: str
-    state: str
-    """``outdated``, ``unreachable``, ``refused`` (its source does not have it, or is not asked),
-    ``unsupported`` (a kind of source that has no versions here), else the state of its folders."""
-    folder_state: str
-    """What its folders are (a state of ``project``)."""
-    ref: str
-    """The branch or tag that it follows; empty for the default branch."""
-    pinned: str
-    newest: str = ""
-    problem: Problem | None = None
-
-
-class Outdated(NamedTuple):
-    """The versions of all skills of a lock."""
-
-    lock: str
-    skills: tuple[SkillVersion, ...]
-
-    @property
-    def any_outdated(self) -> bool:
-        """True where a skill has a newer version."""
-        return any(skill.state == OUTDATED for skill in self.skills)
-
-    @property
-    def refused(self) -> bool:
-        """True where asking again does not help: a skill is gone, or its source is not asked."""
-        return any(skill.state == REFUSED for skill in self.skills)
-
-    @property
-    def unreached(self) -> bool:
-        """True where a source could not be asked."""
-        return any(skill.state == UNREACHABLE for skill in self.skills)
-
-    def document(self) -> shapes.Outdated:
-        """Return ``skillyard.outdated/1``."""
-        return shapes.Outdated(
-            lock=self.lock,
-            skills=tuple(
-                from_attributes(
-                    shapes.SkillVersion,
-                    skill,
-                    ref=skill.ref or None,
-                    pinned=skill.pinned or None,
-                    newest=skill.newest or None,
-                    problem=skill.problem and skill.problem.document(),
-                )
-                for skill in self.skills
-            ),
-        )
+__all__ = ["outdated_skills"]
 
 
 def outdated_skills(
@@ -92,30 +32,34 @@ def outdated_skills(
     """
     project = open_project(into)
     skills = project.skills(project.lock.read())
-    fetched = [skill.entry for skill in skills if skill.state != LINKED]
-    packages = iter(
-        fetch_packages(
-            fetched, pinned=False, folder=project.folder, settings=settings, report=report
-        )
-    )
-    versions = [_version(each, None if each.state == LINKED else next(packages)) for each in skills]
-    return Outdated(project.lock.path, tuple(versions))
+    fetched = [skill for skill in skills if skill.state != LINKED]
+    packages = fetch_packages(fetched, project, pinned=False, settings=settings, report=report)
+    versions = [_version(skill, packages.get(skill.entry.name)) for skill in skills]
+    return Outdated(lock=project.lock.path, skills=tuple(versions))
 
 
 def _version(skill: InstalledSkill, package: Package | SkillyardError | None) -> SkillVersion:
     """Return the version of a skill; ``package`` is None for a linked one."""
     entry = skill.entry
-    version = SkillVersion(entry.name, skill.state, skill.state, entry.ref or "", version_of(entry))
+    version = SkillVersion(
+        name=entry.name,
+        state=skill.state,
+        folder_state=skill.state,
+        ref=entry.ref or None,
+        pinned=version_of(entry),
+        newest=None,
+        problem=None,
+    )
     if package is None:
         return version
     if isinstance(package, SkillyardError):
-        state = UNREACHABLE if is_unreachable(package) else REFUSED
+        state, problem = failure_of(package)
         state = UNSUPPORTED if isinstance(package, InvalidInput) else state
-        return version._replace(state=state, problem=problem_of(package))
+        return replace(version, state=state, problem=problem)
     new = repinned(entry, package)
     if is_newer(entry, new):
-        return version._replace(state=OUTDATED, newest=version_of(new))
-    return version._replace(newest=version_of(entry) or version_of(new))
+        return replace(version, state=OUTDATED, newest=version_of(new))
+    return replace(version, newest=version_of(entry) or version_of(new))
 
 
 def is_newer(entry: LockedSkill, new: LockedSkill) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from skillyard.errors import SkillyardError
@@ -17,6 +17,7 @@ from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings, load_settings
 from skillyard.text import clean_line, shorten
 from skillyard.usecases.installation.problems import name_in_shell
+from skillyard.usecases.installation.project import InstalledSkill, Project
 
 __all__ = ["ReportFetched", "check_pin", "fetch_packages"]
 
@@ -26,22 +27,24 @@ _AT_ONCE = 8
 
 
 def fetch_packages(
-    entries: Sequence[LockedSkill],
+    skills: Iterable[InstalledSkill],
+    project: Project,
     *,
     pinned: bool,
-    folder: str = ".",
     settings: Settings | None = None,
     report: ReportFetched | None = None,
-) -> list[Package | SkillyardError]:
-    """Return the files of each locked skill, or why they cannot be had, in the given order.
+) -> dict[str, Package | SkillyardError]:
+    """Return the files of skills by the name of their entry, or why they cannot be had.
 
     ``pinned`` asks for the commits of the entries, and returns nothing that they do not pin;
-    otherwise the newest of their branches or tags. ``folder`` is that of the lock file. Raises
-    SkillIoError and InvalidInput for settings.
+    otherwise the newest of their branches or tags. Raises SkillIoError and InvalidInput for
+    settings.
     """
+    entries = [skill.entry for skill in skills]
     if not entries:
-        return []
-    return asyncio.run(_fetch_all(entries, pinned, folder, settings or load_settings(), report))
+        return {}
+    fetched = _fetch_all(entries, pinned, project.folder, settings or load_settings(), report)
+    return dict(zip([entry.name for entry in entries], asyncio.run(fetched), strict=True))
 
 
 async def _fetch_all(

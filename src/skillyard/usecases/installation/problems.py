@@ -3,53 +3,44 @@
 from __future__ import annotations
 
 from shlex import quote
-from typing import NamedTuple
 
 from skillyard.errors import SkillError, SkillyardError
 from skillyard.remote.sources.protocol import SourceFailed
-from skillyard.shapes import installation as shapes
-from skillyard.shapes.encoder import from_attributes
+from skillyard.shapes.installation import SkillProblem
 from skillyard.text import clean_line, shorten
-from skillyard.usecases.installation.project import (
+from skillyard.usecases.installation.project import InstalledSkill
+from skillyard.usecases.installation.states import (
     BEHIND,
     EDITED,
     INTERRUPTED,
     MISSING,
-    InstalledSkill,
+    REFUSED,
+    UNREACHABLE,
 )
 
-__all__ = ["Problem", "is_unreachable", "name_in_shell", "problem_of", "problem_of_state"]
+__all__ = ["failure_of", "name_in_shell", "problem", "problem_of_state"]
 
 _ANSWERED = ("not_found", "bad_answer", "too_large", "refused")
 """Codes of sources that answered: asking again does not help."""
 
 
-class Problem(NamedTuple):
-    """One problem of one skill."""
-
-    code: str
-    message: str
-    hint: str = ""
-    path: str = ""
-
-    def document(self) -> shapes.SkillProblem:
-        """Return the problem as documents show it."""
-        return from_attributes(shapes.SkillProblem, self)
+def problem(code: str, message: str, hint: str = "", path: str = "") -> SkillProblem:
+    """Return a problem of one skill."""
+    return SkillProblem(code=code, message=message, hint=hint, path=path)
 
 
-def problem_of(error: SkillyardError) -> Problem:
-    """Return the problem that an error stands for."""
+def failure_of(error: SkillyardError) -> tuple[str, SkillProblem]:
+    """Return the state and the problem that an error stands for.
+
+    ``unreachable`` is a source that did not answer, so that trying later may help.
+    """
     if isinstance(error, SkillError):
         path = error.path if error.line is None else f"{error.path}:{error.line}"
-        return Problem(error.code, error.message, error.hint, path)
+        return REFUSED, problem(error.code, error.message, error.hint, path)
     if isinstance(error, SourceFailed):
-        return Problem(error.code, error.what, error.hint)
-    return Problem("invalid_input", str(error))
-
-
-def is_unreachable(error: SkillyardError) -> bool:
-    """True for a source that did not answer, so that trying later may help."""
-    return isinstance(error, SourceFailed) and error.code not in _ANSWERED
+        state = REFUSED if error.code in _ANSWERED else UNREACHABLE
+        return state, problem(error.code, error.what, error.hint)
+    return REFUSED, problem("invalid_input", str(error))
 
 
 def name_in_shell(name: str) -> str:
@@ -69,7 +60,7 @@ _STATES = {
 }
 
 
-def problem_of_state(skill: InstalledSkill) -> Problem:
+def problem_of_state(skill: InstalledSkill) -> SkillProblem:
     """Return the problem of a skill whose folders are not what the lock says."""
     away = _AWAY.format(name_in_shell(skill.entry.name))
     message, hint = _STATES.get(skill.state, (skill.problem, away))
@@ -78,4 +69,4 @@ def problem_of_state(skill: InstalledSkill) -> Problem:
     bad = [copy for copy in skill.copies if copy.state == skill.state]
     place = bad[0].folder if bad else skill.folders[0]
     hint = next((copy.hint for copy in bad if copy.hint), hint)
-    return Problem(f"skill_{skill.state}", message, hint, place)
+    return problem(f"skill_{skill.state}", message, hint, place)

@@ -9,7 +9,7 @@ to such a folder, as the common installer makes them, is another name for it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -25,36 +25,26 @@ from skillyard.remote.install.project_lock import ProjectLock
 from skillyard.remote.install.recovery import complete, stopped_runs
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import aside_of
+from skillyard.usecases.installation.states import (
+    BEHIND,
+    CURRENT,
+    EDITED,
+    INTERRUPTED,
+    LINKED,
+    MISSING,
+    UNREADABLE,
+)
 
 __all__ = [
-    "BEHIND",
-    "CURRENT",
-    "EDITED",
-    "INTERRUPTED",
-    "LINKED",
-    "MISSING",
     "RACED",
-    "UNREADABLE",
     "Copy",
     "InstalledSkill",
     "Project",
-    "changed_meanwhile",
     "check_inside",
     "open_project",
+    "unchanged_check",
 ]
 
-CURRENT = "current"
-"""The folder is exactly what the lock says."""
-BEHIND = "behind"
-"""The folder is what skillyard wrote to it, and the lock names another version now."""
-EDITED = "edited"
-INTERRUPTED = "interrupted"
-"""A stopped run left something that the next one completes."""
-LINKED = "linked"
-"""A link to the folder that its entry names, which is the user's own and never changed."""
-MISSING = "missing"
-UNREADABLE = "unreadable"
-"""It cannot be compared; the problem says why."""
 RACED = "install_raced"
 """The code of an error: another run changed the entry meanwhile."""
 _WORST = (UNREADABLE, INTERRUPTED, EDITED, BEHIND, CURRENT, LINKED)
@@ -305,14 +295,23 @@ def _is_below(path: str, folder: str) -> bool:
     return path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def changed_meanwhile(name: str, lock: ProjectLock) -> InstallRefused:
-    """Return the refusal of a run that another one was faster than."""
-    return InstallRefused(
-        f"another run changed the entry {name!a} meanwhile",
-        path=lock.path,
-        code=RACED,
-        hint="run the command again",
-    )
+def unchanged_check(lock: ProjectLock, *entries: LockedSkill) -> Callable[[], None]:
+    """Return a check that the lock still has one of some entries of one name.
+
+    It raises InstallRefused (``RACED``) where another run was faster, SkillIoError for the lock.
+    """
+    name = entries[0].name
+
+    def check() -> None:
+        if lock.read().get(name) not in entries:
+            raise InstallRefused(
+                f"another run changed the entry {name!a} meanwhile",
+                path=lock.path,
+                code=RACED,
+                hint="run the command again",
+            )
+
+    return check
 
 
 def _relative(path: str, lock_path: str) -> str:

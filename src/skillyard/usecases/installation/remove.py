@@ -3,79 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.remote.install.lock_entries import folder_name
-from skillyard.remote.install.removal import RemovedFolder, remove_copies
-from skillyard.shapes import installation as shapes
-from skillyard.shapes.encoder import from_attributes
-from skillyard.usecases.installation.problems import Problem, problem_of, problem_of_state
+from skillyard.remote.install.removal import remove_copies
+from skillyard.shapes.installation import Removed, RemovedFolder, RemovedSkill, SkillProblem
+from skillyard.usecases.installation.problems import failure_of, problem, problem_of_state
 from skillyard.usecases.installation.project import (
+    InstalledSkill,
+    Project,
+    open_project,
+    unchanged_check,
+)
+from skillyard.usecases.installation.states import (
     BEHIND,
     CURRENT,
     EDITED,
     LINKED,
     MISSING,
-    InstalledSkill,
-    Project,
-    changed_meanwhile,
-    open_project,
+    PLANNED,
+    REFUSED,
+    REMOVED,
+    UNLINKED,
 )
 from skillyard.usecases.installation.update import entries_named
 
-__all__ = ["Removed", "RemovedSkill", "remove_skills"]
-
-PLANNED = "planned"
-REFUSED = "refused"
-REMOVED = "removed"
-UNLINKED = "unlinked"
-"""Only the link in the named folder is gone: the skill lies elsewhere and stays."""
-
-
-class RemovedSkill(NamedTuple):
-    """One skill."""
-
-    name: str
-    state: str
-    """``removed``, ``unlinked``, ``planned`` (with ``--dry-run``) or ``refused``."""
-    folders: tuple[RemovedFolder, ...]
-    links: tuple[str, ...] = ()
-    """Links that are gone too."""
-    problem: Problem | None = None
-
-
-class Removed(NamedTuple):
-    """The result for each skill."""
-
-    lock: str
-    skills: tuple[RemovedSkill, ...]
-    dry_run: bool
-
-    @property
-    def refused(self) -> bool:
-        """True where a skill was not removed."""
-        return any(skill.state == REFUSED for skill in self.skills)
-
-    def document(self) -> shapes.Removed:
-        """Return ``skillyard.remove/1``."""
-        return shapes.Removed(
-            lock=self.lock,
-            dry_run=self.dry_run,
-            skills=tuple(
-                from_attributes(
-                    shapes.RemovedSkill,
-                    skill,
-                    folders=tuple(
-                        shapes.RemovedFolder(folder=each.folder, backup=each.backup or None)
-                        for each in skill.folders
-                    ),
-                    problem=skill.problem and skill.problem.document(),
-                )
-                for skill in self.skills
-            ),
-        )
+__all__ = ["remove_skills"]
 
 
 def remove_skills(
@@ -98,8 +53,26 @@ def remove_skills(
         try:
             results.append(_remove(skill, project, backup, dry_run))
         except SkillyardError as error:
-            results.append(RemovedSkill(skill.entry.name, REFUSED, (), (), problem_of(error)))
-    return Removed(project.lock.path, tuple(results), dry_run)
+            results.append(_result(skill, REFUSED, problem=failure_of(error)[1]))
+    return Removed(lock=project.lock.path, dry_run=dry_run, skills=tuple(results))
+
+
+def _result(
+    skill: InstalledSkill,
+    state: str,
+    folders: Iterable[tuple[str, str]] = (),
+    links: Iterable[str] = (),
+    problem: SkillProblem | None = None,
+) -> RemovedSkill:
+    """Return what became of a skill; ``folders`` are pairs of a folder and its backup."""
+    gone = [RemovedFolder(folder=folder, backup=backup or None) for folder, backup in folders]
+    return RemovedSkill(
+        name=skill.entry.name,
+        state=state,
+        folders=tuple(gone),
+        links=tuple(links),
+        problem=problem,
+    )
 
 
 def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool) -> RemovedSkill:
@@ -110,37 +83,32 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
     if link in skill.links and os.path.exists(link):
         if not dry_run:
             os.unlink(link)
-        return RemovedSkill(entry.name, PLANNED if dry_run else UNLINKED, (), (link,))
+        return _result(skill, PLANNED if dry_run else UNLINKED, links=[link])
     if skill.state == LINKED:
         return _remove_links(skill, project, dry_run)
     removable = {CURRENT, BEHIND, MISSING} | ({EDITED} if backup else set())
     if skill.state not in removable:
-        return RemovedSkill(entry.name, REFUSED, (), (), _problem(skill))
+        return _result(skill, REFUSED, problem=_problem(skill))
     if dry_run:
-        folders = tuple(RemovedFolder(copy.folder) for copy in skill.copies if copy.state != LINKED)
-        return RemovedSkill(entry.name, PLANNED, folders, (*_linked(skill), *skill.links))
-
-    def check() -> None:
-        if lock.read().get(entry.name) != entry:
-            raise changed_meanwhile(entry.name, lock)
-
+        folders = [(copy.folder, "") for copy in skill.copies if copy.state != LINKED]
+        return _result(skill, PLANNED, folders, (*_linked(skill), *skill.links))
     links = _unlinked(skill)  # first: while the entry is there, a stopped run can be repeated
     removed = remove_copies(
         skill.into,
         entry,
         lock,
         backup=backup,
-        check=check,
+        check=unchanged_check(lock, entry),
         unlink=lambda: links.extend(project.unlink(name)),
     )
-    problem = _no_folder(skill, project) if skill.state == MISSING else None
-    return RemovedSkill(entry.name, REMOVED, tuple(removed), tuple(links), problem)
+    reason = _no_folder(skill, project) if skill.state == MISSING else None
+    return _result(skill, REMOVED, removed, links, reason)
 
 
-def _no_folder(skill: InstalledSkill, project: Project) -> Problem:
+def _no_folder(skill: InstalledSkill, project: Project) -> SkillProblem:
     """Return what to say of a skill of which only the entry was there."""
     places = ", ".join(project.folders) or project.default
-    return Problem(
+    return problem(
         "skill_missing",
         f"only its entry is removed: there is no folder of it in {places}",
         f"if --into installed it elsewhere, delete {folder_name(skill.entry.name)} there",
@@ -155,7 +123,7 @@ def _remove_links(skill: InstalledSkill, project: Project, dry_run: bool) -> Rem
     if not dry_run:
         _unlinked(skill)
         project.lock.drop(skill.entry.name)
-    return RemovedSkill(skill.entry.name, PLANNED if dry_run else REMOVED, (), skill.folders)
+    return _result(skill, PLANNED if dry_run else REMOVED, links=skill.folders)
 
 
 def _linked(skill: InstalledSkill) -> list[str]:
@@ -171,9 +139,9 @@ def _unlinked(skill: InstalledSkill) -> list[str]:
     return links
 
 
-def _problem(skill: InstalledSkill) -> Problem:
-    problem = problem_of_state(skill)
+def _problem(skill: InstalledSkill) -> SkillProblem:
+    reason = problem_of_state(skill)
     if skill.state != EDITED:
-        return problem
+        return reason
     hint = "keep your changes elsewhere, or say --backup to have the folder moved aside"
-    return problem._replace(hint=hint)
+    return replace(reason, hint=hint)

@@ -2,109 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from skillyard.errors import SkillyardError
-from skillyard.remote.install.accepted import Accepted, accepted_of
+from skillyard.remote.install.accepted import accepted_of
 from skillyard.remote.install.record import note_written
 from skillyard.remote.install.verdict import check_accept
 from skillyard.remote.sources.protocol import Package, SourceFailed
 from skillyard.remote.sources.settings import Settings
-from skillyard.shapes import installation as shapes
 from skillyard.shapes.encoder import from_attributes
+from skillyard.shapes.installation import LockAccepted, Synced, SyncedSkill
 from skillyard.usecases.installation.admission import admit
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
-from skillyard.usecases.installation.problems import (
-    Problem,
-    is_unreachable,
-    name_in_shell,
-    problem_of,
-    problem_of_state,
-)
+from skillyard.usecases.installation.problems import failure_of, name_in_shell, problem_of_state
 from skillyard.usecases.installation.project import (
-    BEHIND,
-    CURRENT,
-    LINKED,
-    MISSING,
     RACED,
     InstalledSkill,
     Project,
-    changed_meanwhile,
     open_project,
+    unchanged_check,
+)
+from skillyard.usecases.installation.states import (
+    BEHIND,
+    CURRENT,
+    GOOD,
+    INSTALLED,
+    MISSING,
+    PLANNED,
+    states_of,
 )
 
-__all__ = ["Synced", "SyncedSkill", "sync_skills"]
+__all__ = ["sync_skills"]
 
 LACKING = (MISSING, BEHIND)
 """States in which a skill is installed."""
-INSTALLED = "installed"
-PLANNED = "planned"
-REFUSED = "refused"
-UNREACHABLE = "unreachable"
 _TRIES = 5
 """How often a skill is looked at again that another run changed meanwhile."""
-
-
-class SyncedSkill(NamedTuple):
-    """One skill of the lock."""
-
-    name: str
-    state: str
-    """A state of ``project``, or ``installed``, ``planned`` (without ``--dry-run`` it would be
-    installed), ``refused`` or ``unreachable``."""
-    folders: tuple[str, ...]
-    pinned: bool
-    problem: Problem | None = None
-    accepted: tuple[Accepted, ...] = ()
-    """Findings of the scan in an installed skill that the lock accepts."""
-
-
-class Synced(NamedTuple):
-    """What the lock and the folders have in common now."""
-
-    lock: str
-    skills: tuple[SyncedSkill, ...]
-    extra: tuple[str, ...]
-    """Skill folders that the lock does not name. They are left."""
-    frozen: bool
-    dry_run: bool
-    allow_extra: bool
-
-    @property
-    def differs(self) -> bool:
-        """True where a folder is not what the lock says and stays so."""
-        good = (CURRENT, INSTALLED, LINKED, PLANNED)
-        if self.frozen and self.extra and not self.allow_extra:
-            return True
-        return any(skill.state not in good for skill in self.skills)
-
-    @property
-    def unreached(self) -> bool:
-        """True where the only difference is that sources cannot be reached."""
-        bad = {skill.state for skill in self.skills} - {CURRENT, INSTALLED, LINKED, PLANNED}
-        return bad == {UNREACHABLE}
-
-    def document(self) -> shapes.Synced:
-        """Return ``skillyard.sync/1``."""
-        return shapes.Synced(
-            lock=self.lock,
-            frozen=self.frozen,
-            dry_run=self.dry_run,
-            skills=tuple(
-                from_attributes(
-                    shapes.SyncedSkill,
-                    skill,
-                    problem=skill.problem and skill.problem.document(),
-                    accepted=tuple(
-                        from_attributes(shapes.LockAccepted, each) for each in skill.accepted
-                    ),
-                )
-                for skill in self.skills
-            ),
-            extra=self.extra,
-            differs=self.differs,
-        )
 
 
 def sync_skills(
@@ -126,21 +60,23 @@ def sync_skills(
     """
     reasons = check_accept(accept or {})
     project = open_project(into)
-    if frozen or dry_run:
-        return _compared(project, frozen=frozen, dry_run=dry_run, allow_extra=allow_extra)
+    compare = frozen or dry_run
     installed: dict[str, SyncedSkill] = {}
     for _ in range(_TRIES):
-        project.complete()
+        if not compare:
+            project.complete()
         skills = project.skills(project.lock.read())
+        if compare:
+            planned = () if frozen else LACKING
+            results = {each.entry.name: _synced(each, planned) for each in skills}
+            break
         _note_current(skills)
         lacking = [skill for skill in skills if skill.state in LACKING]
-        entries = [skill.entry for skill in lacking]
-        packages = fetch_packages(
-            entries, pinned=True, folder=project.folder, settings=settings, report=report
-        )
-        results = {skill.entry.name: _synced(skill, skill.state) for skill in skills}
-        for skill, package in zip(lacking, packages, strict=True):
-            results[skill.entry.name] = _install(skill, package, project, reasons)
+        packages = fetch_packages(lacking, project, pinned=True, settings=settings, report=report)
+        results = {skill.entry.name: _synced(skill) for skill in skills}
+        for skill in lacking:
+            name = skill.entry.name
+            results[name] = _install(skill, packages[name], project, reasons)
         for name, result in results.items():
             if result.state == INSTALLED:
                 installed[name] = result
@@ -150,18 +86,14 @@ def sync_skills(
             break
     extra = tuple(project.extra(skills))
     listed = tuple(results.values())
-    return Synced(project.lock.path, listed, extra, frozen, dry_run, allow_extra)
-
-
-def _compared(project: Project, *, frozen: bool, dry_run: bool, allow_extra: bool) -> Synced:
-    """Return the differences as they are, with nothing written."""
-    skills = project.skills(project.lock.read())
-    results = [
-        _synced(skill, PLANNED if not frozen and skill.state in LACKING else skill.state)
-        for skill in skills
-    ]
-    extra = tuple(project.extra(skills))
-    return Synced(project.lock.path, tuple(results), extra, frozen, dry_run, allow_extra)
+    return Synced(
+        lock=project.lock.path,
+        frozen=frozen,
+        dry_run=dry_run,
+        skills=listed,
+        extra=extra,
+        differs=bool(states_of(listed) - GOOD or (frozen and extra and not allow_extra)),
+    )
 
 
 def _note_current(skills: list[InstalledSkill]) -> None:
@@ -172,9 +104,17 @@ def _note_current(skills: list[InstalledSkill]) -> None:
                 note_written(copy.folder, skill.entry.digest)
 
 
-def _synced(skill: InstalledSkill, state: str) -> SyncedSkill:
-    problem = problem_of_state(skill) if state not in (CURRENT, LINKED, PLANNED) else None
-    return SyncedSkill(skill.entry.name, state, skill.folders, skill.is_pinned, problem)
+def _synced(skill: InstalledSkill, planned: Collection[str] = ()) -> SyncedSkill:
+    """Return a skill as it is; in the states ``planned`` it would be installed."""
+    state = PLANNED if skill.state in planned else skill.state
+    return SyncedSkill(
+        name=skill.entry.name,
+        state=state,
+        folders=skill.folders,
+        pinned=skill.is_pinned,
+        problem=None if state in GOOD else problem_of_state(skill),
+        accepted=(),
+    )
 
 
 def _install(
@@ -185,7 +125,7 @@ def _install(
 ) -> SyncedSkill:
     """Write one skill. Never raises for it."""
     entry, lock = skill.entry, project.lock
-    result = SyncedSkill(entry.name, INSTALLED, skill.folders, skill.is_pinned)
+    result = replace(_synced(skill), state=INSTALLED, problem=None)
     try:
         if isinstance(package, SkillyardError):
             raise package
@@ -194,17 +134,14 @@ def _install(
         by_lock = accepted_of(entry, lock.path)
         applied = accepted_of(admission.entry, lock.path)
         accepted = set(applied) - set(by_lock)
-
-        def check() -> None:
-            if lock.read().get(entry.name) not in (entry, admission.entry):
-                raise changed_meanwhile(entry.name, lock)
-
+        check = unchanged_check(lock, entry, admission.entry)
         admission.write(skill.into, entry, lock, note=bool(accepted), check=check)
     except SkillyardError as error:
-        state = UNREACHABLE if is_unreachable(error) else REFUSED
-        problem = problem_of(error)
+        state, problem = failure_of(error)
         if isinstance(error, SourceFailed) and error.code == "not_found" and entry.commit:
             newest = f"`skillyard update {name_in_shell(entry.name)}` takes the newest version"
-            problem = problem._replace(hint=f"the commit may have been removed upstream; {newest}")
-        return result._replace(state=state, problem=problem)
-    return result._replace(accepted=tuple(each for each in applied if each in by_lock))
+            hint = f"the commit may have been removed upstream; {newest}"
+            problem = replace(problem, hint=hint)
+        return replace(result, state=state, problem=problem)
+    shown = [from_attributes(LockAccepted, each) for each in applied if each in by_lock]
+    return replace(result, accepted=tuple(shown))

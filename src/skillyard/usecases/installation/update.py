@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from dataclasses import replace
 
 from skillyard.errors import SkillyardError, UnknownName
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
@@ -11,92 +11,30 @@ from skillyard.remote.install.verdict import check_accept
 from skillyard.remote.origins.locked import repinned
 from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
-from skillyard.shapes import installation as shapes
-from skillyard.shapes.encoder import from_attributes
+from skillyard.shapes.installation import SkillUpdate, Updated
 from skillyard.usecases.installation.admission import Admission, admit
-from skillyard.usecases.installation.difference import Difference, difference_of, edited_paths
+from skillyard.usecases.installation.difference import difference_of, edited_paths
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
-from skillyard.usecases.installation.problems import (
-    Problem,
-    is_unreachable,
-    problem_of,
-    problem_of_state,
-)
+from skillyard.usecases.installation.problems import failure_of, problem, problem_of_state
 from skillyard.usecases.installation.project import (
+    InstalledSkill,
+    Project,
+    open_project,
+    unchanged_check,
+)
+from skillyard.usecases.installation.states import (
+    AVAILABLE,
     BEHIND,
     CURRENT,
     EDITED,
     LINKED,
     MISSING,
-    InstalledSkill,
-    Project,
-    changed_meanwhile,
-    open_project,
+    PINNED,
+    REFUSED,
+    UPDATED,
 )
 
-__all__ = ["SkillUpdate", "Updated", "entries_named", "update_skills"]
-
-AVAILABLE = "available"
-"""There is a newer version, which was not taken."""
-UPDATED = "updated"
-PINNED = "pinned"
-"""The files are the newest; now the lock pins them."""
-REFUSED = "refused"
-UNREACHABLE = "unreachable"
-
-
-class SkillUpdate(NamedTuple):
-    """One skill, and what its newest version changes."""
-
-    name: str
-    state: str
-    """A state of ``project``, or one of those above."""
-    folders: tuple[str, ...]
-    pinned: str
-    """The commit of the lock, else its digest; empty where it has none."""
-    newest: str = ""
-    """The commit of the newest version, else its digest; empty where it is not known."""
-    difference: Difference | None = None
-    problem: Problem | None = None
-
-
-class Updated(NamedTuple):
-    """The result for each skill."""
-
-    lock: str
-    skills: tuple[SkillUpdate, ...]
-    dry_run: bool
-
-    @property
-    def refused(self) -> bool:
-        """True where a newer version was not taken, or could not be."""
-        good = {CURRENT, LINKED, UPDATED, PINNED} | ({AVAILABLE} if self.dry_run else set())
-        return any(skill.state not in good for skill in self.skills)
-
-    @property
-    def unreached(self) -> bool:
-        """True where the only failures are sources that cannot be reached."""
-        return {skill.state for skill in self.skills} - {CURRENT, LINKED, UPDATED, PINNED} == {
-            UNREACHABLE
-        }
-
-    def document(self) -> shapes.Updated:
-        """Return ``skillyard.update/1``."""
-        return shapes.Updated(
-            lock=self.lock,
-            dry_run=self.dry_run,
-            skills=tuple(
-                from_attributes(
-                    shapes.SkillUpdate,
-                    skill,
-                    pinned=skill.pinned or None,
-                    newest=skill.newest or None,
-                    difference=skill.difference and skill.difference.document(),
-                    problem=skill.problem and skill.problem.document(),
-                )
-                for skill in self.skills
-            ),
-        )
+__all__ = ["entries_named", "update_skills", "version_of"]
 
 
 def update_skills(
@@ -124,27 +62,18 @@ def update_skills(
     lock = project.lock.read()
     skills = project.skills(lock, entries_named(names, lock))
     fetched = [skill for skill in skills if skill.state in (CURRENT, BEHIND, MISSING)]
-    packages = fetch_packages(
-        [skill.entry for skill in fetched],
-        pinned=False,
-        folder=project.folder,
-        settings=settings,
-        report=report,
-    )
-    newest = {skill.entry.name: package for skill, package in zip(fetched, packages, strict=True)}
+    newest = fetch_packages(fetched, project, pinned=False, settings=settings, report=report)
     edited = [skill for skill in skills if skill.state == EDITED and skill.is_pinned]
-    pinned = fetch_packages(
-        [skill.entry for skill in edited], pinned=True, folder=project.folder, settings=settings
-    )
-    original = {skill.entry.name: files for skill, files in zip(edited, pinned, strict=True)}
+    original = fetch_packages(edited, project, pinned=True, settings=settings)
     results = []
     for skill in skills:
         name = skill.entry.name
-        if (package := newest.get(name)) is None:
+        if name in newest:
+            taken = None if dry_run else confirm
+            results.append(_update(skill, newest[name], project, reasons, taken))
+        else:
             results.append(_not_updated(skill, original.get(name)))
-            continue
-        results.append(_update(skill, package, project, reasons, None if dry_run else confirm))
-    return Updated(project.lock.path, tuple(results), dry_run)
+    return Updated(lock=project.lock.path, dry_run=dry_run, skills=tuple(results))
 
 
 def entries_named(names: Iterable[str], lock: Lock) -> list[LockedSkill]:
@@ -161,16 +90,28 @@ def entries_named(names: Iterable[str], lock: Lock) -> list[LockedSkill]:
     return list(entries.values() or lock.skills)
 
 
-def version_of(entry: LockedSkill) -> str:
-    """Return the commit of an entry, else its digest, else nothing."""
-    return entry.commit or entry.digest or ""
+def version_of(entry: LockedSkill) -> str | None:
+    """Return the commit of an entry, else its digest, else None."""
+    return entry.commit or entry.digest or None
+
+
+def _unchanged(skill: InstalledSkill) -> SkillUpdate:
+    return SkillUpdate(
+        name=skill.entry.name,
+        state=skill.state,
+        folders=skill.folders,
+        pinned=version_of(skill.entry),
+        newest=None,
+        difference=None,
+        problem=None,
+    )
 
 
 def _not_updated(skill: InstalledSkill, original: Package | SkillyardError | None) -> SkillUpdate:
     """Return the result for a skill whose folder is not what the lock says, or is a link."""
     if skill.state == LINKED:
-        return SkillUpdate(skill.entry.name, LINKED, skill.folders, version_of(skill.entry))
-    problem = problem_of_state(skill)
+        return _unchanged(skill)
+    reason = problem_of_state(skill)
     if isinstance(original, Package):
         try:
             folder = next(copy.folder for copy in skill.copies if copy.state == EDITED)
@@ -180,10 +121,8 @@ def _not_updated(skill: InstalledSkill, original: Package | SkillyardError | Non
         named = ", ".join(ascii(path) for path in paths[:5])
         more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
         if named:
-            problem = problem._replace(message=f"it has local changes: {named}{more}")
-    return SkillUpdate(
-        skill.entry.name, skill.state, skill.folders, version_of(skill.entry), problem=problem
-    )
+            reason = replace(reason, message=f"it has local changes: {named}{more}")
+    return replace(_unchanged(skill), problem=reason)
 
 
 def _update(
@@ -195,28 +134,27 @@ def _update(
 ) -> SkillUpdate:
     """Show and take one version; without ``confirm`` only show it. Never raises for the skill."""
     entry = skill.entry
-    result = SkillUpdate(entry.name, CURRENT, skill.folders, version_of(entry))
+    result = replace(_unchanged(skill), state=CURRENT)
     try:
         if isinstance(package, SkillyardError):
             raise package
         new = repinned(entry, package)
-        result = result._replace(newest=version_of(new))
+        result = replace(result, newest=version_of(new))
         if new.digest == entry.digest and skill.state == CURRENT:
             return result
-        result = result._replace(
-            state=AVAILABLE, difference=difference_of(skill.folders[0], package.files)
-        )
+        difference = difference_of(skill.folders[0], package.files)
+        result = replace(result, state=AVAILABLE, difference=difference)
         admission = admit(new, package, known=entry, lock=project.lock, accept=accept)
         if confirm is None or not confirm(result):
             return result
         same = _write(skill, admission, project)
-        return result._replace(state=PINNED if same else UPDATED)
+        return replace(result, state=PINNED if same else UPDATED)
     except SkillyardError as error:
-        state = UNREACHABLE if is_unreachable(error) else REFUSED
-        return result._replace(state=state, problem=problem_of(error))
+        state, reason = failure_of(error)
+        return replace(result, state=state, problem=reason)
     except OSError as error:
-        problem = Problem("io_error", str(error.strerror or error), path=str(error.filename or ""))
-        return result._replace(state=REFUSED, problem=problem)
+        reason = problem("io_error", str(error.strerror or error), path=str(error.filename or ""))
+        return replace(result, state=REFUSED, problem=reason)
 
 
 def _write(skill: InstalledSkill, admission: Admission, project: Project) -> bool:
@@ -225,11 +163,7 @@ def _write(skill: InstalledSkill, admission: Admission, project: Project) -> boo
     Raises InstallRefused, SkillIoError.
     """
     entry, lock = skill.entry, project.lock
-
-    def check() -> None:
-        if lock.read().get(entry.name) not in (entry, admission.entry):
-            raise changed_meanwhile(entry.name, lock)
-
+    check = unchanged_check(lock, entry, admission.entry)
     placed = admission.write(skill.into, entry, lock, check=check)
     same = all(each.state == "unchanged" for each in placed)
     if same:

@@ -2,67 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from skillyard.remote.install.accepted import Accepted, accepted_of, without_accepted
+from skillyard.remote.install.accepted import accepted_of, without_accepted
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.scanning import files_of_folder, scan_files
-from skillyard.shapes import installation as shapes
 from skillyard.shapes.encoder import from_attributes
-from skillyard.usecases.installation.problems import Problem, problem_of_state
-from skillyard.usecases.installation.project import CURRENT, LINKED, InstalledSkill, open_project
+from skillyard.shapes.installation import StaleAccepted, Verified, VerifiedSkill
+from skillyard.usecases.installation.problems import problem_of_state
+from skillyard.usecases.installation.project import InstalledSkill, open_project
+from skillyard.usecases.installation.states import CURRENT, GOOD, UNPINNED, states_of
 
-__all__ = ["Verified", "VerifiedSkill", "verify_skills"]
-
-UNPINNED = "unpinned"
-"""The folder has the installer's hash; the lock has no digest, which would be stronger."""
-
-
-class VerifiedSkill(NamedTuple):
-    """One skill of the lock."""
-
-    name: str
-    state: str
-    """A state of ``project``, or ``unpinned``."""
-    folders: tuple[str, ...]
-    stale: tuple[Accepted, ...]
-    """Accepted findings of the scan that no file has."""
-    problem: Problem | None = None
-
-
-class Verified(NamedTuple):
-    """The state of all skills of a lock."""
-
-    lock: str
-    skills: tuple[VerifiedSkill, ...]
-    extra: tuple[str, ...]
-    """Skill folders that the lock does not name."""
-    allow_extra: bool
-
-    @property
-    def differs(self) -> bool:
-        """True where anything is not what the lock says."""
-        if self.extra and not self.allow_extra:
-            return True
-        good = (CURRENT, LINKED, UNPINNED)
-        return any(skill.state not in good or skill.stale for skill in self.skills)
-
-    def document(self) -> shapes.Verified:
-        """Return ``skillyard.verify/1``."""
-        return shapes.Verified(
-            lock=self.lock,
-            skills=tuple(
-                from_attributes(
-                    shapes.VerifiedSkill,
-                    skill,
-                    stale=tuple(from_attributes(shapes.StaleAccepted, s) for s in skill.stale),
-                    problem=skill.problem and skill.problem.document(),
-                )
-                for skill in self.skills
-            ),
-            extra=self.extra,
-            differs=self.differs,
-        )
+__all__ = ["verify_skills"]
 
 
 def verify_skills(into: str | None = None, *, allow_extra: bool = False) -> Verified:
@@ -73,29 +22,33 @@ def verify_skills(into: str | None = None, *, allow_extra: bool = False) -> Veri
     """
     project = open_project(into)
     skills = project.skills(project.lock.read())
+    listed = tuple(_verified(skill, project.lock.path) for skill in skills)
+    extra = tuple(project.extra(skills))
+    is_stale = any(skill.stale for skill in listed)
     return Verified(
-        project.lock.path,
-        tuple(_verified(skill, project.lock.path) for skill in skills),
-        tuple(project.extra(skills)),
-        allow_extra,
+        lock=project.lock.path,
+        skills=listed,
+        extra=extra,
+        differs=bool(states_of(listed) - GOOD or is_stale or (extra and not allow_extra)),
     )
 
 
 def _verified(skill: InstalledSkill, lock_path: str) -> VerifiedSkill:
-    if skill.state == LINKED:
-        return VerifiedSkill(skill.entry.name, LINKED, skill.folders, ())
-    if skill.state != CURRENT:
-        problem = problem_of_state(skill)
-        return VerifiedSkill(skill.entry.name, skill.state, skill.folders, (), problem)
-    state = CURRENT if skill.is_pinned else UNPINNED
-    stale = _stale(skill.entry, skill.folders[0], lock_path)
-    return VerifiedSkill(skill.entry.name, state, skill.folders, stale)
+    is_current = skill.state == CURRENT
+    return VerifiedSkill(
+        name=skill.entry.name,
+        state=UNPINNED if is_current and not skill.is_pinned else skill.state,
+        folders=skill.folders,
+        stale=_stale(skill.entry, skill.folders[0], lock_path) if is_current else (),
+        problem=None if skill.state in GOOD else problem_of_state(skill),
+    )
 
 
-def _stale(entry: LockedSkill, folder: str, lock_path: str) -> tuple[Accepted, ...]:
+def _stale(entry: LockedSkill, folder: str, lock_path: str) -> tuple[StaleAccepted, ...]:
     """Return what the entry accepts and the scan does not find. Raises SkillIoError."""
     accepted = accepted_of(entry, lock_path)
     if not accepted:
         return ()
     _, taken = without_accepted(scan_files(files_of_folder(folder)), accepted)
-    return tuple(sorted(set(accepted) - {used for _, used in taken}))
+    stale = sorted(set(accepted) - {used for _, used in taken})
+    return tuple(from_attributes(StaleAccepted, each) for each in stale)
