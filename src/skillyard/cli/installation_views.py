@@ -48,7 +48,8 @@ def sync_blocks(result: Synced) -> Iterator[Block]:
     if not result.skills:
         yield _empty(result.lock)
     for skill in result.skills:
-        yield from _skill(skill.name, skill.state, skill.folders, skill.problem)
+        places = (*skill.folders, *skill.links)
+        yield from _skill(skill.name, skill.state, places, skill.problem)
         if skill.state in ("current", "installed") and not skill.pinned:
             yield line(Span("not pinned; `skillyard update` pins it", "dim"), indent=4)
         for entry in skill.accepted:

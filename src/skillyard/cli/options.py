@@ -166,6 +166,18 @@ def add_into(parser: CommandParser, what: str) -> None:
     parser.add_argument("--into", metavar="DIR", type=folder, help=what)
 
 
+def add_agent(parser: CommandParser, what: str) -> None:
+    """Add ``--agent``; ``what`` says what it means for a host."""
+    parser.add_argument(
+        "--agent",
+        action="append",
+        default=[],
+        metavar="NAME",
+        type=agent_name,
+        help=f"{what}, like claude-code or codex; may repeat",
+    )
+
+
 def add_caller(parser: CommandParser) -> None:
     """Add ``--caller``."""
     parser.add_argument(

@@ -72,6 +72,9 @@ class SyncedSkill(LockedSkillState):
         tuple[LockAccepted, ...],
         "Findings of the scan in what was installed that the lock accepts.",
     ]
+    links: Annotated[
+        tuple[str, ...], "Links for the hosts of --agent that were made, or that are missing."
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
-from skillyard.cli.options import add_accept, add_into, reasons_by_rule
+from skillyard.cli.options import add_accept, add_agent, add_into, reasons_by_rule
 from skillyard.cli.parser import add_command
 from skillyard.cli.progress import progress
 
@@ -29,16 +29,19 @@ def add_sync_command(commands: Commands) -> None:
         about=(
             "Fetches skills whose folder is missing or older, and refuses what is not pinned or "
             "does not match. Folders with local changes, and skill folders that the lock file "
-            "does not name, are reported and left. Exits with 1 when a difference is left, with "
+            "does not name, are reported and left. --agent puts skills where a host looks, by a "
+            "link where they lie elsewhere. Exits with 1 when a difference is left, with "
             "4 when only sources could not be reached."
         ),
         examples=(
             "skillyard sync",
             "skillyard sync --frozen",
+            "skillyard sync --agent claude-code",
             "skillyard sync --into .claude/skills --dry-run",
         ),
     )
     add_into(parser, _WHERE)
+    add_agent(parser, "install skills where this agent host looks")
     parser.add_argument(
         "--frozen",
         action="store_true",
@@ -58,6 +61,7 @@ def sync(args: Namespace, console: Console) -> int:
     with progress("fetching", console) as step:
         result = sync_skills(
             args.into,
+            agents=args.agent,
             frozen=args.frozen,
             dry_run=args.dry_run,
             allow_extra=args.allow_extra,

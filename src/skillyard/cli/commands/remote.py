@@ -9,12 +9,12 @@ from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
 from skillyard.cli.options import (
     add_accept,
+    add_agent,
     add_explain,
     add_into,
     add_limit,
     add_query,
     add_scorer,
-    agent_name,
     reasons_by_rule,
     source_name,
 )
@@ -119,14 +119,7 @@ def add_add_command(commands: Commands) -> None:
         "name", metavar="NAME", help="a name, owner/repo, owner/repo/id, an address, or ./folder"
     )
     add_into(parser, "install it in DIR, in a folder of its name")
-    parser.add_argument(
-        "--agent",
-        action="append",
-        default=[],
-        metavar="NAME",
-        type=agent_name,
-        help="install it where this agent host looks, like claude-code or codex; may repeat",
-    )
+    add_agent(parser, "install it where this agent host looks")
     parser.add_argument(
         "--global",
         dest="user",

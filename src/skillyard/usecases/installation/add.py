@@ -42,11 +42,11 @@ from skillyard.text import clean_line, shorten
 from skillyard.usecases.installation.admission import Admission, admit, check_package
 from skillyard.usecases.installation.destinations import (
     Places,
+    check_inside,
     host_folders,
     link_skill,
     places_of,
 )
-from skillyard.usecases.installation.project import check_inside
 
 __all__ = ["Added", "InstalledForUser", "add_skill"]
 

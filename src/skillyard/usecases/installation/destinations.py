@@ -17,7 +17,16 @@ from skillyard.io.paths import is_below
 from skillyard.remote.install.lockfile import project_lock_path
 from skillyard.remote.install.refusal import InstallRefused
 
-__all__ = ["Places", "host_folders", "link_skill", "places_of"]
+__all__ = [
+    "SHARED",
+    "Agent",
+    "Places",
+    "agents_named",
+    "check_inside",
+    "host_folders",
+    "link_skill",
+    "places_of",
+]
 
 SHARED = ".agents/skills"
 """The folder that most hosts read, in a project and (below ``~``) for the user."""
@@ -32,48 +41,78 @@ class Places(NamedTuple):
     """They hold a link to the first copy."""
 
 
-def host_folders(agents: Iterable[str], *, user: bool = False) -> tuple[str, ...]:
-    """Return the folders in which hosts look for skills, each once, in the order given.
+class Agent(NamedTuple):
+    """An agent host, and its folders of skills in a project or of the user."""
 
-    Those of the project that the working folder is in, or with ``user`` those of the user. Raises
-    UnknownName, InvalidInput for a host without such a folder, and InstallRefused for a folder of
-    the project that is a link out of it.
+    name: str
+    folder: str
+    """Where a skill is installed for it."""
+    reads: tuple[str, ...]
+    """All folders in which it looks."""
+
+    def finds(self, name: str) -> bool:
+        """True where a skill of that name lies in one of them. A link to nothing is none."""
+        return any(os.path.isdir(os.path.join(folder, name)) for folder in self.reads)
+
+
+def agents_named(names: Iterable[str], *, user: bool = False) -> tuple[Agent, ...]:
+    """Return hosts with their folders in the project that the working folder is in.
+
+    With ``user`` with those of the user. Raises UnknownName, InvalidInput for a host without such a
+    folder, and InstallRefused for a folder of the project that is a link out of it.
     """
-    root = os.path.dirname(project_lock_path("."))
-    folders: dict[str, str] = {}
-    for agent in agents:
-        if agent not in HOST_TITLES:
-            raise UnknownName("agent", agent, sorted(HOST_TITLES))
-        folder = _host_folder(agent, user=user)
+    lock_path = project_lock_path(".")
+    root = os.path.dirname(lock_path)
+    scope, shared = ("user", f"~/{SHARED}") if user else ("project", SHARED)
+    agents = []
+    for name in names:
+        if name not in HOST_TITLES:
+            raise UnknownName("agent", name, sorted(HOST_TITLES))
+        patterns = [
+            row.pattern
+            for row in HOST_FOLDERS
+            if row.host == name and row.scope == scope and not row.system and "*" not in row.pattern
+        ]
+        if not patterns:
+            raise InvalidInput(
+                f"{HOST_TITLES[name]} has no folder for the skills of a user; leave out --global"
+            )
+        reads = [
+            expanded(each) if user else os.path.join(root, *each.split("/")) for each in patterns
+        ]
+        folder = reads[patterns.index(shared) if shared in patterns else 0]
         if not user:
-            folder = os.path.join(root, *folder.split("/"))
-            _check_inside(folder, root or ".")
-        folders.setdefault(os.path.realpath(folder), folder)
+            check_inside(folder, lock_path)
+        agents.append(Agent(name, folder, tuple(reads)))
+    return tuple(agents)
+
+
+def host_folders(agents: Iterable[str], *, user: bool = False) -> tuple[str, ...]:
+    """Return the folders in which skills are installed for hosts, each once, in the order given.
+
+    See :func:`agents_named`, also for the errors.
+    """
+    folders: dict[str, str] = {}
+    for agent in agents_named(agents, user=user):
+        folders.setdefault(os.path.realpath(agent.folder), agent.folder)
     return tuple(folders.values())
 
 
-def _host_folder(agent: str, *, user: bool) -> str:
-    scope, shared = ("user", f"~/{SHARED}") if user else ("project", SHARED)
-    patterns = [
-        row.pattern
-        for row in HOST_FOLDERS
-        if row.host == agent and row.scope == scope and not row.system and "*" not in row.pattern
-    ]
-    if not patterns:
-        raise InvalidInput(
-            f"{HOST_TITLES[agent]} has no folder for the skills of a user; leave out --global"
-        )
-    return expand_pattern(shared if shared in patterns else patterns[0])
+def check_inside(into: str, lock_path: str) -> None:
+    """Raise InstallRefused for a folder of a project that is a link out of it.
 
-
-def _check_inside(folder: str, root: str) -> None:
-    real = os.path.realpath(root)
-    if not is_below(os.path.realpath(folder), real):
+    A clone may hold such a link. A folder that was named and lies elsewhere is what the user means.
+    """
+    project = os.path.dirname(os.path.abspath(lock_path))
+    if not is_below(os.path.abspath(into), project):
+        return
+    real = os.path.realpath(into)
+    if not is_below(real, os.path.realpath(project)):
         raise InstallRefused(
             "a link leads out of the project",
-            path=folder,
+            path=into,
             code="install_link",
-            hint="remove the link, or name a folder with --into",
+            hint=f"remove the link, or name the folder that it leads to: --into {real}",
         )
 
 
@@ -84,7 +123,7 @@ def places_of(folders: Sequence[str], name: str, *, copy: bool, user: bool) -> P
     """
     shared = os.path.expanduser(f"~/{SHARED}") if user else _project_folder()
     if not user and len(folders) > 1:
-        _check_inside(shared, os.path.dirname(project_lock_path(".")) or ".")
+        check_inside(shared, project_lock_path("."))
     if len(folders) > 1 and not copy:
         others = [each for each in folders if not _same(each, shared)]
         copies, links = [shared], others
@@ -141,7 +180,7 @@ def link_skill(source: str, folder: str, name: str, *, dry_run: bool = False) ->
             f"cannot make a link: {error.strerror or error}",
             path=place,
             code="install_unwritable",
-            hint="say --copy where links are not allowed",
+            hint="where links are not allowed, `skillyard add NAME --agent … --copy` copies",
         ) from None
     return place
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from skillyard.discovery.hosts import host_roots
 from skillyard.errors import SkillError, SkillIoError
 from skillyard.io.atomic_write import remove_leftovers
+from skillyard.io.paths import is_below
 from skillyard.remote.install.exclusive import alone
 from skillyard.remote.install.installed import Installed, is_as_written, manifest_at
 from skillyard.remote.install.journal import read_journal
@@ -25,6 +26,13 @@ from skillyard.remote.install.project_lock import ProjectLock
 from skillyard.remote.install.recovery import complete, stopped_runs
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import aside_of
+from skillyard.usecases.installation.destinations import (
+    SHARED,
+    Agent,
+    agents_named,
+    check_inside,
+    places_of,
+)
 from skillyard.usecases.installation.states import (
     BEHIND,
     CURRENT,
@@ -40,7 +48,6 @@ __all__ = [
     "Copy",
     "InstalledSkill",
     "Project",
-    "check_inside",
     "open_project",
     "unchanged_check",
 ]
@@ -48,8 +55,6 @@ __all__ = [
 RACED = "install_raced"
 """The code of an error: another run changed the entry meanwhile."""
 _WORST = (UNREADABLE, INTERRUPTED, EDITED, BEHIND, CURRENT, LINKED)
-
-DEFAULT_FOLDER = os.path.join(".agents", "skills")
 
 
 class Copy(NamedTuple):
@@ -77,6 +82,8 @@ class InstalledSkill(NamedTuple):
     """Links to one of the folders, or to where one was."""
     default: str
     """The folder of skills in which a missing one is installed."""
+    lacking: tuple[str, ...] = ()
+    """Folders of hosts that do not find it, and are to have a link to it."""
 
     @property
     def state(self) -> str:
@@ -115,6 +122,8 @@ class Project(NamedTuple):
     """The one folder of skills that was named."""
     hosts: tuple[str, ...]
     """The folders of agent hosts in the project that exist, each once."""
+    agents: tuple[Agent, ...] = ()
+    """The hosts for which skills are installed."""
 
     @property
     def folder(self) -> str:
@@ -131,7 +140,7 @@ class Project(NamedTuple):
         """The folder in which a missing skill is installed."""
         if self.into is not None:
             return self.into
-        return os.path.join(os.path.dirname(self.lock.path), DEFAULT_FOLDER)
+        return os.path.join(os.path.dirname(self.lock.path), *SHARED.split("/"))
 
     def skills(
         self, lock: Lock, entries: Iterable[LockedSkill] | None = None
@@ -155,7 +164,15 @@ class Project(NamedTuple):
             conflict = Copy(self.default, name, UNREADABLE, problem, hint)
             return InstalledSkill(entry, (conflict,), (), self.default)
         copies, links = self._found(entry, name)
-        return InstalledSkill(entry, tuple(copies), tuple(links), self.default)
+        default, lacking = self.default, self._lacking(name) if copies else ()
+        if self.agents and not copies:
+            folders = dict.fromkeys(agent.folder for agent in self.agents)
+            (default, *_), lacking = places_of(tuple(folders), name, copy=False, user=False)
+        return InstalledSkill(entry, tuple(copies), tuple(links), default, lacking)
+
+    def _lacking(self, name: str) -> tuple[str, ...]:
+        """Return the folders of hosts that do not find a skill which lies elsewhere."""
+        return tuple({agent.folder: 0 for agent in self.agents if not agent.finds(name)})
 
     def _found(self, entry: LockedSkill, name: str) -> tuple[list[Copy], list[str]]:
         copies: list[Copy] = []
@@ -250,10 +267,11 @@ class Project(NamedTuple):
         return removed
 
 
-def open_project(into: str | None = None) -> Project:
+def open_project(into: str | None = None, *, agents: Iterable[str] = ()) -> Project:
     """Return the project of a folder of skills, or of the working folder.
 
-    Raises SkillIoError when there is no lock file.
+    ``agents`` names the hosts for which skills are installed. Raises SkillIoError when there is no
+    lock file, and what ``destinations.agents_named`` raises.
     """
     path = project_lock_path("." if into is None else into)
     if not os.path.lexists(path):
@@ -266,33 +284,11 @@ def open_project(into: str | None = None) -> Project:
     root = os.path.realpath(os.path.dirname(os.path.abspath(path)))
     hosts: dict[str, str] = {}
     for host in host_roots(["project"], folder=root):
-        if _is_below(host.path, root) and _is_below(real := os.path.realpath(host.path), root):
+        if is_below(host.path, root) and is_below(real := os.path.realpath(host.path), root):
             hosts.setdefault(real, _relative(host.path, path))
-    project = Project(ProjectLock(path), into, tuple(hosts.values()))
+    project = Project(ProjectLock(path), into, tuple(hosts.values()), agents_named(agents))
     check_inside(project.default, path)
     return project
-
-
-def check_inside(into: str, lock_path: str) -> None:
-    """Raise InstallRefused for a folder of a project that is a link out of it.
-
-    A clone may hold such a link. A folder that was named and lies elsewhere is what the user means.
-    """
-    project = os.path.dirname(os.path.abspath(lock_path))
-    if not _is_below(os.path.abspath(into), project):
-        return
-    real = os.path.realpath(into)
-    if not _is_below(real, os.path.realpath(project)):
-        raise InstallRefused(
-            "a link leads out of the project",
-            path=into,
-            code="install_link",
-            hint=f"remove the link, or name the folder that it leads to: --into {real}",
-        )
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def unchanged_check(lock: ProjectLock, *entries: LockedSkill) -> Callable[[], None]:

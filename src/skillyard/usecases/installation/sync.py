@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from skillyard.errors import SkillyardError
+from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.remote.install.accepted import accepted_of
+from skillyard.remote.install.lock_entries import folder_name
 from skillyard.remote.install.record import note_written
 from skillyard.remote.install.verdict import check_accept
 from skillyard.remote.sources.protocol import Package, SourceFailed
@@ -14,8 +16,14 @@ from skillyard.remote.sources.settings import Settings
 from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.installation import LockAccepted, Synced, SyncedSkill
 from skillyard.usecases.installation.admission import admit
+from skillyard.usecases.installation.destinations import link_skill
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
-from skillyard.usecases.installation.problems import failure_of, name_in_shell, problem_of_state
+from skillyard.usecases.installation.problems import (
+    failure_of,
+    name_in_shell,
+    problem,
+    problem_of_state,
+)
 from skillyard.usecases.installation.project import (
     RACED,
     InstalledSkill,
@@ -28,6 +36,7 @@ from skillyard.usecases.installation.states import (
     CURRENT,
     GOOD,
     INSTALLED,
+    LINKED,
     MISSING,
     PLANNED,
     states_of,
@@ -37,6 +46,8 @@ __all__ = ["sync_skills"]
 
 LACKING = (MISSING, BEHIND)
 """States in which a skill is installed."""
+PRESENT = (CURRENT, LINKED)
+"""States in which there may be a link to it."""
 _TRIES = 5
 """How often a skill is looked at again that another run changed meanwhile."""
 
@@ -44,6 +55,7 @@ _TRIES = 5
 def sync_skills(
     into: str | None = None,
     *,
+    agents: Sequence[str] = (),
     frozen: bool = False,
     dry_run: bool = False,
     allow_extra: bool = False,
@@ -55,11 +67,15 @@ def sync_skills(
 
     Folders with local changes and folders that the lock does not name are reported and left.
     ``frozen`` writes nothing, asks nobody, and makes every difference count (``allow_extra``: but
-    for folders that the lock does not name). ``accept`` is as in ``add_skill``. One skill that
-    fails does not stop the others. Raises SkillIoError for the lock file, InvalidInput.
+    for folders that the lock does not name). With ``agents`` a missing skill goes where
+    ``add_skill`` puts it for these hosts, and one that lies where a host does not look gets a link
+    there. ``accept`` is as in ``add_skill``. One skill that fails does not stop the others. Raises
+    SkillIoError for the lock file, InvalidInput, and what ``destinations.agents_named`` raises.
     """
     reasons = check_accept(accept or {})
-    project = open_project(into)
+    if into is not None and agents:
+        raise InvalidInput("--into and --agent both say where skills go; give one of them")
+    project = open_project(into, agents=agents)
     compare = frozen or dry_run
     installed: dict[str, SyncedSkill] = {}
     for _ in range(_TRIES):
@@ -67,16 +83,16 @@ def sync_skills(
             project.complete()
         skills = project.skills(project.lock.read())
         if compare:
-            planned = () if frozen else LACKING
-            results = {each.entry.name: _synced(each, planned) for each in skills}
+            results = {each.entry.name: _compared(each, project, frozen) for each in skills}
             break
         _note_current(skills)
         lacking = [skill for skill in skills if skill.state in LACKING]
+        unlinked = [skill for skill in skills if skill.state in PRESENT and skill.lacking]
         packages = fetch_packages(lacking, project, pinned=True, settings=settings, report=report)
         results = {skill.entry.name: _synced(skill) for skill in skills}
-        for skill in lacking:
+        for skill in (*lacking, *unlinked):
             name = skill.entry.name
-            results[name] = _install(skill, packages[name], project, reasons)
+            results[name] = _install(skill, packages.get(name), project, reasons)
         for name, result in results.items():
             if result.state == INSTALLED:
                 installed[name] = result
@@ -104,44 +120,73 @@ def _note_current(skills: list[InstalledSkill]) -> None:
                 note_written(copy.folder, skill.entry.digest)
 
 
-def _synced(skill: InstalledSkill, planned: Collection[str] = ()) -> SyncedSkill:
-    """Return a skill as it is; in the states ``planned`` it would be installed."""
-    state = PLANNED if skill.state in planned else skill.state
+def _synced(skill: InstalledSkill) -> SyncedSkill:
+    """Return a skill as it is."""
     return SyncedSkill(
         name=skill.entry.name,
-        state=state,
+        state=skill.state,
         folders=skill.folders,
         pinned=skill.is_pinned,
-        problem=None if state in GOOD else problem_of_state(skill),
+        problem=None if skill.state in GOOD else problem_of_state(skill),
         accepted=(),
     )
 
 
+def _compared(skill: InstalledSkill, project: Project, frozen: bool) -> SyncedSkill:
+    """Return a skill with what is missing, or without ``frozen`` with what is planned."""
+    result = _synced(skill)
+    links = tuple(os.path.join(into, folder_name(skill.entry.name)) for into in skill.lacking)
+    if skill.state in LACKING and not frozen:
+        return replace(result, state=PLANNED, problem=None, links=links)
+    if skill.state not in PRESENT or not links:
+        return result
+    if not frozen:
+        return replace(result, state=PLANNED, links=links)
+    options = "".join(f" --agent {agent.name}" for agent in project.agents)
+    hint = f"`skillyard sync{options}` makes a link there"
+    reason = problem("skill_missing", "it is not where the agent looks", hint, links[0])
+    return replace(result, state=MISSING, problem=reason, links=links)
+
+
 def _install(
     skill: InstalledSkill,
-    package: Package | SkillyardError,
+    package: Package | SkillyardError | None,
     project: Project,
     accept: Mapping[str, str],
 ) -> SyncedSkill:
-    """Write one skill. Never raises for it."""
-    entry, lock = skill.entry, project.lock
+    """Write one skill and the links to it; without a package only these. Never raises for it."""
+    name, source = folder_name(skill.entry.name), skill.folders[0]
     result = replace(_synced(skill), state=INSTALLED, problem=None)
     try:
         if isinstance(package, SkillyardError):
             raise package
-        admission = admit(entry, package, known=entry, lock=lock, accept=accept)
-        # The entry stays as it is, byte for byte, unless a finding was accepted now.
-        by_lock = accepted_of(entry, lock.path)
-        applied = accepted_of(admission.entry, lock.path)
-        accepted = set(applied) - set(by_lock)
-        check = unchanged_check(lock, entry, admission.entry)
-        admission.write(skill.into, entry, lock, note=bool(accepted), check=check)
+        for into in skill.lacking:  # before anything is written
+            link_skill(source, into, name, dry_run=True)
+        accepted = () if package is None else _write(skill, package, project, accept)
+        links = [link_skill(source, into, name) for into in skill.lacking]
     except SkillyardError as error:
-        state, problem = failure_of(error)
-        if isinstance(error, SourceFailed) and error.code == "not_found" and entry.commit:
-            newest = f"`skillyard update {name_in_shell(entry.name)}` takes the newest version"
+        state, reason = failure_of(error)
+        if isinstance(error, SourceFailed) and error.code == "not_found" and skill.entry.commit:
+            newest = f"`skillyard update {name_in_shell(name)}` takes the newest version"
             hint = f"the commit may have been removed upstream; {newest}"
-            problem = replace(problem, hint=hint)
-        return replace(result, state=state, problem=problem)
-    shown = [from_attributes(LockAccepted, each) for each in applied if each in by_lock]
-    return replace(result, accepted=tuple(shown))
+            reason = replace(reason, hint=hint)
+        return replace(result, state=state, problem=reason)
+    return replace(result, accepted=accepted, links=tuple(links))
+
+
+def _write(
+    skill: InstalledSkill, package: Package, project: Project, accept: Mapping[str, str]
+) -> tuple[LockAccepted, ...]:
+    """Write one skill; return the findings in it that the lock accepts.
+
+    Raises SkillyardError.
+    """
+    entry, lock = skill.entry, project.lock
+    admission = admit(entry, package, known=entry, lock=lock, accept=accept)
+    # The entry stays as it is, byte for byte, unless a finding was accepted now.
+    by_lock = accepted_of(entry, lock.path)
+    applied = accepted_of(admission.entry, lock.path)
+    accepted = set(applied) - set(by_lock)
+    check = unchanged_check(lock, entry, admission.entry)
+    admission.write(skill.into, entry, lock, note=bool(accepted), check=check)
+    return tuple(from_attributes(LockAccepted, each) for each in applied if each in by_lock)
