@@ -35,25 +35,27 @@ def faults(place: Installed, drive: Drive, settings: dict[str, str], extras: boo
     return [f"skillyard {drive.line}: {'; '.join(wrong)}\n{said[-1500:]}"] if wrong else []
 
 
-def pin_one(skill: Path, into: Path) -> None:
+def pin_one(skill: Path, into: Path, lock: Path, version: int = 1) -> None:
     """Install a skill as ``add`` does, which needs an extra."""
     shutil.copytree(skill, into / skill.name)
+    lock.parent.mkdir(exist_ok=True)
     entry = {
         "source": "demo/skills",
         "sourceType": "github",
         "skillPath": f"skills/{skill.name}/SKILL.md",
         "digest": manifest_of(str(skill), LIMITS).files_digest(),
     }
-    lock = {"version": 1, "skills": {skill.name: entry}}
-    (into / "skills-lock.json").write_text(json.dumps(lock), encoding="utf-8")
+    shape = {"version": version, "skills": {skill.name: entry}}
+    lock.write_text(json.dumps(shape), encoding="utf-8")
 
 
 def drive_all(place: Installed, testkit: Installed, *, extras: bool) -> None:
     """Run every drive against fake servers of ``testkit``, then fail with all that was wrong."""
     (place.folder / "q.jsonl").write_text(QUESTIONS, encoding="utf-8")
-    pin_one(place.folder / "examples" / "skills" / "csv-cleaning", place.folder / "pinned")
-    skill = place.folder / "examples" / "skills" / "git-bisect"
-    shutil.copytree(skill, place.home / ".claude" / "skills" / skill.name)
+    skills, pinned = place.folder / "examples" / "skills", place.folder / "pinned"
+    pin_one(skills / "csv-cleaning", pinned, pinned / "skills-lock.json")
+    user_lock = place.home / ".agents" / ".skill-lock.json"
+    pin_one(skills / "git-bisect", place.home / ".claude" / "skills", user_lock, version=3)
     log = {"SKILLYARD_LOG": str(place.folder / "log.jsonl"), "SKILLYARD_LOG_TEXT": "1"}
     with testkit.remotes() as remotes:
         settings = {**remotes, **log}

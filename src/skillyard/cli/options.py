@@ -178,6 +178,11 @@ def add_agent(parser: CommandParser, what: str) -> None:
     )
 
 
+def add_global(parser: CommandParser, what: str) -> None:
+    """Add ``--global``; ``what`` says what it means."""
+    parser.add_argument("--global", dest="user", action="store_true", help=what)
+
+
 def add_caller(parser: CommandParser) -> None:
     """Add ``--caller``."""
     parser.add_argument(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import SkillIoError
+from skillyard.io.folder_manifest import manifest_of
 from skillyard.remote.install import folder_hash as module
-from skillyard.remote.install.folder_hash import folder_hash, folder_hash_of
+from skillyard.remote.install.folder_hash import (
+    folder_hash,
+    folder_hash_of,
+    is_tree_hash,
+    is_tree_of,
+    tree_hash,
+)
+from skillyard.remote.install.swap import LIMITS
+from tests.remote.git.servers import git
 from tests.remote.install.asking_node import Questions, fresh, needs_node, stored
 
 
@@ -159,3 +169,35 @@ def test_no_descriptor_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for handle in opened:
         with pytest.raises(OSError, match="Bad file descriptor"):
             os.fstat(handle)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_the_hash_of_a_tree_is_that_of_git(tmp_path: Path) -> None:
+    files = {
+        "SKILL.md": b"---\n",
+        "a.b": b"",
+        "a/run.sh": b"#!/bin/sh\n",
+        "a/z/\u00e9.md": b"\0\xff",
+        "ab": b"x" * 70_000,
+    }
+    for path, data in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    (tmp_path / "a" / "run.sh").chmod(0o755)
+    git("init", "-q", folder=tmp_path)
+    git("add", ".", folder=tmp_path)
+    tree = git("write-tree", folder=tmp_path)
+    there = manifest_of(str(tmp_path), LIMITS)
+    assert is_tree_of(tree, str(tmp_path), there)
+    if os.name == "posix":
+        assert tree_hash(files, {"a/run.sh"}) == tree
+        assert tree_hash(files) != tree
+    (tmp_path / "a" / "run.sh").chmod(0o644)  # as after an installer that does not know
+    there = manifest_of(str(tmp_path), LIMITS)
+    assert is_tree_of(tree, str(tmp_path), there)
+    (tmp_path / "a" / "z" / "\u00e9.md").write_bytes(b"\0")
+    assert not is_tree_of(tree, str(tmp_path), there)
+
+
+def test_a_path_that_no_git_has_costs_no_error() -> None:
+    assert is_tree_hash(tree_hash({"\ud800/\udcff": b"", "a//b": b""}))

@@ -27,6 +27,7 @@ from skillyard.remote.install.lockfile import (
     user_lock_path,
     write_project_lock,
 )
+from skillyard.remote.install.project_lock import stamped
 from tests.remote.install.asking_node import Questions, fresh, needs_node, stored
 from tests.tables import for_each
 
@@ -489,3 +490,12 @@ def test_a_folder_finds_the_skill_of_its_name_first_and_else_of_its_spelling() -
     assert [found and found.name for found in map(lock.in_folder, ("pdf", "doc-x", "none"))] == [
         "pdf", "Doc X", None,
     ]  # fmt: skip
+
+
+def test_an_entry_of_the_user_keeps_its_times_until_it_changes() -> None:
+    new = stamped(PDF, None, 1_772_359_200.5)
+    assert new.installed_at == new.updated_at == "2026-03-01T10:00:00.500Z"
+    assert stamped(PDF, new, 1_772_445_600) == new
+    changed = stamped(replace(PDF, digest="sha256:1"), new, 1_772_445_600)
+    assert changed.installed_at == "2026-03-01T10:00:00.500Z"
+    assert changed.updated_at == "2026-03-02T10:00:00.000Z"

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
-from skillyard.cli.options import add_accept, add_agent, add_into, reasons_by_rule
+from skillyard.cli.options import add_accept, add_agent, add_global, add_into, reasons_by_rule
 from skillyard.cli.parser import add_command
 from skillyard.cli.progress import progress
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import CommandParser, Commands
     from skillyard.shapes.installation import SkillUpdate
-
-_WHERE = "the skills in DIR (default: in the folders of agent hosts of this project)"
 
 
 def add_sync_command(commands: Commands) -> None:
@@ -40,7 +38,7 @@ def add_sync_command(commands: Commands) -> None:
             "skillyard sync --into .claude/skills --dry-run",
         ),
     )
-    add_into(parser, _WHERE)
+    _add_where(parser)
     add_agent(parser, "install skills where this agent host looks")
     parser.add_argument(
         "--frozen",
@@ -61,6 +59,7 @@ def sync(args: Namespace, console: Console) -> int:
     with progress("fetching", console) as step:
         result = sync_skills(
             args.into,
+            user=args.user,
             agents=args.agent,
             frozen=args.frozen,
             dry_run=args.dry_run,
@@ -90,13 +89,13 @@ def add_update_command(commands: Commands) -> None:
         examples=(
             "skillyard update",
             "skillyard update pdf --yes",
-            "skillyard update --dry-run",
+            "skillyard update --global --dry-run",
         ),
     )
     parser.add_argument(
         "names", metavar="NAME", nargs="*", default=[], help="skills (default: all of the lock)"
     )
-    add_into(parser, _WHERE)
+    _add_where(parser)
     parser.add_argument("--yes", action="store_true", help="take newer versions without asking")
     _add_dry_run(parser)
     add_accept(parser)
@@ -122,6 +121,7 @@ def update(args: Namespace, console: Console) -> int:
         result = update_skills(
             args.names,
             args.into,
+            user=args.user,
             confirm=confirm,
             accept=reasons_by_rule(args.accept),
             dry_run=args.dry_run,
@@ -149,7 +149,7 @@ def add_outdated_command(commands: Commands) -> None:
         ),
         examples=("skillyard outdated", "skillyard outdated --json"),
     )
-    add_into(parser, _WHERE)
+    _add_where(parser)
 
 
 def outdated(args: Namespace, console: Console) -> int:
@@ -159,7 +159,7 @@ def outdated(args: Namespace, console: Console) -> int:
     from skillyard.usecases.installation.states import OUTDATED, REFUSED, UNREACHABLE, states_of
 
     with progress("asking", console) as step:
-        result = outdated_skills(args.into, report=step)
+        result = outdated_skills(args.into, user=args.user, report=step)
     console.show(result, versions)
     states = states_of(result.skills)
     if states & {OUTDATED, REFUSED}:
@@ -182,7 +182,7 @@ def add_verify_command(commands: Commands) -> None:
         ),
         examples=("skillyard verify", "skillyard verify --allow-extra --json"),
     )
-    add_into(parser, _WHERE)
+    _add_where(parser)
     _add_allow_extra(parser)
 
 
@@ -191,7 +191,7 @@ def verify(args: Namespace, console: Console) -> int:
     from skillyard.cli.installation_views import verify_blocks
     from skillyard.usecases.installation.verify import verify_skills
 
-    result = verify_skills(args.into, allow_extra=args.allow_extra)
+    result = verify_skills(args.into, user=args.user, allow_extra=args.allow_extra)
     console.show(result, verify_blocks)
     return NEGATIVE if result.differs else 0
 
@@ -212,7 +212,7 @@ def add_remove_command(commands: Commands) -> None:
         examples=("skillyard remove pdf", "skillyard remove pdf docx --dry-run"),
     )
     parser.add_argument("names", metavar="NAME", nargs="+", help="skills of the lock file")
-    add_into(parser, _WHERE)
+    _add_where(parser)
     parser.add_argument(
         "--backup", action="store_true", help="move a folder with local changes to DIR-kept"
     )
@@ -225,9 +225,16 @@ def remove(args: Namespace, console: Console) -> int:
     from skillyard.usecases.installation.remove import remove_skills
     from skillyard.usecases.installation.states import REFUSED, states_of
 
-    result = remove_skills(args.names, args.into, backup=args.backup, dry_run=args.dry_run)
+    result = remove_skills(
+        args.names, args.into, user=args.user, backup=args.backup, dry_run=args.dry_run
+    )
     console.show(result, remove_blocks)
     return NEGATIVE if REFUSED in states_of(result.skills) else 0
+
+
+def _add_where(parser: CommandParser) -> None:
+    add_into(parser, "the skills in DIR (default: in the folders of agent hosts of this project)")
+    add_global(parser, "the skills of the user, for all projects, and the user's lock file")
 
 
 def _add_dry_run(parser: CommandParser) -> None:

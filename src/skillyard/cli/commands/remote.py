@@ -11,6 +11,7 @@ from skillyard.cli.options import (
     add_accept,
     add_agent,
     add_explain,
+    add_global,
     add_into,
     add_limit,
     add_query,
@@ -120,12 +121,7 @@ def add_add_command(commands: Commands) -> None:
     )
     add_into(parser, "install it in DIR, in a folder of its name")
     add_agent(parser, "install it where this agent host looks")
-    parser.add_argument(
-        "--global",
-        dest="user",
-        action="store_true",
-        help="with --agent: in the folders of the user, for all projects",
-    )
+    add_global(parser, "with --agent: in the folders of the user, for all projects")
     parser.add_argument(
         "--copy",
         action="store_true",

@@ -13,6 +13,9 @@ units here; the installer uses the order of the directory listing. Some versions
 hash the files before they copy them, and the copy omits ``metadata.json`` and ``__pycache__`` and
 replaces links by their targets. For some skills the hash of the installed folder therefore differs
 from the lock's.
+
+The user's lock has another hash for skills of GitHub: the name that git gives the folder, a SHA-1
+over names, modes and contents. It counts neither what is left out above nor links.
 """
 
 from __future__ import annotations
@@ -20,15 +23,17 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from skillyard.errors import SkillIoError
+from skillyard.io.folder_manifest import Manifest
 from skillyard.io.folders import Folder, entry_is_link, open_folder
 from skillyard.remote.install.collation import CompareKey, compare_key
 
 __all__ = ["FOLDERS_LEFT_OUT", "MAX_BYTES", "MAX_DEPTH", "MAX_FILES", "folder_hash"]
-__all__ += ["folder_hash_of"]
+__all__ += ["folder_hash_of", "is_tree_hash", "is_tree_of", "tree_hash"]
 
 FOLDERS_LEFT_OUT = frozenset({".git", "node_modules"})
 MAX_FILES = 20_000
@@ -39,6 +44,7 @@ MAX_DEPTH = 64
 """Maximum depth of folders. The deepest real skill has 12."""
 
 _PIECE = 1 << 20
+_TREE_DIGITS = 40
 
 
 class _FoundFile(NamedTuple):
@@ -78,6 +84,73 @@ def folder_hash_of(path: str) -> str:
                     raise _too_large(path, f"more than {MAX_BYTES:,} bytes")
                 digest.update(piece)
     return digest.hexdigest()
+
+
+def is_tree_hash(text: str) -> bool:
+    """True for the name of a tree of git, which has another length than a folder hash."""
+    return len(text) == _TREE_DIGITS
+
+
+def tree_hash(files: Mapping[str, bytes], executable: Collection[str] = ()) -> str:
+    """Return the 40 hexadecimal digits that git gives a folder with these files."""
+    blobs = {
+        path: _Blob(path in executable, _git_object(b"blob", len(data), [data]))
+        for path, data in files.items()
+        if FOLDERS_LEFT_OUT.isdisjoint(path.split("/")[:-1])
+    }
+    return _tree(blobs).hex()
+
+
+def is_tree_of(tree: str, path: str, there: Manifest) -> bool:
+    """True where git gives that name to an existing folder with that manifest.
+
+    The installer and some systems lose which files are executable: those with ``#!`` may be, too.
+    Raises SkillIoError when a file cannot be read.
+    """
+    blobs, scripts = {}, {}
+    with _opened(path) as root:
+        for entry in there.of_kind("file"):
+            parts = tuple(entry.path.split("/"))
+            if FOLDERS_LEFT_OUT.isdisjoint(parts[:-1]):
+                pieces = _pieces(root, _FoundFile(parts, entry.path), path)
+                first = next(pieces, b"")
+                name = _git_object(b"blob", entry.size, chain([first], pieces))
+                blobs[entry.path] = _Blob(entry.executable, name)
+                scripts[entry.path] = _Blob(first.startswith(b"#!"), name)
+    return tree in (_tree(blobs).hex(), _tree(scripts).hex())
+
+
+class _Blob(NamedTuple):
+    """One file of a tree."""
+
+    executable: bool
+    name: bytes
+    """The SHA-1 of its content, as git computes it."""
+
+
+def _tree(blobs: Mapping[str, _Blob]) -> bytes:
+    """Return git's name of a folder. Folders are sorted as if their names ended in a slash."""
+    folders: dict[str, dict[str, _Blob]] = {}
+    rows: list[tuple[bytes, bytes, bytes]] = []
+    for path, blob in blobs.items():
+        name, slash, rest = path.partition("/")
+        if slash:
+            folders.setdefault(name, {})[rest] = blob
+        else:
+            mode = b"100755" if blob.executable else b"100644"
+            rows.append((_encoded(name), mode, blob.name))
+    rows += [(_encoded(f"{name}/"), b"40000", _tree(each)) for name, each in folders.items()]
+    listed = [
+        b"%s %s\0%s" % (mode, name.rstrip(b"/"), digest) for name, mode, digest in sorted(rows)
+    ]
+    return _git_object(b"tree", sum(map(len, listed)), listed)
+
+
+def _git_object(kind: bytes, size: int, pieces: Iterable[bytes]) -> bytes:
+    digest = hashlib.sha1(b"%s %d\0" % (kind, size), usedforsecurity=False)
+    for piece in pieces:
+        digest.update(piece)
+    return digest.digest()
 
 
 def _order(path: str) -> tuple[CompareKey, bytes]:

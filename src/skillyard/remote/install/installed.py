@@ -6,7 +6,12 @@ import os
 from typing import NamedTuple
 
 from skillyard.io.folder_manifest import Manifest, manifest_of
-from skillyard.remote.install.folder_hash import FOLDERS_LEFT_OUT, folder_hash_of
+from skillyard.remote.install.folder_hash import (
+    FOLDERS_LEFT_OUT,
+    folder_hash_of,
+    is_tree_hash,
+    is_tree_of,
+)
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.install.record import written_digest
 from skillyard.remote.install.refusal import InstallRefused
@@ -22,14 +27,14 @@ class Installed(NamedTuple):
     """What a folder must hold to be what was installed."""
 
     hash: str | None = None
-    """The folder hash, as in lock files."""
+    """The folder hash or the tree hash, as in lock files."""
     digest: str | None = None
     """The digest of the content; where there is one, the hash is not compared."""
 
     @classmethod
     def by(cls, entry: LockedSkill | None) -> Installed:
         """Return what an entry of the lock installed; None installed nothing."""
-        return cls() if entry is None else cls(entry.computed_hash, entry.digest)
+        return cls() if entry is None else cls(entry.content_hash, entry.digest)
 
     def is_at(self, there: Manifest, target: str) -> bool:
         """True when the folder is exactly that, links and empty folders included."""
@@ -46,7 +51,11 @@ class Installed(NamedTuple):
             return there.files_digest() == self.digest, added
         files = [entry.path for entry in there.of_kind("file")]
         added += [path for path in files if FOLDERS_LEFT_OUT & set(path.split("/")[:-1])]
-        return self.hash is not None and folder_hash_of(target) == self.hash, added
+        if self.hash is None:
+            return False, added
+        if is_tree_hash(self.hash):
+            return is_tree_of(self.hash, target, there), added
+        return folder_hash_of(target) == self.hash, added
 
 
 NOTHING = Installed()

@@ -101,6 +101,11 @@ class LockedSkill:
         own = [key for key in there if key in _OWN]
         return key_order([*installers, *(key for key, _ in self.extra), *own])
 
+    @property
+    def content_hash(self) -> str | None:
+        """The installer's hash of the content, of either lock; None where it has none."""
+        return self.computed_hash if self.computed_hash is not None else self.folder_hash or None
+
     def to_json(self) -> dict[str, Json]:
         """Return the entry as in a file, with its keys in order."""
         extra = dict(self.extra)

@@ -1,9 +1,9 @@
 """Reads and writes the lock files of the common skills installer (``npx skills``).
 
-A project's lock (``skills-lock.json``, version 1) is shared with the installer, so it is written
-byte for byte as the installer writes it. The user's lock (version 3) belongs to the installer and
-is only read. The installer treats an unreadable file, or an older user lock, as empty and
-overwrites it; here both are errors.
+A project's lock (``skills-lock.json``, version 1) and the user's lock (version 3) are shared with
+the installer, so they are written byte for byte as the installer writes them. In the user's lock,
+whose entries have no order, only one entry changes at a time. The installer treats an unreadable
+file, or an older user lock, as empty and overwrites it; here both are errors.
 
 The keys of an entry in a project's lock are ``source``, ``sourceUrl``, ``ref``, ``sourceType``,
 ``skillPath``, ``computedHash`` and, after these, ``subagents`` and ``wellKnownDigest``. skillyard
@@ -26,6 +26,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +43,7 @@ __all__ = [
     "USER_LOCK",
     "Lock",
     "LockedSkill",
+    "change_user_lock",
     "folder_name",
     "portable_source",
     "project_lock_path",
@@ -114,9 +116,33 @@ def read_user_lock(path: str) -> Lock:
     return _read(os.path.realpath(path), path, USER_VERSION)
 
 
+def change_user_lock(path: str, name: str, entry: LockedSkill | None) -> None:
+    """Add or replace the entry of a name in the user's lock, or remove it with None.
+
+    All other entries and keys stay as they are, in their order. A link is followed. Written as
+    :func:`write_project_lock` writes. Raises SkillIoError as :func:`read_user_lock` does, or when
+    the file cannot be written.
+    """
+    real = os.path.realpath(path)
+    stored = _stored(real, path, USER_VERSION)
+    _lock(dict(stored), USER_VERSION, path)
+    skills = stored["skills"]
+    assert isinstance(skills, dict)
+    skills.pop(name, None) if entry is None else skills.update({name: entry.to_json()})
+    text = stringify({"version": USER_VERSION, **stored}, indent=2)
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(real), exist_ok=True)
+    _write(real, path, text.encode())
+
+
 def _read(real: str, path: str, version: int) -> Lock:
+    return _lock(_stored(real, path, version), version, path)
+
+
+def _stored(real: str, path: str, version: int) -> dict[str, Json]:
+    """Return what a lock file holds beside its version, or an empty lock where there is none."""
     if not os.path.lexists(real):
-        return Lock(version=version)
+        return {"skills": {}}
     data = read_file(real, MAX_BYTES, path).data
     try:
         text = data.decode("utf-8-sig")
@@ -136,7 +162,7 @@ def _read(real: str, path: str, version: int) -> Lock:
     if not isinstance(stored, dict):
         raise _damaged(path, "it is no JSON object")
     _check_version(stored.pop("version", None), version, path)
-    return _lock(stored, version, path)
+    return stored
 
 
 def _lock(stored: dict[str, Json], version: int, path: str) -> Lock:
@@ -274,8 +300,12 @@ def write_project_lock(path: str, lock: Lock) -> None:
     ]
     data = render_project_lock(replace(lock, skills=skills)).encode()
     read_project_lock(path)
+    _write(path, path, data)
+
+
+def _write(real: str, path: str, data: bytes) -> None:
     try:
-        _replace_file(path, data)
+        _replace_file(real, data)
     except OSError as error:
         raise SkillIoError(
             f"cannot write: {error.strerror or error}",

@@ -1,16 +1,24 @@
-"""A project's lock file as installation writes it: one entry at a time, with other runs beside."""
+"""A lock file as installation writes it: one entry at a time, with other runs beside."""
 
 from __future__ import annotations
 
 import os
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from skillyard.errors import SkillIoError
 from skillyard.remote.install.exclusive import alone
 from skillyard.remote.install.lock_entries import Lock, LockedSkill
-from skillyard.remote.install.lockfile import read_project_lock, write_project_lock
+from skillyard.remote.install.lockfile import (
+    change_user_lock,
+    read_project_lock,
+    read_user_lock,
+    write_project_lock,
+)
 
-__all__ = ["ProjectLock"]
+__all__ = ["ProjectLock", "UserLock", "stamped"]
 
 
 class ProjectLock(NamedTuple):
@@ -35,11 +43,42 @@ class ProjectLock(NamedTuple):
             # The file and not its folder, which may be one that is written to.
             with alone(os.path.abspath(self.path)):
                 lock = self.read()
-                if entry is None and lock.get(name) is None:
-                    return
-                write_project_lock(
-                    self.path, lock.without(name) if entry is None else lock.with_skill(entry)
-                )
+                if entry is not None or lock.get(name) is not None:
+                    self._write(lock, name, entry)
         except OSError as error:
             what = f"cannot write: {error.strerror or error}"
             raise SkillIoError(what, path=self.path, code="lock_unwritable") from None
+
+    def _write(self, lock: Lock, name: str, entry: LockedSkill | None) -> None:
+        new = lock.without(name) if entry is None else lock.with_skill(entry)
+        write_project_lock(self.path, new)
+
+
+class UserLock(ProjectLock):
+    """The lock of the skills of a user, which the common installer writes too."""
+
+    __slots__ = ()
+
+    def read(self) -> Lock:
+        """Return the lock as it is now. Raises SkillIoError."""
+        return read_user_lock(self.path)
+
+    def _write(self, lock: Lock, name: str, entry: LockedSkill | None) -> None:
+        known = lock.get(name)
+        entry = entry and stamped(entry, known, time.time())
+        if entry != known:
+            change_user_lock(self.path, name, entry)
+
+
+def stamped(entry: LockedSkill, known: LockedSkill | None, now: float) -> LockedSkill:
+    """Return a new entry of the user's lock with the times of its installation and update.
+
+    ``known`` is the entry that it replaces, ``now`` in seconds since 1970. An entry that changes
+    nothing keeps its times.
+    """
+    moment = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
+    text = moment.replace("+00:00", "Z")
+    first = known and known.installed_at
+    entry = replace(entry, installed_at=first or entry.installed_at or text)
+    same = known is not None and replace(entry, updated_at=known.updated_at) == known
+    return known if known is not None and same else replace(entry, updated_at=text)

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from skillyard.errors import InvalidInput
 from skillyard.remote.git.address import check_ref, parse_git_address
-from skillyard.remote.install.folder_hash import folder_hash
+from skillyard.remote.install.folder_hash import folder_hash, tree_hash
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.lockfile import LOCAL, source_folder
 from skillyard.remote.install.placement import content_digest
@@ -31,7 +31,7 @@ from skillyard.remote.sources.host_tokens import host_of, token_variable
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.remote.sources.well_known import WellKnown
 
-__all__ = ["locked_package", "locked_skill", "repinned"]
+__all__ = ["locked_package", "locked_skill", "repinned", "user_entry"]
 
 GIT = ("git", "gitlab")
 NODE_MODULES = "node_modules"
@@ -63,6 +63,27 @@ def locked_skill(name: str, hit: Hit, package: Package, ref: str | None) -> Lock
         commit=package.commit or None,
         digest=content_digest(package.files),
     )
+
+
+def user_entry(entry: LockedSkill, package: Package) -> LockedSkill:
+    """Return the entry of fetched files as the user's lock has it.
+
+    It always has an address and, instead of the folder hash, the name of git's tree for GitHub.
+    """
+    address = f"https://github.com/{entry.source}.git" if entry.source_type == "github" else ""
+    return replace(
+        entry,
+        source_url=entry.source_url or address or entry.source,
+        computed_hash=None,
+        folder_hash=_user_hash(entry, package),
+    )
+
+
+def _user_hash(entry: LockedSkill, package: Package) -> str:
+    """Return the hash of the user's lock; empty where files of the tree were left out."""
+    if entry.source_type != "github":
+        return folder_hash(package.files)
+    return "" if package.skipped else tree_hash(package.files, package.executable)
 
 
 async def locked_package(
@@ -152,9 +173,11 @@ def repinned(locked: LockedSkill, package: Package) -> LockedSkill:
     """Return the entry of a locked skill for other files of it; all other keys stay."""
     digest = content_digest(package.files)
     same = digest == locked.digest
+    is_users = locked.folder_hash is not None
     return replace(
         locked,
-        computed_hash=folder_hash(package.files),
+        computed_hash=locked.computed_hash if is_users else folder_hash(package.files),
+        folder_hash=_user_hash(locked, package) if is_users else None,
         well_known_digest=locked.well_known_digest if same else None,
         commit=package.commit or None,
         digest=digest,

@@ -18,16 +18,15 @@ from skillyard.remote.install.lockfile import (
     LOCAL,
     portable_source,
     project_lock_path,
-    read_project_lock,
     read_user_lock,
     user_lock_path,
 )
 from skillyard.remote.install.placement import Placed, content_digest
-from skillyard.remote.install.project_lock import ProjectLock
+from skillyard.remote.install.project_lock import ProjectLock, UserLock
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.verdict import check_accept, scan_package
 from skillyard.remote.origins.git import ReportBytes
-from skillyard.remote.origins.locked import locked_skill
+from skillyard.remote.origins.locked import locked_skill, user_entry
 from skillyard.remote.origins.resolve import find_skill, whole_package
 from skillyard.remote.origins.target import Target, parse_target
 from skillyard.remote.search import FoundSkill, SearchService
@@ -55,14 +54,19 @@ SHOWN_CHARACTERS = 200
 
 
 class InstalledForUser(NamedTuple):
-    """The entry of ``npx skills``' user lock for a skill of the same name."""
+    """The entry of the user's lock for a skill of the same name."""
 
     lock: str
-    """Path of that lock, which is never written here."""
+    """Path of that lock."""
     skill: LockedSkill | None
     """None where the lock cannot be read."""
     problem: str = ""
     """Why it cannot be read."""
+
+    @property
+    def tool(self) -> str:
+        """Who wrote the entry, or else whose lock it is."""
+        return "skillyard" if self.skill is not None and self.skill.digest else INSTALLER
 
     @property
     def message(self) -> str:
@@ -72,13 +76,13 @@ class InstalledForUser(NamedTuple):
             return f"what {INSTALLER} installed is not known: {self.problem}"
         at = f", {_shown(skill.ref)}" if skill.ref else ""
         when = f", {_shown(skill.updated_at or skill.installed_at or '')[:10]}".rstrip(", ")
-        return f"installed by {INSTALLER} from {_shown(skill.source)}{at} at {_pinned(skill)}{when}"
+        return f"installed by {self.tool} from {_shown(skill.source)}{at} at {_pinned(skill)}{when}"
 
     def document(self) -> shapes.InstalledForUser | shapes.UnreadableLock:
         """Return the entry as a document shows it."""
         if self.skill is None:
-            return shapes.UnreadableLock(tool=INSTALLER, lock=self.lock, problem=self.problem)
-        return from_attributes(shapes.InstalledForUser, self.skill, tool=INSTALLER, lock=self.lock)
+            return shapes.UnreadableLock(tool=self.tool, lock=self.lock, problem=self.problem)
+        return from_attributes(shapes.InstalledForUser, self.skill, tool=self.tool, lock=self.lock)
 
 
 def _shown(text: str) -> str:
@@ -211,7 +215,8 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
         try:
             if into is None:
                 return await _fetched(search, result)
-            pin = _pin(into, result, query)
+            lock = _lock_for(into, places, options)
+            pin = _pin(into, result, query, lock)
             ref = query.ref if pin is None or pin.commit is None else pin.commit
             package = await whole_package(search, result, ref)
         except SourceFailed as error:
@@ -229,16 +234,11 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
             f"{shown_path(name)} looks like {', '.join(map(shown_path, alike))}, which is there"
             " already; say --yes if it is the one you mean"
         )
-    lock = ProjectLock(project_lock_path(into))
-    for folder in (*places.copies, *places.links):
-        check_inside(folder, lock.path)
     known = lock.read().in_folder(name)
     new = locked_skill(
         name if known is None else known.name, result.hit, package, pin.ref if pin else query.ref
     )
-    if new.source_type == LOCAL:  # as the lock has it, to be compared
-        folder = os.path.dirname(os.path.abspath(lock.path))
-        new = replace(new, source=portable_source(new.source, folder))
+    new = _as_locked(new, known, package, lock)
     _check_pin(known, new, pinned=pin is not None, lock=lock.path)
     admission = admit(
         new,
@@ -248,8 +248,8 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
         accept=options.accept,
         linked=package.url if options.link else None,
     )
-    theirs = _is_users(os.path.join(into, name))
-    installed = _installed_for_user(name, say_problems=theirs)
+    theirs = not options.user and _is_users(os.path.join(into, name))
+    installed = None if options.user else _installed_for_user(name, say_problems=theirs)
     try:
         if options.link:
             for folder in places.links:  # before anything is written
@@ -289,6 +289,30 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
     )
 
 
+def _lock_for(into: str, places: Places, options: _Options) -> ProjectLock:
+    """Return the lock that names what is installed. Raises InstallRefused for a link out of it."""
+    if options.user:
+        return UserLock(user_lock_path())
+    lock = ProjectLock(project_lock_path(into))
+    for folder in (*places.copies, *places.links):
+        check_inside(folder, lock.path)
+    return lock
+
+
+def _as_locked(
+    new: LockedSkill, known: LockedSkill | None, package: Package, lock: ProjectLock
+) -> LockedSkill:
+    """Return a new entry as the lock has it, to be compared."""
+    if isinstance(lock, UserLock):
+        new = user_entry(new, package)
+        if known is not None:
+            new = replace(new, plugin_name=known.plugin_name, extra=known.extra)
+    elif new.source_type == LOCAL:
+        folder = os.path.dirname(os.path.abspath(lock.path))
+        new = replace(new, source=portable_source(new.source, folder))
+    return new
+
+
 def _linked(
     admission: Admission, package: Package, lock: ProjectLock, places: Places, options: _Options
 ) -> Placed:
@@ -309,7 +333,7 @@ def _linked(
     )
 
 
-def _pin(into: str, result: FoundSkill, query: Target) -> LockedSkill | None:
+def _pin(into: str, result: FoundSkill, query: Target, lock: ProjectLock) -> LockedSkill | None:
     """Return what the lock says to install: its entry of a skill whose folder is not there.
 
     A folder that is there is brought up to date instead; a ref that was named goes before the lock.
@@ -317,7 +341,7 @@ def _pin(into: str, result: FoundSkill, query: Target) -> LockedSkill | None:
     name = folder_name(result.skill.name or result.hit.id)
     if query.ref != "HEAD" or os.path.lexists(os.path.join(into, name)):
         return None
-    known = read_project_lock(project_lock_path(into)).in_folder(name)
+    known = lock.read().in_folder(name)
     return known if known is not None and known.commit and known.digest else None
 
 
@@ -392,12 +416,15 @@ def _installed_for_user(name: str, *, say_problems: bool) -> InstalledForUser | 
 
 
 def _not_ours(installed: InstalledForUser, name: str, error: InstallRefused) -> InstallRefused:
+    update, remove = "update", "remove"
+    if installed.tool != INSTALLER:
+        update, remove = "update --global", "remove --global"
     return InstallRefused(
         f"this is {installed.message}, and is not replaced",
         path=error.path,
         code="install_owned",
-        hint=f"say `{INSTALLER} update {name}`, or `{INSTALLER} remove {name}` and add it again,"
-        " or name another folder with --into",
+        hint=f"say `{installed.tool} {update} {name}`, or `{installed.tool} {remove} {name}` and"
+        " add it again, or name another folder with --into",
     )
 
 

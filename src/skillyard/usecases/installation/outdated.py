@@ -11,9 +11,9 @@ from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
 from skillyard.shapes.installation import Outdated, SkillVersion
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
-from skillyard.usecases.installation.problems import failure_of
+from skillyard.usecases.installation.problems import failure_of, problem_of_state
 from skillyard.usecases.installation.project import InstalledSkill, open_project
-from skillyard.usecases.installation.states import LINKED, OUTDATED, UNSUPPORTED
+from skillyard.usecases.installation.states import LINKED, OUTDATED, UNREADABLE, UNSUPPORTED
 from skillyard.usecases.installation.update import version_of
 
 __all__ = ["outdated_skills"]
@@ -22,15 +22,16 @@ __all__ = ["outdated_skills"]
 def outdated_skills(
     into: str | None = None,
     *,
+    user: bool = False,
     settings: Settings | None = None,
     report: ReportFetched | None = None,
 ) -> Outdated:
-    """Ask for the newest version of each skill of the lock. Writes nothing.
+    """Ask for the newest version of each skill of the lock, or of that of the user.
 
-    A newer commit that does not change the skill's files is none, and a linked skill has no newer
-    version than its folder. Raises SkillIoError for the lock file, InvalidInput.
+    Writes nothing. A newer commit that does not change the skill's files is none, and a linked
+    skill has no newer version than its folder. Raises SkillIoError for the lock file, InvalidInput.
     """
-    project = open_project(into)
+    project = open_project(into, user=user)
     skills = project.skills(project.lock.read())
     fetched = [skill for skill in skills if skill.state != LINKED]
     packages = fetch_packages(fetched, project, pinned=False, settings=settings, report=report)
@@ -57,6 +58,9 @@ def _version(skill: InstalledSkill, package: Package | SkillyardError | None) ->
         state = UNSUPPORTED if isinstance(package, InvalidInput) else state
         return replace(version, state=state, problem=problem)
     new = repinned(entry, package)
+    is_known = entry.digest is not None or entry.content_hash is not None
+    if skill.state == UNREADABLE and not is_known:  # nothing says which version it is
+        return replace(version, newest=version_of(new), problem=problem_of_state(skill))
     if is_newer(entry, new):
         return replace(version, state=OUTDATED, newest=version_of(new))
     return replace(version, newest=version_of(entry) or version_of(new))
@@ -66,4 +70,4 @@ def is_newer(entry: LockedSkill, new: LockedSkill) -> bool:
     """True where the files of two entries of one skill differ."""
     if entry.digest is not None:
         return new.digest != entry.digest
-    return new.computed_hash != entry.computed_hash
+    return new.content_hash != entry.content_hash

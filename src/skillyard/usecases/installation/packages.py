@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from skillyard.errors import SkillyardError
-from skillyard.remote.install.folder_hash import folder_hash
+from skillyard.remote.install.folder_hash import folder_hash, is_tree_hash, tree_hash
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.install.placement import content_digest
 from skillyard.remote.install.refusal import InstallRefused
@@ -43,14 +43,14 @@ def fetch_packages(
     entries = [skill.entry for skill in skills]
     if not entries:
         return {}
-    fetched = _fetch_all(entries, pinned, project.folder, settings or load_settings(), report)
+    fetched = _fetch_all(entries, pinned, project, settings or load_settings(), report)
     return dict(zip([entry.name for entry in entries], asyncio.run(fetched), strict=True))
 
 
 async def _fetch_all(
     entries: Sequence[LockedSkill],
     pinned: bool,
-    folder: str,
+    project: Project,
     settings: Settings,
     report: ReportFetched | None,
 ) -> list[Package | SkillyardError]:
@@ -61,9 +61,9 @@ async def _fetch_all(
         result: Package | SkillyardError
         async with room:
             try:
-                result = await locked_package(search, entry, pinned=pinned, folder=folder)
+                result = await locked_package(search, entry, pinned=pinned, folder=project.folder)
                 if pinned:
-                    check_pin(entry, result)
+                    check_pin(entry, result, project.option)
             except SkillyardError as error:
                 result = error
         done += 1
@@ -75,14 +75,20 @@ async def _fetch_all(
         return await asyncio.gather(*map(fetch, entries))
 
 
-def check_pin(entry: LockedSkill, package: Package) -> None:
-    """Raise InstallRefused for files that are not those of the entry."""
-    digest, is_digest = content_digest(package.files), entry.digest is not None
-    expected = entry.digest if is_digest else entry.computed_hash
-    if expected is not None and expected == (digest if is_digest else folder_hash(package.files)):
+def check_pin(entry: LockedSkill, package: Package, option: str = "") -> None:
+    """Raise InstallRefused for files that are not those of the entry.
+
+    ``option`` is what a command that the hint names needs.
+    """
+    expected, content = entry.content_hash, folder_hash(package.files)
+    if entry.digest is not None:
+        expected, content = entry.digest, content_digest(package.files)
+    elif expected is not None and is_tree_hash(expected):
+        content = tree_hash(package.files, package.executable)
+    if expected == content:
         return
     name = shorten(clean_line(entry.name), 80)
-    hint = f"`skillyard update {name_in_shell(entry.name)}` shows what changed, and pins it"
+    hint = f"`skillyard update{option} {name_in_shell(entry.name)}` shows what changed, and pins it"
     if expected is None:
         raise InstallRefused(
             f"the lock pins no content of {name}", path="", code="install_pin", hint=hint
@@ -93,7 +99,7 @@ def check_pin(entry: LockedSkill, package: Package) -> None:
     raise InstallRefused(
         f"what came for {name} is not what the lock pins: it has"
         f" {shorten(clean_line(expected), 19)}…, and this is"
-        f" {(digest if is_digest else folder_hash(package.files))[:19]}…{left_out}",
+        f" {content[:19]}…{left_out}",
         path="",
         code="install_pin",
         hint=hint,

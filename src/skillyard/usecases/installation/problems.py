@@ -48,22 +48,24 @@ def name_in_shell(name: str) -> str:
     return quote(shorten(clean_line(name), 80))
 
 
-_AWAY = "move what is there away, then say `skillyard update {}`, which installs the newest"
+_AWAY = (
+    "move what is there away, then say `skillyard update{option} {name}`, which installs the newest"
+)
 _STATES = {
-    MISSING: ("the folder is missing", "`skillyard sync` installs it"),
-    BEHIND: ("the lock names another version", "`skillyard sync` installs that one"),
-    INTERRUPTED: ("a run was stopped here", "`skillyard sync` completes it"),
+    MISSING: ("the folder is missing", "`skillyard sync{option}` installs it"),
+    BEHIND: ("the lock names another version", "`skillyard sync{option}` installs that one"),
+    INTERRUPTED: ("a run was stopped here", "`skillyard sync{option}` completes it"),
     EDITED: (
         "the folder is not what was installed",
-        "keep your changes elsewhere, remove the folder, and say `skillyard sync`",
+        "keep your changes elsewhere, remove the folder, and say `skillyard sync{option}`",
     ),
 }
 
 
 def problem_of_state(skill: InstalledSkill) -> SkillProblem:
     """Return the problem of a skill whose folders are not what the lock says."""
-    away = _AWAY.format(name_in_shell(skill.entry.name))
-    message, hint = _STATES.get(skill.state, (skill.problem, away))
+    message, hint = _STATES.get(skill.state, (skill.problem, _AWAY))
+    hint = hint.format(name=name_in_shell(skill.entry.name), option=skill.option)
     if skill.problem and skill.problem != message:
         message = f"{message}: {skill.problem}"
     bad = [copy for copy in skill.copies if copy.state == skill.state]

@@ -1,9 +1,12 @@
-"""The skills that a project's lock file names, and what lies on the disk for each of them.
+"""The skills that a lock file names, and what lies on the disk for each of them.
 
 The lock file does not say where a skill's folder is. With ``--into DIR`` it is ``DIR/NAME``.
 Without it, it is every folder ``NAME`` in the folders of agent hosts in the project
 (``.agents/skills``, ``.claude/skills``, …), and ``.agents/skills/NAME`` when there is none. A link
 to such a folder, as the common installer makes them, is another name for it.
+
+The skills of a user are a project too: its lock is that of the common installer, and its folders
+are those in which hosts look for all projects.
 """
 
 from __future__ import annotations
@@ -13,16 +16,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from skillyard.discovery.hosts import host_roots
-from skillyard.errors import SkillError, SkillIoError
+from skillyard.discovery.hosts import expanded, host_roots
+from skillyard.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.io.atomic_write import remove_leftovers
 from skillyard.io.paths import is_below
 from skillyard.remote.install.exclusive import alone
 from skillyard.remote.install.installed import Installed, is_as_written, manifest_at
 from skillyard.remote.install.journal import read_journal
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
-from skillyard.remote.install.lockfile import project_lock_path, source_folder
-from skillyard.remote.install.project_lock import ProjectLock
+from skillyard.remote.install.lockfile import project_lock_path, source_folder, user_lock_path
+from skillyard.remote.install.project_lock import ProjectLock, UserLock
 from skillyard.remote.install.recovery import complete, stopped_runs
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import aside_of
@@ -44,6 +47,7 @@ from skillyard.usecases.installation.states import (
 )
 
 __all__ = [
+    "NO_HASH",
     "RACED",
     "Copy",
     "InstalledSkill",
@@ -52,6 +56,8 @@ __all__ = [
     "unchanged_check",
 ]
 
+NO_HASH = "the lock has no digest and no hash of it"
+"""The problem of a folder of which nothing says what was installed."""
 RACED = "install_raced"
 """The code of an error: another run changed the entry meanwhile."""
 _WORST = (UNREADABLE, INTERRUPTED, EDITED, BEHIND, CURRENT, LINKED)
@@ -84,6 +90,8 @@ class InstalledSkill(NamedTuple):
     """The folder of skills in which a missing one is installed."""
     lacking: tuple[str, ...] = ()
     """Folders of hosts that do not find it, and are to have a link to it."""
+    option: str = ""
+    """As :attr:`Project.option`."""
 
     @property
     def state(self) -> str:
@@ -122,8 +130,20 @@ class Project(NamedTuple):
     """The one folder of skills that was named."""
     hosts: tuple[str, ...]
     """The folders of agent hosts in the project that exist, each once."""
+    default: str
+    """The folder in which a missing skill is installed."""
     agents: tuple[Agent, ...] = ()
     """The hosts for which skills are installed."""
+
+    @property
+    def is_users(self) -> bool:
+        """True for the skills of a user."""
+        return isinstance(self.lock, UserLock)
+
+    @property
+    def option(self) -> str:
+        """What a command needs to mean this project, with a space before it."""
+        return " --global" if self.is_users else ""
 
     @property
     def folder(self) -> str:
@@ -134,13 +154,6 @@ class Project(NamedTuple):
     def folders(self) -> tuple[str, ...]:
         """The folders in which skills of the lock may lie."""
         return self.hosts if self.into is None else (self.into,)
-
-    @property
-    def default(self) -> str:
-        """The folder in which a missing skill is installed."""
-        if self.into is not None:
-            return self.into
-        return os.path.join(os.path.dirname(self.lock.path), *SHARED.split("/"))
 
     def skills(
         self, lock: Lock, entries: Iterable[LockedSkill] | None = None
@@ -162,13 +175,13 @@ class Project(NamedTuple):
             problem = f"its folder is that of the entry {owner[:80]!a}"
             hint = f"delete the entry {entry.name[:80]!a} from {self.lock.path}, or rename it there"
             conflict = Copy(self.default, name, UNREADABLE, problem, hint)
-            return InstalledSkill(entry, (conflict,), (), self.default)
+            return InstalledSkill(entry, (conflict,), (), self.default, (), self.option)
         copies, links = self._found(entry, name)
         default, lacking = self.default, self._lacking(name) if copies else ()
         if self.agents and not copies:
             folders = dict.fromkeys(agent.folder for agent in self.agents)
-            (default, *_), lacking = places_of(tuple(folders), name, copy=False, user=False)
-        return InstalledSkill(entry, tuple(copies), tuple(links), default, lacking)
+            (default, *_), lacking = places_of(tuple(folders), name, copy=False, user=self.is_users)
+        return InstalledSkill(entry, tuple(copies), tuple(links), default, lacking, self.option)
 
     def _lacking(self, name: str) -> tuple[str, ...]:
         """Return the folders of hosts that do not find a skill which lies elsewhere."""
@@ -232,7 +245,7 @@ class Project(NamedTuple):
         """
         named = {folder_name(entry.name) for entry in self.lock.read().skills}
         with suppress(OSError):
-            remove_leftovers(self.lock.path)
+            remove_leftovers(os.path.realpath(self.lock.path))
         for into in self.folders:
             try:
                 names = stopped_runs(into)
@@ -267,28 +280,44 @@ class Project(NamedTuple):
         return removed
 
 
-def open_project(into: str | None = None, *, agents: Iterable[str] = ()) -> Project:
-    """Return the project of a folder of skills, or of the working folder.
+def open_project(
+    into: str | None = None, *, user: bool = False, agents: Iterable[str] = ()
+) -> Project:
+    """Return the project of a folder of skills or of the working folder, or the user's skills.
 
     ``agents`` names the hosts for which skills are installed. Raises SkillIoError when there is no
-    lock file, and what ``destinations.agents_named`` raises.
+    lock file, InvalidInput for options that do not go together, and what
+    ``destinations.agents_named`` raises.
     """
-    path = project_lock_path("." if into is None else into)
+    agents = tuple(agents)
+    if into is not None and (user or agents):
+        other = "--global" if user else "--agent"
+        raise InvalidInput(f"--into and {other} both say where skills are; give one of them")
+    path = user_lock_path() if user else project_lock_path("." if into is None else into)
     if not os.path.lexists(path):
-        raise SkillIoError(
-            "there is no lock file",
-            path=path,
-            code="lock_missing",
-            hint="`skillyard add NAME --into DIR` writes one; --into names a folder of its project",
-        )
-    root = os.path.realpath(os.path.dirname(os.path.abspath(path)))
+        hint = "`skillyard add NAME --into DIR` writes one; --into names a folder of its project"
+        if user:
+            hint = "`skillyard add NAME --agent HOST --global` writes one"
+        raise SkillIoError("there is no lock file", path=path, code="lock_missing", hint=hint)
+    default = into or os.path.join(os.path.dirname(path), *SHARED.split("/"))
+    lock, folders = ProjectLock(path), _project_folders(path)
+    if user:
+        default, lock = expanded(f"~/{SHARED}"), UserLock(path)
+        folders = (root.path for root in host_roots(["user"]))
+    else:
+        check_inside(default, path)
     hosts: dict[str, str] = {}
+    for folder in folders:
+        hosts.setdefault(os.path.realpath(folder), folder)
+    return Project(lock, into, tuple(hosts.values()), default, agents_named(agents, user=user))
+
+
+def _project_folders(lock_path: str) -> Iterable[str]:
+    """Yield the folders of hosts beside a lock file, but for links out of its project."""
+    root = os.path.realpath(os.path.dirname(os.path.abspath(lock_path)))
     for host in host_roots(["project"], folder=root):
-        if is_below(host.path, root) and is_below(real := os.path.realpath(host.path), root):
-            hosts.setdefault(real, _relative(host.path, path))
-    project = Project(ProjectLock(path), into, tuple(hosts.values()), agents_named(agents))
-    check_inside(project.default, path)
-    return project
+        if is_below(host.path, root) and is_below(os.path.realpath(host.path), root):
+            yield _relative(host.path, lock_path)
 
 
 def unchanged_check(lock: ProjectLock, *entries: LockedSkill) -> Callable[[], None]:
@@ -328,8 +357,8 @@ def _copy(into: str, name: str, entry: LockedSkill) -> Copy:
             return Copy(into, name, UNREADABLE, problem, hint)
         if there is None:
             return Copy(into, name, INTERRUPTED, left)
-        if entry.digest is None and entry.computed_hash is None:
-            return Copy(into, name, UNREADABLE, "the lock has no digest and no hash of it")
+        if entry.digest is None and entry.content_hash is None:
+            return Copy(into, name, UNREADABLE, NO_HASH)
         if Installed.by(entry).is_at(there, target):
             return Copy(into, name, CURRENT)
         if is_as_written(there, target):

@@ -12,6 +12,7 @@ from skillyard.remote.install.removal import remove_copies
 from skillyard.shapes.installation import Removed, RemovedFolder, RemovedSkill, SkillProblem
 from skillyard.usecases.installation.problems import failure_of, problem, problem_of_state
 from skillyard.usecases.installation.project import (
+    NO_HASH,
     InstalledSkill,
     Project,
     open_project,
@@ -34,9 +35,14 @@ __all__ = ["remove_skills"]
 
 
 def remove_skills(
-    names: Sequence[str], into: str | None = None, *, backup: bool = False, dry_run: bool = False
+    names: Sequence[str],
+    into: str | None = None,
+    *,
+    user: bool = False,
+    backup: bool = False,
+    dry_run: bool = False,
 ) -> Removed:
-    """Remove skills of the lock. One that is refused does not stop the others.
+    """Remove skills of the lock, or of that of the user. One that is refused stops no other.
 
     A folder is removed only if it is exactly what was installed; with ``backup`` another one is
     moved to ``DIR-kept`` beside its folder of skills. Where ``into`` holds a link to the skill,
@@ -44,7 +50,7 @@ def remove_skills(
     """
     if not names:
         raise InvalidInput("name a skill to remove")
-    project = open_project(into)
+    project = open_project(into, user=user)
     if not dry_run:
         project.complete()
     lock = project.lock.read()
@@ -86,8 +92,7 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
         return _result(skill, PLANNED if dry_run else UNLINKED, links=[link])
     if skill.state == LINKED:
         return _remove_links(skill, project, dry_run)
-    removable = {CURRENT, BEHIND, MISSING} | ({EDITED} if backup else set())
-    if skill.state not in removable:
+    if skill.state not in (CURRENT, BEHIND, MISSING) and not (backup and _may_be_edited(skill)):
         return _result(skill, REFUSED, problem=_problem(skill))
     if dry_run:
         folders = [(copy.folder, "") for copy in skill.copies if copy.state != LINKED]
@@ -139,9 +144,15 @@ def _unlinked(skill: InstalledSkill) -> list[str]:
     return links
 
 
+def _may_be_edited(skill: InstalledSkill) -> bool:
+    """True where the folders can be moved aside: they are edited, or nothing says whether."""
+    bad = [copy for copy in skill.copies if copy.state == skill.state]
+    return skill.state == EDITED or (all(copy.problem == NO_HASH for copy in bad) and bool(bad))
+
+
 def _problem(skill: InstalledSkill) -> SkillProblem:
     reason = problem_of_state(skill)
-    if skill.state != EDITED:
+    if not _may_be_edited(skill):
         return reason
     hint = "keep your changes elsewhere, or say --backup to have the folder moved aside"
     return replace(reason, hint=hint)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from skillyard.errors import InvalidInput, SkillyardError
+from skillyard.errors import SkillyardError
 from skillyard.remote.install.accepted import accepted_of
 from skillyard.remote.install.lock_entries import folder_name
 from skillyard.remote.install.record import note_written
@@ -55,6 +55,7 @@ _TRIES = 5
 def sync_skills(
     into: str | None = None,
     *,
+    user: bool = False,
     agents: Sequence[str] = (),
     frozen: bool = False,
     dry_run: bool = False,
@@ -67,15 +68,14 @@ def sync_skills(
 
     Folders with local changes and folders that the lock does not name are reported and left.
     ``frozen`` writes nothing, asks nobody, and makes every difference count (``allow_extra``: but
-    for folders that the lock does not name). With ``agents`` a missing skill goes where
-    ``add_skill`` puts it for these hosts, and one that lies where a host does not look gets a link
-    there. ``accept`` is as in ``add_skill``. One skill that fails does not stop the others. Raises
-    SkillIoError for the lock file, InvalidInput, and what ``destinations.agents_named`` raises.
+    for folders that the lock does not name). ``user`` means the skills of the user. With ``agents``
+    a missing skill goes where ``add_skill`` puts it for these hosts, and one that lies where a host
+    does not look gets a link there. ``accept`` is as in ``add_skill``. One skill that fails does
+    not stop the others. Raises SkillIoError for the lock file, InvalidInput, and what
+    ``destinations.agents_named`` raises.
     """
     reasons = check_accept(accept or {})
-    if into is not None and agents:
-        raise InvalidInput("--into and --agent both say where skills go; give one of them")
-    project = open_project(into, agents=agents)
+    project = open_project(into, user=user, agents=agents)
     compare = frozen or dry_run
     installed: dict[str, SyncedSkill] = {}
     for _ in range(_TRIES):
@@ -143,7 +143,7 @@ def _compared(skill: InstalledSkill, project: Project, frozen: bool) -> SyncedSk
     if not frozen:
         return replace(result, state=PLANNED, links=links)
     options = "".join(f" --agent {agent.name}" for agent in project.agents)
-    hint = f"`skillyard sync{options}` makes a link there"
+    hint = f"`skillyard sync{skill.option}{options}` makes a link there"
     reason = problem("skill_missing", "it is not where the agent looks", hint, links[0])
     return replace(result, state=MISSING, problem=reason, links=links)
 
@@ -167,7 +167,9 @@ def _install(
     except SkillyardError as error:
         state, reason = failure_of(error)
         if isinstance(error, SourceFailed) and error.code == "not_found" and skill.entry.commit:
-            newest = f"`skillyard update {name_in_shell(name)}` takes the newest version"
+            newest = (
+                f"`skillyard update{skill.option} {name_in_shell(name)}` takes the newest version"
+            )
             hint = f"the commit may have been removed upstream; {newest}"
             reason = replace(reason, hint=hint)
         return replace(result, state=state, problem=reason)

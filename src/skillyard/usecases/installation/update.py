@@ -41,6 +41,7 @@ def update_skills(
     names: Iterable[str] = (),
     into: str | None = None,
     *,
+    user: bool = False,
     confirm: Callable[[SkillUpdate], bool],
     accept: Mapping[str, str] | None = None,
     dry_run: bool = False,
@@ -49,14 +50,14 @@ def update_skills(
 ) -> Updated:
     """Replace skills by the newest of their branch or tag; all of the lock without names.
 
-    ``confirm`` is called with each newer version and decides whether it is taken. A missing
-    skill is installed in its newest version. A skill with
-    local changes, or with a high finding of the scan that nobody accepted, is refused. One skill
-    that fails does not stop the others. ``accept`` is as in ``add_skill``. Raises UnknownName,
+    ``user`` means the skills of the user. ``confirm`` is called with each newer version and decides
+    whether it is taken. A missing skill is installed in its newest version. A skill with local
+    changes, or with a high finding of the scan that nobody accepted, is refused. One skill that
+    fails does not stop the others. ``accept`` is as in ``add_skill``. Raises UnknownName,
     SkillIoError for the lock file, InvalidInput.
     """
     reasons = check_accept(accept or {})
-    project = open_project(into)
+    project = open_project(into, user=user)
     if not dry_run:
         project.complete()
     lock = project.lock.read()

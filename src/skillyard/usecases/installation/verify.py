@@ -14,13 +14,15 @@ from skillyard.usecases.installation.states import CURRENT, GOOD, UNPINNED, stat
 __all__ = ["verify_skills"]
 
 
-def verify_skills(into: str | None = None, *, allow_extra: bool = False) -> Verified:
-    """Return the state of each skill of the lock. Writes nothing.
+def verify_skills(
+    into: str | None = None, *, user: bool = False, allow_extra: bool = False
+) -> Verified:
+    """Return the state of each skill of the lock, or of that of the user. Writes nothing.
 
     ``allow_extra`` accepts skill folders that the lock does not name. Raises SkillIoError for the
     lock file, InvalidInput.
     """
-    project = open_project(into)
+    project = open_project(into, user=user)
     skills = project.skills(project.lock.read())
     listed = tuple(_verified(skill, project.lock.path) for skill in skills)
     extra = tuple(project.extra(skills))
