@@ -204,6 +204,35 @@ def test_backups_of_edited_copies_have_names_of_their_own(project: Path) -> None
     assert (project / "two-kept" / "a-2" / "SKILL.md").read_bytes() == b"mine again"
 
 
+@for_each("kind", ["link", "link to nothing", "file"])
+def test_a_backup_is_not_written_through_a_link_that_came_with_a_clone(
+    project: Path, tmp_path: Path, kind: str
+) -> None:
+    outside, kept = tmp_path / "outside", project / "two-kept"
+    if kind == "file":
+        kept.write_bytes(b"")
+    else:
+        kept.symlink_to(outside)
+    if kind == "link":
+        outside.mkdir()
+    (project / "two" / "a" / "SKILL.md").write_bytes(b"mine")
+    before = state(project)
+    with pytest.raises(InstallRefused, match="the place of backups is a link or a file"):
+        remove(project, backup=True)
+    assert state(project) == before
+    assert leftovers(project) == []
+    kept.unlink()
+    if kind == "link":
+        outside.rmdir()  # nothing is in it
+    assert not outside.exists()
+
+
+def test_a_folder_aside_that_is_a_link_is_not_read(project: Path, tmp_path: Path) -> None:
+    (project / "one" / f"{swap.ASIDE}a").symlink_to(tmp_path / "nothing")  # reading it would fail
+    with pytest.raises(InstallRefused, match="look at it"):
+        complete(str(project / "one"), "a", lock_of(project))
+
+
 @for_each(
     "text",
     [

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 
-from skillyard.io.files import rename_folder, sync_folder
+from skillyard.io.files import refuse_link, rename_folder, sync_folder
 from skillyard.io.folder_manifest import manifest_of
 from skillyard.remote.install.installed import Installed
 from skillyard.remote.install.journal import (
@@ -26,7 +27,7 @@ from skillyard.remote.install.record import note_written
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import ASIDE, BESIDE, LIMITS, aside_of, discard_aside, put_back
 
-__all__ = ["complete", "move_to_backup", "stopped_runs"]
+__all__ = ["backup_folder", "complete", "move_to_backup", "stopped_runs"]
 
 
 def stopped_runs(into: str) -> list[str]:
@@ -80,19 +81,18 @@ def complete(into: str, name: str, lock: ProjectLock | None) -> Installed | None
 def _clear_aside(into: str, name: str, journal: Journal | None) -> None:
     """Remove the folder that a stopped replacement moved aside, or restore it when needed."""
     target, aside = os.path.join(into, name), aside_of(into, name)
-    left = manifest_of(aside, LIMITS).digest
-    if journal is None or os.path.islink(target):
-        pass
-    elif not os.path.lexists(target):
+    # What came with a clone is not read: a link could lead anywhere.
+    if journal is None or os.path.islink(target) or os.path.islink(aside):
+        raise _strange(aside)
+    if not os.path.lexists(target):
         return rename_folder(aside, target)
-    elif left in (journal.old, journal.new):
+    if manifest_of(aside, LIMITS).digest in (journal.old, journal.new):
         return discard_aside(into, name)
-    else:  # the old folder was changed during the exchange
-        new = manifest_of(target, LIMITS)
-        if new.digest == journal.new:
-            put_back(into, name, new)
-            return None
-    raise _strange(aside)
+    new = manifest_of(target, LIMITS)
+    if new.digest != journal.new:
+        raise _strange(aside)
+    put_back(into, name, new)  # the old folder was changed during the exchange
+    return None
 
 
 def _end_removal(into: str, name: str, journal: Journal, lock: ProjectLock | None) -> None:
@@ -111,15 +111,37 @@ def _end_removal(into: str, name: str, journal: Journal, lock: ProjectLock | Non
         discard_aside(into, name)
 
 
-def move_to_backup(folder: str, into: str, name: str) -> str:
-    """Move a folder out of where hosts look, beside ``into``; return where. Raises OSError.
+def backup_folder(into: str) -> str:
+    """Return where backups of ``into`` go: ``.agents/skills-kept`` for those of ``.agents/skills``.
 
-    The backups of ``.agents/skills`` are in ``.agents/skills-kept``.
+    Raises InstallRefused where something else is: a clone may hold a link to another place there.
     """
     plain = os.path.normpath(into)
     if os.path.islink(plain) or os.path.basename(plain) in ("", ".", ".."):
         plain = os.path.realpath(plain)
     backups = f"{plain}-kept"
+    try:
+        is_folder = stat.S_ISDIR(refuse_link(backups).st_mode)
+    except FileNotFoundError:
+        return backups
+    except OSError:  # a link
+        is_folder = False
+    if is_folder:
+        return backups
+    raise InstallRefused(
+        "the place of backups is a link or a file",
+        path=backups,
+        code="install_link",
+        hint="remove it, then run the command again",
+    )
+
+
+def move_to_backup(folder: str, into: str, name: str) -> str:
+    """Move a folder to the backups, out of where hosts look; return where.
+
+    Raises OSError, InstallRefused.
+    """
+    backups = backup_folder(into)
     os.makedirs(backups, exist_ok=True)
     number = 1
     while os.path.lexists(

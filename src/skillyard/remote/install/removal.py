@@ -19,7 +19,7 @@ from skillyard.remote.install.journal import Journal, remove_journal, write_jour
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.project_lock import ProjectLock
 from skillyard.remote.install.record import forget_written
-from skillyard.remote.install.recovery import complete, move_to_backup
+from skillyard.remote.install.recovery import backup_folder, complete, move_to_backup
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import aside_of, discard_aside, is_still
 
@@ -103,6 +103,7 @@ def _copy(into: str, name: str, installed: Installed, *, backup: bool) -> _Copy 
         check_installed(there, target, installed)
     except InstallRefused as error:
         if backup:
+            backup_folder(into)
             return _Copy(into, name, there, edited=True)
         raise _refused(target, str(error.message)) from None
     return _Copy(into, name, there, edited=False)
