@@ -93,3 +93,32 @@ def test_a_skill_without_a_folder_is_not_said_to_be_gone(project: Project) -> No
     assert done.code == 0
     assert "only its entry is removed" in done.out + done.err
     assert (project.root / "elsewhere" / "SKILL.md").exists()
+
+
+@for_each("link", [False, True])
+def test_a_lock_leads_to_no_folder_outside_of_the_project_that_nobody_added(
+    project: Project, link: bool
+) -> None:
+    private = project.root.parent / f"private {link}"
+    private.mkdir()
+    (private / "SKILL.md").write_text(text("mine", "A secret of this machine."))
+    source = f"../{private.name}"
+    if link:  # which a clone may hold
+        (project.root / "vendor").symlink_to(private)
+        source = "./vendor"
+    entry = {"source": source, "sourceType": "local", "computedHash": "0" * 64}
+    project.relock(lambda shape: shape["skills"].update({"mine": entry}))
+    for command in ("update", "sync", "outdated"):
+        done = project.run(command)
+        assert (done.code, "secret" in done.out + done.err) == (1, False)
+        assert f"`skillyard add '{private}' --into DIR`" in done.out
+        assert project.state(command, name="mine") == "refused"
+        assert project.state(command, name="docx") == "current"
+    assert not (project.skills / "mine").exists()
+    if link:  # the entry of the link is not that of the folder
+        project.relock(lambda shape: shape["skills"].pop("mine"))
+    assert project.run("add", str(private), "--into", ".agents/skills").code == 0
+    (private / "SKILL.md").write_text(text("mine", "Another secret."))
+    assert "Another secret" in project.run("update", "mine", "--dry-run").out
+    assert project.run("remove", "mine").code == 0
+    shutil.rmtree(project.root.parent / "state" / "sources")

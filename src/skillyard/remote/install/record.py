@@ -1,4 +1,4 @@
-"""What skillyard last wrote to a folder, noted among the user's own records.
+"""What skillyard last wrote to a folder, and folders that were added, in the user's own records.
 
 The lock file comes from version control and may be ahead of the folders on this machine. A folder
 that still is what was written to it has no local changes, whatever the lock says now. A note that
@@ -16,7 +16,8 @@ from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import state_folder
 from skillyard.resources import read_file
 
-__all__ = ["forget_written", "note_written", "written_digest"]
+__all__ = ["forget_written", "is_added_source", "note_added_source", "note_written"]
+__all__ += ["written_digest"]
 
 _MAX_BYTES = 128
 
@@ -26,10 +27,7 @@ def note_written(folder: str, digest: str, *, durable: bool = False) -> None:
 
     ``durable`` waits until the note would survive a power failure.
     """
-    path = _path(folder)
-    with suppress(OSError):
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        atomic_write(path, digest.encode("ascii"), mode=0o600, durable=durable)
+    _note(_path(folder), digest, durable=durable)
 
 
 def written_digest(folder: str) -> str | None:
@@ -46,7 +44,23 @@ def forget_written(folder: str) -> None:
         os.unlink(_path(folder))
 
 
-def _path(folder: str) -> str:
+def note_added_source(folder: str) -> None:
+    """Note that the user added a skill from a folder of this machine; links must be resolved."""
+    _note(_path(folder, "sources"), "", durable=False)
+
+
+def is_added_source(folder: str) -> bool:
+    """True for a folder that the user added a skill from; links must be resolved."""
+    return os.path.isfile(_path(folder, "sources"))
+
+
+def _note(path: str, text: str, *, durable: bool) -> None:
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        atomic_write(path, text.encode("ascii"), mode=0o600, durable=durable)
+
+
+def _path(folder: str, kind: str = "installed") -> str:
     real = os.path.join(os.path.realpath(os.path.dirname(folder) or "."), os.path.basename(folder))
     name = sha256(os.fsencode(os.path.normcase(real))).hex()[:32]
-    return os.path.join(state_folder(), "installed", name)
+    return os.path.join(state_folder(), kind, name)

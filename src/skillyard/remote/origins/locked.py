@@ -1,8 +1,8 @@
 """Fetched files → an entry of the lock file; an entry → the files it pins, or newer ones.
 
 A lock file comes with a clone and is untrusted. What it may name: repositories of GitHub; sites
-and archives on the public internet; git as ``remote.git.address.check_locked`` says; folders on
-this machine, of which only one with a SKILL.md is read.
+and archives on the public internet; git as ``remote.git.address.check_locked`` says; folders of the
+project, and others of this machine that the user added, of which only one with a SKILL.md is read.
 """
 
 from __future__ import annotations
@@ -11,15 +11,19 @@ import os
 import re
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
+from shlex import quote
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from skillyard.errors import InvalidInput
+from skillyard.io.paths import is_below
 from skillyard.remote.git.address import check_ref, parse_git_address
+from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.folder_hash import folder_hash, tree_hash
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.lockfile import LOCAL, source_folder
 from skillyard.remote.install.placement import content_digest
+from skillyard.remote.install.record import is_added_source
 from skillyard.remote.origins.archive import ARCHIVE, archive_package
 from skillyard.remote.origins.choice import SkillChoice
 from skillyard.remote.origins.git import GitQuery, locked_git_package
@@ -196,6 +200,16 @@ async def _on_this_machine(request: _Request) -> Package:
         if not _NPM_NAME.fullmatch(locked.source):
             raise _refused(locked, "its source is not the name of an npm package")
         place = os.path.join(os.path.abspath(folder), NODE_MODULES, *locked.source.split("/"))
+    place = os.path.realpath(place)  # a link of the clone may lead out of it
+    root = os.path.realpath(folder)
+    if place != root and not is_below(place, root) and not is_added_source(place):
+        add = f"skillyard add {quote(shown_path(place))} --into DIR"
+        raise SourceFailed(
+            "refused",
+            f"the lock file's entry {locked.name[:80]!a} is not read: its source is a folder"
+            " outside of the project, which nobody added on this machine",
+            hint=f"if you know the folder, say `{add}`",
+        )
     if locked.skill_path:
         return local_package(place, SkillChoice(path=_folder(locked)))
     if os.path.isfile(os.path.join(place, "SKILL.md")):

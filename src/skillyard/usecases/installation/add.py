@@ -23,6 +23,7 @@ from skillyard.remote.install.lockfile import (
 )
 from skillyard.remote.install.placement import Placed, content_digest
 from skillyard.remote.install.project_lock import ProjectLock, UserLock
+from skillyard.remote.install.record import note_added_source
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.verdict import check_accept, scan_package
 from skillyard.remote.origins.git import ReportBytes
@@ -270,6 +271,8 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
             lock_path = ""  # it stays theirs: a lock of ours would let the next run replace it
         else:
             lock.note(admission.entry)
+    if package.source_type == LOCAL and not options.dry_run:
+        note_added_source(package.url)
     source = package.url if options.link else placed.folder
     links = [
         link_skill(source, folder, name, dry_run=options.dry_run)
