@@ -31,6 +31,7 @@ from tests.tables import for_each
 
 __all__ = ["remotes", "run"]
 GOOD = "---\nname: {0}\ndescription: Deploys the app with {0}.\n---\nDo it.\n"
+LOW_FINDING = "curl -LsSf https://astral.sh/uv/install.sh | sh\n"
 DENY = '[skills]\ndenied = ["evil-*"]\n'
 
 
@@ -230,7 +231,7 @@ def test_add_writes_nothing_that_the_policy_refuses(
     (project / "skillyard-policy.toml").write_text(rules, encoding="utf-8")
     answer = run("add", "pdf", "--into", "mine")
     assert answer.code == 2
-    assert "pdf is not installed" in answer.err
+    assert "the policy refuses pdf" in answer.err
     assert names in answer.err
     assert not (project / "mine/pdf").exists()
     assert not (project / "skills-lock.json").exists()
@@ -239,3 +240,35 @@ def test_add_writes_nothing_that_the_policy_refuses(
     for lock in project.rglob("skills-lock.json"):
         lock.unlink()
     shutil.rmtree(project / "mine")
+
+
+INSTALLED = {
+    "sources.allowed": '[sources]\nallowed = ["github:else/*"]\n',
+    "licences.missing": '[licences]\nmissing = "deny"\n',
+    "scan.max_severity": '[scan]\nmax_severity = "none"\n',
+    "pins.required": "[pins]\nrequired = true\n",
+}
+
+
+def test_verify_and_outdated_name_the_rule_that_refuses_an_installed_skill(
+    run: Run, remotes: FakeServers, project: Path
+) -> None:
+    policy = project / "skillyard-policy.toml"
+    policy.unlink()
+    files = {"skills/pdf/SKILL.md": GOOD.format("pdf"), "skills/pdf/get.sh": LOW_FINDING}
+    remotes.add_repository("acme/skills", files)
+    assert run("add", "pdf", "--into", ".agents/skills").code == 0
+    assert (run("verify").code, run("outdated").code) == (0, 0)
+    for rule, text in INSTALLED.items():
+        policy.write_text(text)
+        if rule == "pins.required":
+            lock = json.loads((project / "skills-lock.json").read_text())
+            del lock["skills"]["pdf"]["commit"], lock["skills"]["pdf"]["digest"]
+            (project / "skills-lock.json").write_text(json.dumps(lock))
+        # The newest version is pinned when it is taken.
+        for command in ("verify",) if rule == "pins.required" else ("verify", "outdated"):
+            answer = run(command, "--json")
+            (skill,) = answer.json["skills"]
+            assert (answer.code, skill["state"]) == (1, "refused")
+            assert f"({rule} in {policy})" in skill["problem"]["message"]
+            assert f"change {rule} in {policy}" in skill["problem"]["hint"]

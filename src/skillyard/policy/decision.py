@@ -30,7 +30,7 @@ _SHOWN = 120
 
 
 class PolicyRefused(SkillError):
-    """A policy refuses a skill that was to be installed. Nothing was written."""
+    """A policy refuses a skill that was to be installed, or that is. Nothing was written."""
 
     kind = "PolicyRefused"
 
@@ -91,8 +91,8 @@ def _words(refusals: Iterable[Refusal]) -> str:
     return "; ".join(f"{each.message} ({each.rule} in {each.file})" for each in refusals)
 
 
-def _hint(refusals: tuple[Refusal, ...]) -> str:
-    return f"remove the skill, or change {refusals[0].rule} in {refusals[0].file}"
+def _hint(refusals: tuple[Refusal, ...], action: str = "remove the skill") -> str:
+    return f"{action}, or change {refusals[0].rule} in {refusals[0].file}"
 
 
 def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Refusal, ...]:
@@ -151,7 +151,7 @@ def check_install(
     source: LockedSource,
     severities: Iterable[str] = (),
 ) -> None:
-    """Raise PolicyRefused where a policy refuses to install a skill.
+    """Raise PolicyRefused where a policy does not allow a skill to be installed.
 
     ``source`` is what the lock file is going to say, ``severities`` those of all findings of
     the scan, accepted ones too.
@@ -167,7 +167,7 @@ def check_install(
         refusals = (*refusals, Refusal("scan.max_severity", where, message))
     if refusals:
         raise PolicyRefused(
-            f"{_shown(skill.name)} is not installed: {_words(refusals)}",
+            f"the policy refuses {_shown(skill.name)}: {_words(refusals)}",
             code=REFUSED,
-            hint=f"choose another skill, or change {refusals[0].rule} in {refusals[0].file}",
+            hint=_hint(refusals, "choose another skill"),
         )

@@ -171,7 +171,9 @@ class VerifiedSkill(LockedSkillState):
     """One skill of the lock and its folders."""
 
     state: Annotated[
-        str, "current, linked, unpinned, edited, missing, behind, interrupted or unreadable."
+        str,
+        "current, linked, unpinned, edited, missing, behind, interrupted, unreadable, or refused by"
+        " the policy.",
     ]
     folders: Annotated[tuple[str, ...], "Its folders, or the one that is missing."]
     stale: Annotated[tuple[StaleAccepted, ...], "Accepted findings that no longer apply."]

@@ -144,8 +144,8 @@ def add_outdated_command(commands: Commands) -> None:
         about=(
             "Asks the source of each skill in the lock file and writes nothing. A newer commit "
             "that does not change the skill does not count. Exits with 1 when a skill is "
-            "outdated or its source no longer has it, else with 4 when a source could not be "
-            "reached."
+            "outdated, refused by the policy, or no longer in its source, else with 4 when a "
+            "source could not be reached."
         ),
         examples=("skillyard outdated", "skillyard outdated --json"),
     )
@@ -176,9 +176,9 @@ def add_verify_command(commands: Commands) -> None:
         run=verify,
         about=(
             "Reads the folders, uses no network and writes nothing. Reports skills that are "
-            "edited, missing or not pinned, skill folders that the lock file does not name, and "
-            "accepted findings of the scan that no longer apply. Exits with 1 on any difference; "
-            "a skill that is only not pinned is none."
+            "edited, missing, not pinned or refused by the policy, skill folders that the lock "
+            "file does not name, and accepted findings of the scan that no longer apply. Exits "
+            "with 1 on any difference; a skill that is only not pinned is none."
         ),
         examples=("skillyard verify", "skillyard verify --allow-extra --json"),
     )

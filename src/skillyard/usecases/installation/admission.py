@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.errors import SkillError
-from skillyard.policy.decision import LockedSource, check_install
-from skillyard.policy.places import find_policy
+from skillyard.policy.decision import check_install
 from skillyard.remote.install.accepted import accepted_of, with_accepted
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.installed import Installed
@@ -20,6 +19,7 @@ from skillyard.remote.install.verdict import scan_package
 from skillyard.remote.sources.protocol import Package, SourceFailed
 from skillyard.scanning import Finding
 from skillyard.skill import Skill
+from skillyard.usecases.installation.policy_check import locked_source, policy_of
 
 __all__ = ["Admission", "admit", "check_package"]
 
@@ -85,9 +85,7 @@ def admit(
     skill = check_package(package, entry.name)
     verdict = scan_package(package.files, accepted_of(known, lock.path), accept, folder=linked)
     verdict.check(shown_path(folder_name(entry.name)))
-    source = LockedSource(entry.name, f"{entry.source_type}:{entry.source}", bool(entry.digest))
-    policy = find_policy(os.path.dirname(os.path.abspath(lock.path)))
-    check_install(policy, skill, source, verdict.severities)
+    check_install(policy_of(lock), skill, locked_source(entry), verdict.severities)
     return Admission(with_accepted(entry, verdict.accepted), package, verdict.findings)
 
 

@@ -5,15 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 
 from skillyard.errors import InvalidInput, SkillyardError
+from skillyard.policy.decision import Policy
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.origins.locked import repinned
 from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
+from skillyard.scanning import files_of_package
 from skillyard.shapes.installation import Outdated, SkillVersion
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
+from skillyard.usecases.installation.policy_check import policy_of, refusal_of
 from skillyard.usecases.installation.problems import failure_of, problem_of_state
 from skillyard.usecases.installation.project import InstalledSkill, open_project
-from skillyard.usecases.installation.states import LINKED, OUTDATED, UNREADABLE, UNSUPPORTED
+from skillyard.usecases.installation.states import (
+    LINKED,
+    OUTDATED,
+    REFUSED,
+    UNREADABLE,
+    UNSUPPORTED,
+)
 from skillyard.usecases.installation.update import version_of
 
 __all__ = ["outdated_skills"]
@@ -29,17 +38,21 @@ def outdated_skills(
     """Ask for the newest version of each skill of the lock, or of that of the user.
 
     Writes nothing. A newer commit that does not change the skill's files is none, and a linked
-    skill has no newer version than its folder. Raises SkillIoError for the lock file, InvalidInput.
+    skill has no newer version than its folder. Raises SkillIoError for the lock file and the
+    policy, InvalidInput.
     """
     project = open_project(into, user=user)
     skills = project.skills(project.lock.read())
     fetched = [skill for skill in skills if skill.state != LINKED]
     packages = fetch_packages(fetched, project, pinned=False, settings=settings, report=report)
-    versions = [_version(skill, packages.get(skill.entry.name)) for skill in skills]
+    policy = policy_of(project.lock)
+    versions = [_version(skill, packages.get(skill.entry.name), policy) for skill in skills]
     return Outdated(lock=project.lock.path, skills=tuple(versions))
 
 
-def _version(skill: InstalledSkill, package: Package | SkillyardError | None) -> SkillVersion:
+def _version(
+    skill: InstalledSkill, package: Package | SkillyardError | None, policy: Policy | None
+) -> SkillVersion:
     """Return the version of a skill; ``package`` is None for a linked one."""
     entry = skill.entry
     version = SkillVersion(
@@ -58,6 +71,9 @@ def _version(skill: InstalledSkill, package: Package | SkillyardError | None) ->
         state = UNSUPPORTED if isinstance(package, InvalidInput) else state
         return replace(version, state=state, problem=problem)
     new = repinned(entry, package)
+    refusal = refusal_of(new, files_of_package(package.files), policy)
+    if refusal is not None:
+        return replace(version, state=REFUSED, newest=version_of(new), problem=refusal)
     is_known = entry.digest is not None or entry.content_hash is not None
     if skill.state == UNREADABLE and not is_known:  # nothing says which version it is
         return replace(version, newest=version_of(new), problem=problem_of_state(skill))

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from skillyard.policy.decision import Policy
 from skillyard.remote.install.accepted import accepted_of, without_accepted
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.scanning import files_of_folder, scan_files
 from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.installation import StaleAccepted, Verified, VerifiedSkill
+from skillyard.usecases.installation.policy_check import policy_of, refusal_of
 from skillyard.usecases.installation.problems import problem_of_state
 from skillyard.usecases.installation.project import InstalledSkill, open_project
-from skillyard.usecases.installation.states import CURRENT, GOOD, UNPINNED, states_of
+from skillyard.usecases.installation.states import (
+    CURRENT,
+    GOOD,
+    LINKED,
+    REFUSED,
+    UNPINNED,
+    states_of,
+)
 
 __all__ = ["verify_skills"]
 
@@ -20,11 +29,12 @@ def verify_skills(
     """Return the state of each skill of the lock, or of that of the user. Writes nothing.
 
     ``allow_extra`` accepts skill folders that the lock does not name. Raises SkillIoError for the
-    lock file, InvalidInput.
+    lock file and the policy, InvalidInput.
     """
     project = open_project(into, user=user)
+    policy = policy_of(project.lock)
     skills = project.skills(project.lock.read())
-    listed = tuple(_verified(skill, project.lock.path) for skill in skills)
+    listed = tuple(_verified(skill, project.lock.path, policy) for skill in skills)
     extra = tuple(project.extra(skills))
     is_stale = any(skill.stale for skill in listed)
     return Verified(
@@ -35,8 +45,18 @@ def verify_skills(
     )
 
 
-def _verified(skill: InstalledSkill, lock_path: str) -> VerifiedSkill:
+def _verified(skill: InstalledSkill, lock_path: str, policy: Policy | None) -> VerifiedSkill:
     is_current = skill.state == CURRENT
+    if is_current or skill.state == LINKED:
+        refusal = refusal_of(skill.entry, files_of_folder(skill.folders[0]), policy)
+        if refusal is not None:
+            return VerifiedSkill(
+                name=skill.entry.name,
+                state=REFUSED,
+                folders=skill.folders,
+                stale=(),
+                problem=refusal,
+            )
     return VerifiedSkill(
         name=skill.entry.name,
         state=UNPINNED if is_current and not skill.is_pinned else skill.state,

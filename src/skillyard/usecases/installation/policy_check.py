@@ -1,0 +1,48 @@
+"""What the policy of a project says of the skills in its lock file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from skillyard.errors import SkillyardError
+from skillyard.policy.decision import LockedSource, Policy, check_install
+from skillyard.policy.places import find_policy
+from skillyard.policy.rules import NO_RULES
+from skillyard.remote.install.lock_entries import LockedSkill
+from skillyard.remote.install.placement import check_files
+from skillyard.remote.install.project_lock import ProjectLock
+from skillyard.scanning import SkillFile, scan_files
+from skillyard.shapes.installation import SkillProblem
+from skillyard.usecases.installation.problems import failure_of
+
+__all__ = ["locked_source", "policy_of", "refusal_of"]
+
+
+def policy_of(lock: ProjectLock) -> Policy | None:
+    """Return the policy that holds for a lock file. Raises SkillIoError for a broken one."""
+    return find_policy(os.path.dirname(os.path.abspath(lock.path)))
+
+
+def locked_source(entry: LockedSkill) -> LockedSource:
+    """Return what a policy decides on in an entry."""
+    pin = entry.digest or entry.commit or entry.well_known_digest
+    return LockedSource(entry.name, f"{entry.source_type}:{entry.source}", bool(pin))
+
+
+def refusal_of(
+    entry: LockedSkill, files: Iterable[SkillFile], policy: Policy | None
+) -> SkillProblem | None:
+    """Return why a policy refuses the skill in some files, or why that cannot be decided."""
+    if policy is None:
+        return None
+    listed = list(files)
+    data = {each.path: each.data for each in listed if each.data is not None}
+    is_scanned = policy.rules.max_severity != NO_RULES.max_severity
+    severities = {each.severity for each in (scan_files(listed) if is_scanned else ())}
+    try:
+        skill = check_files(data, f"{entry.name}/SKILL.md")
+        check_install(policy, skill, locked_source(entry), severities)
+    except SkillyardError as error:
+        return failure_of(error)[1]
+    return None
