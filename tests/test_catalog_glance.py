@@ -16,9 +16,9 @@ from skillyard import Catalog, load_catalog
 from skillyard.catalog import changes
 from skillyard.catalog.changes import changed_entries
 from skillyard.catalog.entries import Entry, read_one
+from skillyard.catalog.roots import LibrarySpec
 from skillyard.discovery import Candidate
 from skillyard.errors import InvalidSkillsRoot
-from skillyard.limits import Limits
 from tests.parity.trees import write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document
@@ -137,9 +137,9 @@ def test_only_the_files_that_changed_are_read(
     catalog = load_catalog(root)
     read: list[str] = []
 
-    def noting(candidate: Candidate, limits: Limits, now: int) -> Entry:
+    def noting(candidate: Candidate, spec: LibrarySpec, now: int) -> Entry:
         read.append(Path(candidate.path).parent.name)
-        return read_one(candidate, limits, now)
+        return read_one(candidate, spec, now)
 
     monkeypatch.setattr(changes, "read_one", noting)
     monkeypatch.setattr(Catalog, "reload", lambda self: pytest.fail("it walked"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.catalog.snapshot import SCOPES
+from skillyard.catalog.roots import SCOPES
 from skillyard.cli.options import add_shared_options
 from skillyard.cli.parser import CommandParser
 from skillyard.discovery.scopes import Places, places_of

@@ -6,23 +6,11 @@ largest real value and far below what causes problems.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 from skillyard.arguments import check_arguments
 
-if TYPE_CHECKING:
-    from skillyard.errors import Diagnostic
-    from skillyard.skill import Skill
-
 __all__ = ["DEFAULT_LIMITS", "Limits"]
-
-
-@runtime_checkable
-class SkillPolicy(Protocol):
-    """What ``policy.decision.Policy`` is for the rooms that read skills."""
-
-    def diagnostic(self, skill: Skill) -> Diagnostic | None:
-        """Return why a skill is not offered, or None."""
 
 
 @check_arguments
@@ -72,8 +60,6 @@ class Limits(NamedTuple):
     """Wall time of one explicitly run script."""
     script_output_bytes: int = 1_048_576
     """Output of one explicitly run script; the rest is dropped, which the result says."""
-    policy: SkillPolicy | None = None
-    """Decides which skills load; None accepts all. Indexes are named by its ``repr``."""
 
 
 DEFAULT_LIMITS = Limits()

@@ -12,20 +12,22 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
+from skillyard.catalog import read_catalog
 from skillyard.errors import SkillIoError
 from skillyard.hook.budget import Budget
 from skillyard.hook.choice import HookOptions, choose
 from skillyard.hook.payload import Prompt
 from skillyard.index.indexed_catalog import open_catalog
 from skillyard.index.library_spec import LibrarySpec, index_folder
-from skillyard.limits import DEFAULT_LIMITS
 from skillyard.policy import places
 from skillyard.policy.decision import Policy
-from skillyard.policy.places import MAX_BYTES, bound, find_policy
+from skillyard.policy.places import MAX_BYTES, find_policy
+from skillyard.serving.runtime import freshness
+from skillyard.serving.runtime.options import ServiceLimits
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run, run
 from tests.cli.remotes import remotes
-from tests.serving.http.local_server import running
+from tests.serving.http.local_server import running, until
 from tests.serving.mcp.local_servers import serving, shows
 from tests.tables import for_each
 
@@ -102,6 +104,58 @@ def test_http_offers_no_refused_skill(project: Path) -> None:
         assert server.get("/skill/evil-deploy").status_code == 404
 
 
+def test_a_running_service_follows_the_policy_and_keeps_the_last_one_that_could_be_read(
+    project: Path,
+) -> None:
+    policy = project / "skillyard-policy.toml"
+
+    with running(project / "lib", limits=ServiceLimits(look_s=0)) as server:
+
+        def offers() -> list[str]:
+            names = ("evil-deploy", "good-deploy")
+            return [each for each in names if server.get(f"/skill/{each}").status_code == 200]
+
+        assert offers() == ["good-deploy"]
+        policy.write_text(DENY.replace("evil", "good"), encoding="utf-8")
+        until(lambda: offers() == ["evil-deploy"])
+        policy.write_text("[skills", encoding="utf-8")
+        until(lambda: offers() == ["evil-deploy"] and "is not TOML" in str(server.lines()))
+        assert offers() == ["evil-deploy"]
+        policy.unlink()
+        until(lambda: offers() == ["evil-deploy", "good-deploy"])
+
+
+@for_each("index", ["on", "off"])
+def test_a_running_mcp_server_with_a_large_library_follows_the_policy(
+    project: Path, monkeypatch: pytest.MonkeyPatch, index: str
+) -> None:
+    monkeypatch.setattr(freshness, "LARGE_LIBRARY", 0)
+    monkeypatch.setenv("SKILLYARD_INDEX", index)
+    (project / "skillyard-policy.toml").write_text(DENY)
+    with serving(project / "lib") as server:
+        assert server.call("load_skill", {"name": "evil-deploy"}).is_error
+        (project / "skillyard-policy.toml").write_text(DENY.replace("evil", "good"))
+
+        def ranks(name: str) -> bool:
+            return name in shows(server.call("select_skill", {"text": "deploy the app"}))
+
+        until(lambda: ranks("evil-deploy") and not ranks("good-deploy"))
+        assert server.call("load_skill", {"name": "good-deploy"}).is_error
+
+
+def test_a_catalog_that_is_loaded_again_follows_the_policy(project: Path) -> None:
+    for index in (True, False):
+        (project / "skillyard-policy.toml").write_text(DENY)
+        catalog = sy.load_catalog("lib", index=index)
+        (project / "skillyard-policy.toml").unlink()
+        assert [skill.name for skill in catalog.reload().added] == ["evil-deploy"]
+
+
+def test_the_room_that_reads_files_is_bound_by_the_policy_that_it_is_given(project: Path) -> None:
+    assert len(read_catalog("lib")) == 2
+    assert [skill.name for skill in read_catalog("lib", policy=find_policy())] == ["good-deploy"]
+
+
 def test_mcp_offers_no_refused_skill(project: Path) -> None:
     with serving(project / "lib") as server:
         listed = shows(server.call("list_skills"))
@@ -147,12 +201,11 @@ def test_a_skill_that_comes_to_be_refused_is_gone_after_a_glance(project: Path) 
     assert [skill.name for skill in catalog.glance().removed] == ["good-deploy"]
 
 
-def test_without_a_policy_limits_and_the_names_of_indexes_stay_as_they_are(project: Path) -> None:
+def test_each_policy_has_an_index_of_its_own(project: Path) -> None:
+    spec = LibrarySpec(("lib",), ())
+    assert index_folder(spec) != index_folder(spec._replace(policy=Policy()))
     (project / "skillyard-policy.toml").unlink()
-    assert bound(DEFAULT_LIMITS) is DEFAULT_LIMITS
-    with_policy = DEFAULT_LIMITS._replace(policy=Policy())
-    spec = LibrarySpec(("lib",), (), DEFAULT_LIMITS)
-    assert index_folder(spec) != index_folder(spec._replace(limits=with_policy))
+    assert index_folder(spec) == index_folder(LibrarySpec.bound(("lib",), ()))
 
 
 def test_the_lock_says_from_where_a_skill_is(project: Path) -> None:

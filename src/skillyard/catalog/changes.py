@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterable, Mapping
 
 from skillyard.catalog.entries import Entry, read_one, reuse_skill
+from skillyard.catalog.roots import LibrarySpec
 from skillyard.discovery import Stamp
 from skillyard.discovery.candidate import FolderStamp
-from skillyard.limits import Limits
 
 __all__ = ["changed_entries", "refreshed_entries"]
 
@@ -38,7 +38,7 @@ def _stamp(entry: Entry) -> Times:
 
 
 def refreshed_entries(
-    known: Mapping[str, Entry], folders: Iterable[FolderStamp], limits: Limits
+    known: Mapping[str, Entry], folders: Iterable[FolderStamp], spec: LibrarySpec
 ) -> dict[str, Entry] | None:
     """Return the entries by path, with the changed files read again.
 
@@ -54,5 +54,6 @@ def refreshed_entries(
         except OSError:  # removed since
             return None
         candidate = entry.candidate._replace(stamp=stamp)
-        entries[candidate.path] = reuse_skill(read_one(candidate, limits, time.time_ns()), entry)
+        now = read_one(candidate, spec, time.time_ns())
+        entries[candidate.path] = reuse_skill(now, entry)
     return entries

@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.discovery import Candidate, Stamp
 from skillyard.discovery.candidate import STABLE_AFTER_NS
@@ -22,6 +22,9 @@ from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.resources import read_file
 from skillyard.skill import Origin, Skill
 from skillyard.text import hidden_in_body
+
+if TYPE_CHECKING:
+    from skillyard.catalog.roots import LibrarySpec
 
 __all__ = ["Entry", "Progress", "read_all", "read_one", "refresh", "reuse_skill"]
 
@@ -41,7 +44,7 @@ class Entry(NamedTuple):
 
 def read_all(
     candidates: Sequence[Candidate],
-    limits: Limits,
+    spec: LibrarySpec,
     previous: dict[str, Entry],
     progress: Progress | None,
 ) -> dict[str, Entry]:
@@ -54,7 +57,7 @@ def read_all(
         if earlier is not None and earlier.is_stable and earlier.candidate == candidate:
             entries[candidate.path] = earlier
         else:
-            entries[candidate.path] = reuse_skill(read_one(candidate, limits, now), earlier)
+            entries[candidate.path] = reuse_skill(read_one(candidate, spec, now), earlier)
         if progress is not None and number % 256 == 0:
             progress(number, total)
     if progress is not None:
@@ -62,12 +65,12 @@ def read_all(
     return entries
 
 
-def read_one(candidate: Candidate, limits: Limits, now: int) -> Entry:
-    """Read and parse one file at the time ``now``. Errors become diagnostics."""
+def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> Entry:
+    """Read and parse one file at the time ``now``. Errors and refusals become diagnostics."""
     is_stable = candidate.stamp.ctime_ns + STABLE_AFTER_NS < now
     try:
         content = read_file(
-            candidate.target or candidate.path, limits.skill_file_bytes, candidate.path
+            candidate.target or candidate.path, spec.limits.skill_file_bytes, candidate.path
         )
         if (content.status.st_ino, content.status.st_dev) != candidate.stamp[3:]:
             raise SkillIoError(
@@ -76,13 +79,13 @@ def read_one(candidate: Candidate, limits: Limits, now: int) -> Entry:
                 code="changed_while_reading",
                 hint="load again",
             )
-        parsed = _parse(candidate, content.data, int(content.status.st_mtime), limits)
+        parsed = _parse(candidate, content.data, int(content.status.st_mtime), spec.limits)
     except SkillError as error:
         if not error.path:
             error.path = candidate.path
         return Entry(candidate, None, (error.diagnostic(),), is_stable)
-    if limits.policy is not None:
-        refused = limits.policy.diagnostic(parsed.skill)
+    if spec.policy is not None:
+        refused = spec.policy.diagnostic(parsed.skill)
         if refused is not None:
             return Entry(candidate, None, (refused,), is_stable)
     diagnostics = list(parsed.diagnostics)

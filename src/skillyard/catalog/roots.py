@@ -1,14 +1,126 @@
-"""The folders of a library: those that were named, then those of its scopes."""
+"""The description of a library: its folders, and what decides which of their skills load."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from skillyard.errors import InvalidInput
+from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.policy.places import find_policy
 
 if TYPE_CHECKING:
     from skillyard.discovery import Root, Scan
-    from skillyard.limits import Limits
+    from skillyard.policy.decision import Policy
 
-__all__ = ["all_roots", "scan_library"]
+    class Admission(Protocol):
+        """Decides which files of a library are read.
+
+        It runs before name collisions and term statistics, so rejected files do not affect others.
+        """
+
+        @property
+        def key(self) -> str:
+            """Distinguishes this index from the index of all files."""
+
+        def filter_scan(self, files: Scan) -> Scan:
+            """Return the scan without the rejected files; diagnostics give the reasons."""
+
+        def resolve(self) -> Admission:
+            """Return the same admission for resolved root paths."""
+
+
+__all__ = ["LibrarySpec", "all_roots", "parse_roots", "real_root"]
+
+SCOPES = ("user", "project", "system", "marketplaces", "packages")
+RUNTIME_FOLDER = ".skills"
+"""The same value as in ``discovery.layout``, which a query does not import."""
+
+
+class LibrarySpec(NamedTuple):
+    """The roots of a library as the caller gave them, and how they are read."""
+
+    roots: tuple[str, ...]
+    scopes: tuple[str, ...]
+    limits: Limits = DEFAULT_LIMITS
+    admission: Admission | None = None
+    """Filters the files of the library; None accepts all."""
+    folder: str = "."
+    """Where the work is: it decides which folders belong to the scopes, and which policy holds."""
+    policy: Policy | None = None
+    """Decides which skills load; None accepts all. Indexes are named by its ``repr``."""
+    follows_policy: bool = False
+    """The policy is that of the files of the machine, the user and the folder, as they are now."""
+
+    @classmethod
+    def bound(
+        cls,
+        roots: tuple[str, ...],
+        scopes: tuple[str, ...],
+        limits: Limits = DEFAULT_LIMITS,
+        *,
+        folder: str = ".",
+    ) -> LibrarySpec:
+        """Return a library with the policy that holds in a folder, and follows its files.
+
+        Raises SkillIoError for a policy that cannot be read.
+        """
+        policy = find_policy(folder)
+        return cls(roots, scopes, limits, None, folder, policy, follows_policy=True)
+
+    def renewed(self) -> LibrarySpec:
+        """Return the library with the policy as it is now; equal where nothing changed.
+
+        Raises SkillIoError for a policy that cannot be read.
+        """
+        return self._replace(policy=find_policy(self.folder)) if self.follows_policy else self
+
+    def scan(self) -> Scan:
+        """Walk the roots, then the folders of the scopes. Raises InvalidSkillsRoot."""
+        from skillyard.discovery import Root, scan
+
+        roots = [Root(path) for path in self.roots]
+        if self.scopes:
+            from skillyard.discovery.scopes import places_of
+
+            places = places_of(self.scopes, folder=self.folder)
+            files = scan([*roots, *places.roots], self.limits)
+            files = files._replace(diagnostics=(*places.problems, *files.diagnostics))
+        else:
+            files = scan(roots, self.limits)
+        if self.scopes or self.admission is not None:  # they depend on more than these folders
+            files = files._replace(observations=None)
+        return files if self.admission is None else self.admission.filter_scan(files)
+
+    def scan_resolved(self) -> Scan:
+        """Walk the resolved roots. Raises InvalidSkillsRoot, naming the root as it was given."""
+        from skillyard.errors import InvalidSkillsRoot
+
+        try:
+            return self.resolve().scan()
+        except InvalidSkillsRoot:
+            self.scan()
+            raise
+
+    def resolve(self) -> LibrarySpec:
+        """Return the library with resolved roots.
+
+        All spellings of a folder (``lib``, ``./lib``, a link) share one index.
+        ``index.path_mapping`` translates its paths back to the caller's spelling.
+        """
+        roots = tuple(map(real_root, self.roots))
+        admission = None if self.admission is None else self.admission.resolve()
+        return self._replace(roots=roots, admission=admission)
+
+
+def real_root(root: str) -> str:
+    """Return the resolved path of a root."""
+    real = os.path.realpath(root)
+    named = os.path.abspath(root)
+    # The name .skills decides the layout, so a link of that name is not resolved to another name.
+    runtime = os.path.basename(named).lower() == RUNTIME_FOLDER
+    return named if runtime and os.path.basename(real).lower() != RUNTIME_FOLDER else real
 
 
 def all_roots(paths: tuple[str, ...], scopes: tuple[str, ...], folder: str = ".") -> list[Root]:
@@ -23,20 +135,29 @@ def all_roots(paths: tuple[str, ...], scopes: tuple[str, ...], folder: str = "."
     return roots
 
 
-def scan_library(
-    paths: tuple[str, ...], scopes: tuple[str, ...], limits: Limits, folder: str = "."
-) -> Scan:
-    """Walk the named roots and the folders of the scopes for the work in ``folder``.
+def parse_roots(
+    roots: Iterable[str | os.PathLike[str] | Iterable[str | os.PathLike[str]]],
+    scopes: Iterable[str],
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the checked (paths, scopes) of ``read_catalog``. Raises InvalidInput."""
+    paths: list[str] = []
+    for root in roots:
+        paths.extend([_root(root)] if isinstance(root, str | os.PathLike) else _each_root(root))
+    scope_names = (scopes,) if isinstance(scopes, str) else tuple(scopes)
+    for scope in scope_names:
+        if scope not in SCOPES:
+            raise InvalidInput(f"scopes: unknown scope {scope!r}; known: {', '.join(SCOPES)}")
+    return tuple(paths) if roots else (".",), scope_names
 
-    Raises InvalidSkillsRoot.
-    """
-    from skillyard.discovery import Root, scan
 
-    roots = [Root(path) for path in paths]
-    if not scopes:
-        return scan(roots, limits)
-    from skillyard.discovery.scopes import places_of
+def _root(root: object) -> str:
+    path = os.fspath(root) if isinstance(root, str | os.PathLike) else None
+    if not isinstance(path, str) or "\0" in path:
+        raise InvalidInput(f"a root must be a path, not {type(root).__name__}")
+    return path or "."
 
-    places = places_of(scopes, folder=folder)
-    scanned = scan([*roots, *places.roots], limits)
-    return scanned._replace(diagnostics=(*places.problems, *scanned.diagnostics))
+
+def _each_root(roots: object) -> list[str]:
+    if isinstance(roots, bytes) or not isinstance(roots, Iterable):
+        raise InvalidInput(f"a root must be a path, not {type(roots).__name__}")
+    return [_root(root) for root in roots]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog.copies import have_one_content, is_copy
-from skillyard.catalog.roots import scan_library
+from skillyard.catalog.roots import LibrarySpec, parse_roots
 from skillyard.diagnostics import LazyDiagnostics
 from skillyard.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
 from skillyard.limits import DEFAULT_LIMITS, Limits
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from skillyard.catalog.entries import Entry
     from skillyard.discovery import Scan
     from skillyard.discovery.candidate import FolderStamp
+    from skillyard.policy.decision import Policy
 
 __all__ = ["Catalog", "CatalogDiff", "build_catalog", "difference_of", "has_tag"]
-__all__ += ["parse_roots", "read_catalog"]
+__all__ += ["read_catalog"]
 
-SCOPES = ("user", "project", "system", "marketplaces", "packages")
 _NEAR_NAMES = 3
 
 
@@ -56,13 +56,11 @@ class Catalog:
         "_digest",
         "_entries",
         "_folder_stamps",
-        "_limits",
         "_reported",
-        "_roots",
         "_scanned",
-        "_scopes",
         "_shadowed",
         "_skills",
+        "_spec",
         "bound",
     )
 
@@ -75,9 +73,7 @@ class Catalog:
         self._skills = tuple(sorted(skills, key=_order))
         self._reported = LazyDiagnostics(diagnostics)
         self._shadowed = shadowed or {}
-        self._roots: tuple[str, ...] = ()
-        self._scopes: tuple[str, ...] = ()
-        self._limits = DEFAULT_LIMITS
+        self._spec: LibrarySpec | None = None
         self._entries: dict[str, Entry] = {}
         self._scanned: tuple[Diagnostic, ...] = ()
         self._folder_stamps: tuple[FolderStamp, ...] = ()
@@ -118,7 +114,12 @@ class Catalog:
     @property
     def roots(self) -> tuple[str, ...]:
         """The roots as passed by the caller."""
-        return self._roots
+        return () if self._spec is None else self._spec.roots
+
+    @property
+    def spec(self) -> LibrarySpec | None:
+        """What the catalog was read from; None for one that was built in code."""
+        return self._spec
 
     @property
     def digest(self) -> str:
@@ -274,18 +275,22 @@ class Catalog:
     def reload(self, progress: Callable[[int, int], None] | None = None) -> CatalogDiff:
         """Walk the roots again, read the changed files, and return the difference.
 
-        Raises InvalidSkillsRoot when a root is gone. A catalog built in code never changes.
+        A policy that the catalog follows is read again too. Raises InvalidSkillsRoot when a root is
+        gone, SkillIoError for a policy that cannot be read. A catalog built in code never changes.
         """
-        if not self._roots and not self._scopes:
+        if self._spec is None:
             return CatalogDiff((), (), (), self)
-        scanned = scan_library(self._roots, self._scopes, self._limits)
+        spec = self._spec.renewed()
+        scanned = spec.scan()
         from skillyard.catalog.entries import read_all
 
-        entries = read_all(scanned.candidates, self._limits, self._entries, progress)
-        if scanned.diagnostics == self._scanned and _same(self._entries, entries):
+        known = self._entries if spec == self._spec else {}
+        entries = read_all(scanned.candidates, spec, known, progress)
+        same = spec == self._spec and scanned.diagnostics == self._scanned
+        if same and _same(self._entries, entries):
             self._entries, self._folder_stamps = entries, scanned.folder_stamps
             return CatalogDiff((), (), (), self)
-        after = _assemble(self._roots, self._scopes, self._limits, scanned, entries)
+        after = _assemble(spec, scanned, entries)
         return difference_of(self.skills, after.skills, after)
 
     @property
@@ -298,13 +303,16 @@ class Catalog:
 
         When only files have changed, they are read without a walk, in a fifth of the time of a
         reload. Files written less than two seconds before they were read count as changed. When a
-        folder has changed, this is a reload. Raises InvalidSkillsRoot when a root is gone.
+        folder or the policy has changed, this is a reload, which raises the same errors.
         """
-        if not self._roots and not self._scopes:
+        spec = self._spec
+        if spec is None:
             return CatalogDiff((), (), (), self)
+        if spec.renewed() != spec:
+            return self.reload()
         from skillyard.catalog.changes import refreshed_entries
 
-        entries = refreshed_entries(self._entries, self._folder_stamps, self._limits)
+        entries = refreshed_entries(self._entries, self._folder_stamps, spec)
         if entries is None:
             return self.reload()
         if _same(self._entries, entries):
@@ -313,7 +321,7 @@ class Catalog:
         from skillyard.discovery import Scan
 
         unchanged = Scan((), self._scanned, len(self._folder_stamps), self._folder_stamps)
-        after = _assemble(self._roots, self._scopes, self._limits, unchanged, entries)
+        after = _assemble(spec, unchanged, entries)
         return difference_of(self.skills, after.skills, after)
 
     def _lookups(self) -> tuple[dict[str, list[Skill]], dict[str, Skill]]:
@@ -376,67 +384,28 @@ def read_catalog(
     *roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     scopes: str | Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
+    policy: Policy | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Catalog:
     """Read every skill below the roots, as ``load_catalog`` does without an index.
 
+    No policy file is looked for: only the skills that ``policy`` allows are read, None allows all.
     Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope.
     """
-    paths, scope_names = parse_roots(roots, scopes)
-    scanned = scan_library(paths, scope_names, limits)
-    return build_catalog(paths, scope_names, limits, scanned, progress=progress)
+    spec = LibrarySpec(*parse_roots(roots, scopes), limits, policy=policy)
+    return build_catalog(spec, spec.scan(), progress=progress)
 
 
 def build_catalog(
-    roots: tuple[str, ...],
-    scopes: tuple[str, ...],
-    limits: Limits,
-    scanned: Scan,
-    *,
-    progress: Callable[[int, int], None] | None = None,
+    spec: LibrarySpec, scanned: Scan, *, progress: Callable[[int, int], None] | None = None
 ) -> Catalog:
-    """Return the catalog of the candidates of a scan."""
+    """Return the catalog of the candidates of a scan of a library."""
     from skillyard.catalog.entries import read_all
 
-    entries = read_all(scanned.candidates, limits, {}, progress)
-    return _assemble(roots, scopes, limits, scanned, entries)
+    return _assemble(spec, scanned, read_all(scanned.candidates, spec, {}, progress))
 
 
-def parse_roots(
-    roots: Iterable[str | os.PathLike[str] | Iterable[str | os.PathLike[str]]],
-    scopes: Iterable[str],
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the checked (paths, scopes) of :func:`read_catalog`. Raises InvalidInput."""
-    paths: list[str] = []
-    for root in roots:
-        paths.extend([_root(root)] if isinstance(root, str | os.PathLike) else _each_root(root))
-    scope_names = (scopes,) if isinstance(scopes, str) else tuple(scopes)
-    for scope in scope_names:
-        if scope not in SCOPES:
-            raise InvalidInput(f"scopes: unknown scope {scope!r}; known: {', '.join(SCOPES)}")
-    return tuple(paths) if roots else (".",), scope_names
-
-
-def _root(root: object) -> str:
-    path = os.fspath(root) if isinstance(root, str | os.PathLike) else None
-    if not isinstance(path, str) or "\0" in path:
-        raise InvalidInput(f"a root must be a path, not {type(root).__name__}")
-    return path or "."
-
-
-def _each_root(roots: object) -> list[str]:
-    if isinstance(roots, bytes) or not isinstance(roots, Iterable):
-        raise InvalidInput(f"a root must be a path, not {type(roots).__name__}")
-    return [_root(root) for root in roots]
-
-
-def _assemble(
-    paths: tuple[str, ...],
-    scopes: tuple[str, ...],
-    limits: Limits,
-    scanned: Scan,
-    entries: dict[str, Entry],
-) -> Catalog:
+def _assemble(spec: LibrarySpec, scanned: Scan, entries: dict[str, Entry]) -> Catalog:
     skills = [entry.skill for entry in entries.values() if entry.skill is not None]
     from skillyard.catalog.collisions import resolve_collisions
 
@@ -445,7 +414,7 @@ def _assemble(
     diagnostics += [*scanned.diagnostics, *collisions]
     diagnostics.sort(key=lambda d: (d.path, d.line or 0, d.column or 0, d.code, d.message))
     catalog = Catalog(skills, diagnostics, shadowed)
-    catalog._roots, catalog._scopes, catalog._limits = paths, scopes, limits
+    catalog._spec = spec
     catalog._entries, catalog._scanned = entries, scanned.diagnostics
     catalog._folder_stamps = scanned.folder_stamps
     return catalog

@@ -87,12 +87,12 @@ def _load(roots: list[str], scopes: tuple[str, ...], console: Console, indexed: 
                 f"{part.total:,} files; run it again when that has finished"
             )
         return catalog
-    from skillyard.catalog import read_catalog
-    from skillyard.limits import DEFAULT_LIMITS
-    from skillyard.policy.places import bound
+    from skillyard.catalog.roots import LibrarySpec, parse_roots
+    from skillyard.catalog.snapshot import build_catalog
 
+    spec = LibrarySpec.bound(*parse_roots(roots, scopes))
     with progress("reading", console) as step:
-        return read_catalog(roots, scopes=scopes, limits=bound(DEFAULT_LIMITS), progress=step)
+        return build_catalog(spec, spec.scan(), progress=step)
 
 
 def note_unloaded(

@@ -71,7 +71,7 @@ def bring_up_to_date(place: LibrarySpec, *, in_background: bool = False) -> bool
     with lock:
         roots, _ = roots_and_project(place)
         if roots:  # never the index of a project, which may contain unapproved skills
-            clone_index(place, LibrarySpec(roots, (), place.limits))
+            clone_index(place, LibrarySpec(roots, (), place.limits, policy=place.policy))
         try:
             catalog = open_current(place, folder, trusted=True)
         except SkillyardError:

@@ -16,8 +16,6 @@ from skillyard.hook.admission import ApprovedSkills
 from skillyard.index.indexed_catalog import IndexedCatalog, open_current
 from skillyard.index.library_spec import LibrarySpec, index_folder, seconds_since_scan
 from skillyard.io.processes import start_detached
-from skillyard.limits import DEFAULT_LIMITS
-from skillyard.policy.places import bound
 
 __all__ = [
     "REFRESH_AFTER_S",
@@ -42,11 +40,10 @@ def library_place(
     policy that cannot be read.
     """
     place = os.path.abspath(folder or project or ".")
-    limits = bound(DEFAULT_LIMITS, place)
+    spec = LibrarySpec.bound(roots, ("user",), folder=place)
     if project is None:
-        return LibrarySpec(roots, ("user",), limits, folder=place)
-    admission = ApprovedSkills(project, roots)
-    return LibrarySpec((*roots, project), ("user",), limits, admission, place)
+        return spec
+    return spec._replace(roots=(*roots, project), admission=ApprovedSkills(project, roots))
 
 
 def roots_and_project(place: LibrarySpec) -> tuple[tuple[str, ...], str | None]:

@@ -37,7 +37,6 @@ from skillyard.index.searcher import EXCLUDED
 from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.token_table import TokenTable, bundled_table
 from skillyard.index.walk_record import encode_walk
-from skillyard.limits import Limits
 from skillyard.skill import Origin, Skill
 
 __all__ = ["IndexChanges", "build_index", "refresh_index"]
@@ -108,7 +107,7 @@ def _adapted_table(spec: LibrarySpec) -> TokenTable:
 
     def skills() -> Iterator[Skill]:
         for candidate in spec.scan().candidates:
-            skill = read_one(candidate, spec.limits, time.time_ns()).skill
+            skill = read_one(candidate, spec, time.time_ns()).skill
             if skill is not None:
                 yield skill
 
@@ -142,7 +141,7 @@ def _update(
             writer.side_file("table", bytes(table.data))
         # A finished index keeps answering until the new one is complete.
         in_parts = not (fresh and before is not None and before.finished)
-        return _IndexUpdate(spec.limits, scan, writer, table, state, in_parts).run(progress)
+        return _IndexUpdate(spec, scan, writer, table, state, in_parts).run(progress)
 
 
 def _read_folder_state(folder: str, table: TokenTable) -> LibraryState | None:
@@ -172,14 +171,14 @@ class _IndexUpdate:
 
     def __init__(
         self,
-        limits: Limits,
+        spec: LibrarySpec,
         scan: Scan,
         writer: IndexWriter,
         table: TokenTable,
         before: LibraryState,
         in_parts: bool,
     ) -> None:
-        self.limits = limits
+        self.spec = spec
         self.scan = scan
         self.writer = writer
         self.table = table
@@ -226,7 +225,7 @@ class _IndexUpdate:
         if before is not None and before.is_final and before.candidate == candidate:
             self.files[candidate.path] = before
             return False
-        entry = read_one(candidate, self.limits, now)
+        entry = read_one(candidate, self.spec, now)
         facts = None if entry.skill is None else SkillFacts.of(entry.skill)
         flags = _flags(facts, shadowed=before is not None and bool(before.flags))
         self.files[candidate.path] = FileState(
@@ -273,7 +272,7 @@ class _IndexUpdate:
             if flags != file.flags:
                 files[path] = file._replace(flags=flags)
                 (self.files if path in self.files else self.before)[path] = files[path]
-                read = read_one(file.candidate, self.limits, time.time_ns())
+                read = read_one(file.candidate, self.spec, time.time_ns())
                 self._write_document(file.candidate, read.skill, flags)
         skills = {e.candidate.path: e.skill for e in entries if e.skill is not None}
         return _ResolvedFiles(files, skills, shadowed, collisions)

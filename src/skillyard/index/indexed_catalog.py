@@ -8,14 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skillyard.arguments import check_arguments
-from skillyard.catalog.snapshot import (
-    Catalog,
-    CatalogDiff,
-    build_catalog,
-    difference_of,
-    parse_roots,
-    read_catalog,
-)
+from skillyard.catalog.roots import parse_roots
+from skillyard.catalog.snapshot import Catalog, CatalogDiff, build_catalog, difference_of
 from skillyard.diagnostics import LazyDiagnostics
 from skillyard.errors import Diagnostic, IndexDamaged, SkillError, SkillIoError
 from skillyard.index.index_reader import open_index
@@ -33,7 +27,6 @@ from skillyard.index.records import decode_card
 from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.token_table import TokenTable
 from skillyard.limits import DEFAULT_LIMITS, Limits
-from skillyard.policy.places import bound
 from skillyard.skill import Skill
 from skillyard.text import plural
 
@@ -89,19 +82,20 @@ class _FullCatalog:
 
     def get(self, before: Catalog | None = None) -> Catalog:
         """Return the full catalog. Unchanged skills of ``before`` are not read again."""
-        roots, scopes, limits, admission, folder = self.spec
         before, self.before = before or self.before, None
-        if self.read is None and before is not None and admission is None and folder == ".":
+        if self.read is None and before is not None and before.spec == self.spec:
             self.read = before.reload().catalog
         if self.read is None:
-            self.read = build_catalog(roots, scopes, limits, self.spec.scan())
+            self.read = build_catalog(self.spec, self.spec.scan())
         return self.read
 
 
 class IndexedCatalog(Catalog):
     """The catalog of some roots over their index. Other data loads on first use."""
 
-    __slots__ = ("_full", "_spec", "library", "summary")
+    __slots__ = ("_full", "library", "summary")
+
+    _spec: LibrarySpec
 
     def __init__(
         self,
@@ -112,7 +106,6 @@ class IndexedCatalog(Catalog):
     ) -> None:
         # Catalog.__init__ is not called: __getattr__ loads its fields on first use.
         self._spec = spec
-        self._roots, self._scopes, self._limits, *_ = spec
         path_mapping = PathMapping(spec)
         self._reported = path_mapping.map_diagnostics(summary.reported)
         if summary.known < summary.files:
@@ -144,13 +137,16 @@ class IndexedCatalog(Catalog):
         return full
 
     def is_current(self) -> bool:
-        """Return True when the index matches the files and no newer generation exists.
+        """Return True when the index matches the files and policy and is of the last generation.
 
-        All files are scanned. Raises InvalidSkillsRoot.
+        All files are scanned. Raises InvalidSkillsRoot, and SkillIoError for a policy that cannot
+        be read.
         """
-        searcher = self.library.searcher
-        return not searcher.stale() and is_fresh(
-            searcher, self._spec, self.summary, force_scan=True
+        spec, searcher = self._spec, self.library.searcher
+        return (
+            not searcher.stale()
+            and spec.renewed() == spec
+            and is_fresh(searcher, spec, self.summary, force_scan=True)
         )
 
     @property
@@ -170,7 +166,7 @@ class IndexedCatalog(Catalog):
         """
         if self.is_current():
             return CatalogDiff((), (), (), self)
-        after = open_library_index(self._spec, progress=progress, force_scan=True)
+        after = open_library_index(self._spec.renewed(), progress=progress, force_scan=True)
         after._full.before = self._full.read
         return difference_of(self._cards(), after._cards(), after)
 
@@ -333,19 +329,17 @@ def load_catalog(
 
     Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope.
     """
-    paths, named = parse_roots(roots, scopes)
-    limits = bound(limits)
-    spec = LibrarySpec(paths, named, limits)
+    spec = LibrarySpec.bound(*parse_roots(roots, scopes), limits)
     if not index or indexing_is_off():
-        return read_catalog(paths, scopes=named, limits=limits, progress=progress)
+        return build_catalog(spec, spec.scan(), progress=progress)
     try:
         if not _is_large(index_folder(spec)):
             files = spec.scan()
             if len(files.candidates) <= MAX_READ_DIRECTLY:
-                return build_catalog(paths, named, limits, files, progress=progress)
+                return build_catalog(spec, files, progress=progress)
         return open_library_index(spec, progress=progress)
     except (SkillIoError, IndexDamaged):
-        return read_catalog(paths, scopes=named, limits=limits, progress=progress)
+        return build_catalog(spec, spec.scan(), progress=progress)
 
 
 def indexing_is_off() -> bool:
@@ -378,15 +372,13 @@ def open_catalog(
     Without an index (``SKILLYARD_INDEX=off``, or a folder that cannot be written) the result is
     that of :func:`read_catalog`. Raises InvalidSkillsRoot, InvalidInput.
     """
-    paths, named = parse_roots(roots, scopes)
-    limits = bound(limits)
+    spec = LibrarySpec.bound(*parse_roots(roots, scopes), limits)
     if indexing_is_off():
-        return read_catalog(paths, scopes=named, limits=limits, progress=progress)
-    spec = LibrarySpec(paths, named, limits)
+        return build_catalog(spec, spec.scan(), progress=progress)
     try:
         return open_library_index(spec, progress=progress, force_scan=force_scan, in_parts=in_parts)
     except (SkillIoError, IndexDamaged):
-        return read_catalog(paths, scopes=named, limits=limits, progress=progress)
+        return build_catalog(spec, spec.scan(), progress=progress)
 
 
 def open_library_index(

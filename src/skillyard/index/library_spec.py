@@ -1,4 +1,4 @@
-"""The specification of an indexed library: roots, index folder and freshness."""
+"""The index of a described library: its folder, settings and freshness."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 import time
 from json import dumps
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
+from skillyard.catalog.roots import LibrarySpec, real_root
 from skillyard.index.identity import index_settings
 from skillyard.index.manifest import NAME
 from skillyard.index.token_table import TokenTable, bundled_table
@@ -21,24 +22,6 @@ if TYPE_CHECKING:
     from skillyard.discovery import Scan
     from skillyard.index.library_summary import LibrarySummary
     from skillyard.index.segment_searcher import SegmentSearcher
-    from skillyard.limits import Limits
-
-    class Admission(Protocol):
-        """Decides which files of a library are indexed.
-
-        It runs before name collisions and term statistics, so rejected files do not affect others.
-        """
-
-        @property
-        def key(self) -> str:
-            """Distinguishes this index from the index of all files."""
-
-        def filter_scan(self, files: Scan) -> Scan:
-            """Return the scan without the rejected files; diagnostics give the reasons."""
-
-        def resolve(self) -> Admission:
-            """Return the same admission for resolved root paths."""
-
 
 __all__ = [
     "LibrarySpec",
@@ -60,65 +43,12 @@ VERSION = "8"
 """Version of the formats of records, state, summary and walk record, and of what is read of a
 file."""
 
-RUNTIME_FOLDER = ".skills"
-"""The same value as in ``discovery.layout``, which a query does not import."""
-
 MAX_ALWAYS_SCANNED = 2_000
 """Libraries up to this number of skills are scanned before each query: a few milliseconds."""
 MAX_SETTINGS = 65_536
 """Bytes of a file of settings that are searched for plugins."""
 FRESH_S = 30.0
 """Seconds for which a larger library counts as unchanged after a scan."""
-
-
-class LibrarySpec(NamedTuple):
-    """The roots of a library as the caller gave them, and how they are read."""
-
-    roots: tuple[str, ...]
-    scopes: tuple[str, ...]
-    limits: Limits
-    admission: Admission | None = None
-    """Filters the files of the library; None accepts all."""
-    folder: str = "."
-    """Where the work is: it decides which folders belong to the scopes."""
-
-    def scan(self) -> Scan:
-        """Walk the roots. Raises InvalidSkillsRoot."""
-        from skillyard.catalog.roots import scan_library
-
-        files = scan_library(self.roots, self.scopes, self.limits, self.folder)
-        if self.scopes or self.admission is not None:  # they depend on more than these folders
-            files = files._replace(observations=None)
-        return files if self.admission is None else self.admission.filter_scan(files)
-
-    def scan_resolved(self) -> Scan:
-        """Walk the resolved roots. Raises InvalidSkillsRoot, naming the root as it was given."""
-        from skillyard.errors import InvalidSkillsRoot
-
-        try:
-            return self.resolve().scan()
-        except InvalidSkillsRoot:
-            self.scan()
-            raise
-
-    def resolve(self) -> LibrarySpec:
-        """Return the library with resolved roots.
-
-        All spellings of a folder (``lib``, ``./lib``, a link) share one index.
-        :mod:`skillyard.index.path_mapping` translates its paths back to the caller's spelling.
-        """
-        roots = tuple(map(real_root, self.roots))
-        admission = None if self.admission is None else self.admission.resolve()
-        return self._replace(roots=roots, admission=admission)
-
-
-def real_root(root: str) -> str:
-    """Return the resolved path of a root."""
-    real = os.path.realpath(root)
-    named = os.path.abspath(root)
-    # The name .skills decides the layout, so a link of that name is not resolved to another name.
-    runtime = os.path.basename(named).lower() == RUNTIME_FOLDER
-    return named if runtime and os.path.basename(real).lower() != RUNTIME_FOLDER else real
 
 
 def index_folder(spec: LibrarySpec) -> str:
@@ -134,14 +64,11 @@ def index_folder(spec: LibrarySpec) -> str:
         named.append(os.path.abspath(real.folder))
     elif "user" in real.scopes:
         named.extend(_disabled_for(real.folder))
-    text = "\n".join([*named, *real.scopes, _limits_text(real.limits)])
+    # Without a policy it is left out, so that no index changes.
+    policy = () if real.policy is None else (repr(real.policy),)
+    text = "\n".join([*named, *real.scopes, repr(tuple(real.limits)), *policy])
     name = sha256(text.encode("utf-8", "surrogatepass")).hex()[:24]
     return os.path.join(cache_folder(), "index", name)
-
-
-def _limits_text(limits: Limits) -> str:
-    """Return the limits as text. Without a policy it is left out, so that no index changes."""
-    return repr(tuple(limits[:-1] if limits.policy is None else limits))
 
 
 def _disabled_for(folder: str) -> tuple[str, ...]:

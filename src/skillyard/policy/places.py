@@ -11,11 +11,10 @@ from skillyard.errors import SkillIoError
 from skillyard.io.user_folders import config_folder
 
 if TYPE_CHECKING:
-    from skillyard.limits import Limits
     from skillyard.policy.decision import LockedSource, Policy
     from skillyard.policy.rules import Rules
 
-__all__ = ["POLICY_FILE", "bound", "find_policy", "system_policy_path", "user_policy_path"]
+__all__ = ["POLICY_FILE", "find_policy", "system_policy_path", "user_policy_path"]
 
 POLICY_FILE = "skillyard-policy.toml"
 MAX_BYTES = 256 * 1024
@@ -37,18 +36,6 @@ def system_policy_path() -> str:
 def user_policy_path() -> str:
     """Return the path of the user's own policy: it can only add to what the others forbid."""
     return os.path.join(config_folder(), "policy.toml")
-
-
-def bound(limits: Limits, folder: str | None = None) -> Limits:
-    """Return the limits with the policy of a folder (default: the working folder).
-
-    Limits that name a policy keep it. Raises SkillIoError for a policy that cannot be read: a
-    broken policy never means that there is none.
-    """
-    if limits.policy is not None:
-        return limits
-    policy = find_policy(folder)
-    return limits if policy is None else limits._replace(policy=policy)
 
 
 def find_policy(folder: str | None = None) -> Policy | None:

@@ -8,15 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from skillyard.catalog.entries import Progress
-from skillyard.catalog.snapshot import parse_roots
+from skillyard.catalog.roots import parse_roots
 from skillyard.errors import Diagnostic, IndexDamaged, SkillyardError
 from skillyard.index.index_reader import open_index
 from skillyard.index.index_update import IndexChanges, build_index, refresh_index
 from skillyard.index.indexed_catalog import open_current as current_catalog
 from skillyard.index.integrity import verify
 from skillyard.index.library_spec import LibrarySpec, index_folder, is_fresh
-from skillyard.limits import DEFAULT_LIMITS
-from skillyard.policy.places import bound
 from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
 
@@ -33,7 +31,7 @@ EVERY_S = 1.0
 
 
 def _place(roots: Sequence[str], scopes: Sequence[str]) -> LibrarySpec:
-    return LibrarySpec(*parse_roots(tuple(roots), scopes), bound(DEFAULT_LIMITS))
+    return LibrarySpec.bound(*parse_roots(tuple(roots), scopes))
 
 
 def index_build(

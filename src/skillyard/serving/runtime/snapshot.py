@@ -175,8 +175,9 @@ class Snapshot:
         return None if after is self.whole else after
 
 
-def _generation(catalog: IndexedCatalog) -> tuple[int, str]:
-    return catalog.library.searcher.generation, catalog.summary.fingerprint
+def _generation(catalog: IndexedCatalog) -> tuple[str, int, str]:
+    searcher = catalog.library.searcher
+    return searcher.folder, searcher.generation, catalog.summary.fingerprint
 
 
 def snapshot_of(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
 from skillyard.catalog.entries import read_one
+from skillyard.catalog.roots import LibrarySpec
 from skillyard.discovery import Candidate, Root
 from skillyard.discovery.walk import iter_scan
 from skillyard.errors import Diagnostic, ResourceRefused
@@ -96,7 +97,7 @@ def submission(
 
     The path of the skill becomes relative to its root: the root's own path means nothing elsewhere.
     """
-    entry = read_one(candidate, limits, time.time_ns())
+    entry = read_one(candidate, LibrarySpec((), (), limits), time.time_ns())
     diagnostics = list(entry.diagnostics)
     if entry.skill is None:
         return None, diagnostics

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 
 from skillyard.catalog.entries import Progress
-from skillyard.catalog.snapshot import parse_roots
+from skillyard.catalog.roots import parse_roots
 from skillyard.errors import InvalidInput
 from skillyard.text import without_passwords
 from skillyard.usecases.doctor.finding import ERROR, Diagnosis, Finding

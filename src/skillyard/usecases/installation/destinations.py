@@ -78,7 +78,8 @@ def agents_named(names: Iterable[str], *, user: bool = False) -> tuple[Agent, ..
                 f"{HOST_TITLES[name]} has no folder for the skills of a user; leave out --global"
             )
         reads = [
-            expand_pattern(each) if user else os.path.join(root, *each.split("/")) for each in patterns
+            expand_pattern(each) if user else os.path.join(root, *each.split("/"))
+            for each in patterns
         ]
         folder = reads[patterns.index(shared) if shared in patterns else 0]
         if not user:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from skillyard.discovery.hosts import expanded, host_roots
+from skillyard.discovery.hosts import expand_pattern, host_roots
 from skillyard.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.io.atomic_write import remove_leftovers
 from skillyard.io.paths import is_below
@@ -302,7 +302,7 @@ def open_project(
     default = into or os.path.join(os.path.dirname(path), *SHARED.split("/"))
     lock, folders = ProjectLock(path), _project_folders(path)
     if user:
-        default, lock = expanded(f"~/{SHARED}"), UserLock(path)
+        default, lock = expand_pattern(f"~/{SHARED}"), UserLock(path)
         folders = (root.path for root in host_roots(["user"]))
     else:
         check_inside(default, path)

@@ -11,8 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from skillyard.catalog.roots import all_roots
-from skillyard.catalog.snapshot import parse_roots
+from skillyard.catalog.roots import all_roots, parse_roots
 from skillyard.errors import SkillError, SkillyardError, UnknownName
 from skillyard.index.progress import Progress
 from skillyard.ranking.match import Match, rank
