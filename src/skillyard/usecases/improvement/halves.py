@@ -38,15 +38,10 @@ def cases_of_skill(cases: Iterable[ActivationCase], skill: str) -> tuple[Activat
         is_about_another = case.about not in (None, skill)
         if skill in case.acceptable_skills or (is_about_another and not case.expected_skills):
             continue
-        by_request.setdefault(
-            prompt_key(case.user_prompt), replace(case, about=_subject(case, skill))
-        )
+        # A request of another skill is about every pick.
+        about = skill if case.about == skill else None
+        by_request.setdefault(prompt_key(case.user_prompt), replace(case, about=about))
     return tuple(by_request.values())
-
-
-def _subject(case: ActivationCase, skill: str) -> str | None:
-    """Return what the case is about; a request of another skill is about every pick."""
-    return case.about if case.about == skill else None
 
 
 def split_cases(cases: Sequence[ActivationCase], skill: str, seed: int) -> Halves:

@@ -42,12 +42,12 @@ from skillyard.usecases.improvement.halves import (
 from skillyard.usecases.improvement.judging import (
     BETTER,
     CANNOT_TELL,
-    Judgement,
+    ChangeVerdict,
     judge_change,
     more_cases_needed,
 )
 from skillyard.usecases.improvement.scoring import Scoring, passes_of
-from skillyard.usecases.improvement.writing import Written, write_proposals
+from skillyard.usecases.improvement.writing import ModelProposals, write_proposals
 from skillyard.usecases.suggestions import Suggestions
 from skillyard.validation.description_edit import plan_description
 from skillyard.validation.fix_plan import write_plan
@@ -78,7 +78,6 @@ class _Task:
     """An improvement whose cases are read."""
 
     ready: ReadyRun
-    catalog: Catalog
     skill: Skill
     halves: Halves
     evidence: Suggestions
@@ -142,20 +141,17 @@ def _read(
     if not count_cases(cases, skill.name).should_fire:
         raise InvalidInput(f"no case says that {skill.name} should fire; write prompts for it")
     evidence = evidence_of(catalog, skill, halves.first)
-    return _Task(ready, catalog, skill, halves, evidence, propose_from_evidence(skill, evidence))
+    return _Task(ready, skill, halves, evidence, propose_from_evidence(skill, evidence))
 
 
 def _result(
     task: _Task, options: ImproveOptions, scoring: Scoring, calls: Calls | None
 ) -> EvalImprove:
-    written = _written(task, options, scoring.session)
+    written = _model_proposals(task, options, scoring.session)
     first, skill = task.halves.first, task.skill
-    present = passes_of(scoring.outcomes(first, skill.description), skill.name)
+    present = _passes(task, scoring, skill.description)
     proposals = [
-        replace(
-            each,
-            first_half=passes_of(scoring.outcomes(first, each.description), skill.name),
-        )
+        replace(each, first_half=_passes(task, scoring, each.description))
         for each in [*task.proposals, *written.proposals]
     ]
     chosen = _choose(proposals, present)
@@ -185,9 +181,16 @@ def _result(
     )
 
 
-def _written(task: _Task, options: ImproveOptions, session: Session | None) -> Written:
+def _passes(task: _Task, scoring: Scoring, description: str) -> Passes:
+    """Return how many cases of the first half pass with a description."""
+    return passes_of(scoring.outcomes(task.halves.first, description), task.skill.name)
+
+
+def _model_proposals(
+    task: _Task, options: ImproveOptions, session: Session | None
+) -> ModelProposals:
     if session is None or not options.model_proposals:
-        return Written()
+        return ModelProposals()
     return write_proposals(
         session,
         task.settings.model,
@@ -211,7 +214,7 @@ def _sum(passes: Passes | None) -> float:
 
 def _judge(
     task: _Task, scoring: Scoring, proposals: Sequence[Proposal], chosen: int | None
-) -> Judgement:
+) -> ChangeVerdict:
     """Judge the chosen proposal on the held-out half."""
     held_out, runs = task.halves.held_out, task.settings.runs
     if chosen is not None:
@@ -229,7 +232,7 @@ def _judge(
         reason = "no proposal passes more cases of the first half than the present description"
     else:
         reason = "the cases of the first half suggest no change"
-    return Judgement(None, CANNOT_TELL, reason, more_cases_needed(len(held_out), runs))
+    return ChangeVerdict(None, CANNOT_TELL, reason, more_cases_needed(len(held_out), runs))
 
 
 def _write(
@@ -264,15 +267,7 @@ def plan_improvement(
         temperature=task.settings.temperature,
         fresh_generations=options.run.regenerate,
     )
-    if options.model_proposals:
-        write_proposals(
-            session,
-            task.settings.model,
-            task.skill,
-            task.halves.first,
-            task.evidence,
-            options.model_proposals,
-        )
+    _model_proposals(task, options, session)
     if task.settings.asks_models:
         _route_everything(task, options, session)
     low, high = (_cost(session, price_of, low=low) for low in (True, False))
@@ -298,7 +293,7 @@ def _route_everything(task: _Task, options: ImproveOptions, session: Session) ->
     A number before it makes it another request than that of the present description.
     """
     settings = replace(task.settings, concurrency=1)  # the session of a plan has no locks
-    scoring = Scoring(task.catalog, task.skill, settings, session)
+    scoring = Scoring(task.ready.work.catalog, task.skill, settings, session)
     present = task.skill.description
     unknown = [f"{number} {present}" for number in range(options.model_proposals + 1)]
     known = [each.description for each in task.proposals]

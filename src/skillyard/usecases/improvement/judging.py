@@ -24,7 +24,7 @@ from skillyard.text import plural
 from skillyard.usecases.improvement.halves import should_fire
 from skillyard.usecases.improvement.scoring import CaseOutcome, Outcomes, passes_of
 
-__all__ = ["BETTER", "CANNOT_TELL", "WORSE", "Judgement", "judge_change", "more_cases_needed"]
+__all__ = ["BETTER", "CANNOT_TELL", "WORSE", "ChangeVerdict", "judge_change", "more_cases_needed"]
 
 BETTER = "better"
 WORSE = "worse"
@@ -35,7 +35,7 @@ _DIRECTIONS = (-1, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class ChangeVerdict:
     """What the held-out half says about a proposal."""
 
     held_out: HeldOut | None
@@ -63,7 +63,7 @@ def more_cases_needed(cases: int, runs: int) -> int:
 
 def judge_change(
     before: Outcomes, after: Outcomes, skill: str, *, runs: int = 1, seed: int = 0
-) -> Judgement | None:
+) -> ChangeVerdict | None:
     """Return the verdict on a change; None where no case has an answer before and after."""
     both = sorted(before.keys() & after.keys())
     was = {case: before[case].passes for case in both}
@@ -75,7 +75,7 @@ def judge_change(
     verdict = _verdict(change)
     more = more_cases_needed(_failing(pairs), runs) if verdict == CANNOT_TELL else 0
     reason = _reason(change, pairs, verdict, runs)
-    return Judgement(_held_out(change, pairs, skill), verdict, reason, more)
+    return ChangeVerdict(_held_out(change, pairs, skill), verdict, reason, more)
 
 
 def _verdict(change: PairedChange) -> str:
@@ -114,7 +114,7 @@ def _p(change: PairedChange) -> float:
 
 def _held_out(change: PairedChange, pairs: Pairs, skill: str) -> HeldOut:
     lost = [(was, now) for was, now in pairs if now.pass_rate < was.pass_rate]
-    low, high = _interval(change) if _is_changed(pairs) else (None, None)
+    differs = _is_changed(pairs)
     others = [(was, now) for was, now in pairs if not should_fire(now.case, skill)]
     return HeldOut(
         cases=change.cases,
@@ -123,8 +123,8 @@ def _held_out(change: PairedChange, pairs: Pairs, skill: str) -> HeldOut:
         pass_rate_before=round(change.before, 6),
         pass_rate_after=round(change.after, 6),
         change=round(change.change, 6) + 0.0,  # never -0.0
-        low=low,
-        high=high,
+        low=round(max(-1.0, change.low), 6) if differs else None,
+        high=round(min(1.0, change.high), 6) if differs else None,
         p=round(_p(change), 6),
         gained=_ids(now.case for was, now in pairs if now.pass_rate > was.pass_rate),
         lost=_ids(now.case for _, now in lost),
@@ -133,11 +133,6 @@ def _held_out(change: PairedChange, pairs: Pairs, skill: str) -> HeldOut:
             now.case for was, now in others if now.case.expected_skills and now.served < was.served
         ),
     )
-
-
-def _interval(change: PairedChange) -> tuple[float, float]:
-    """Return the interval, within the changes that are possible."""
-    return round(max(-1.0, change.low), 6), round(min(1.0, change.high), 6)
 
 
 def _ids(cases: Iterable[ActivationCase]) -> tuple[str, ...]:

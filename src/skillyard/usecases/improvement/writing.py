@@ -27,7 +27,7 @@ from skillyard.usecases.improvement.evidence import (
 from skillyard.usecases.improvement.halves import should_fire
 from skillyard.usecases.suggestions import Suggestions
 
-__all__ = ["WRITING", "Written", "read_descriptions", "write_proposals", "writing_request"]
+__all__ = ["WRITING", "ModelProposals", "read_descriptions", "write_proposals", "writing_request"]
 
 WRITING = "_descriptions"
 """The folder of the answers."""
@@ -61,7 +61,7 @@ _SCHEMA = {
 }
 
 
-class Written(NamedTuple):
+class ModelProposals(NamedTuple):
     """The proposals of a model."""
 
     proposals: tuple[Proposal, ...] = ()
@@ -76,12 +76,12 @@ def write_proposals(
     cases: Sequence[ActivationCase],
     evidence: Suggestions,
     count: int,
-) -> Written:
+) -> ModelProposals:
     """Return what a model proposes, at most ``count`` descriptions. Raises RunStopped."""
     request = writing_request(model, skill, cases, evidence, count, session.temperature)
     answer = session.generate(WRITING, request, 0)
     if answer.error:
-        return Written(refused=(answer.error,))
+        return ModelProposals(refused=(answer.error,))
     return read_descriptions(skill, answer.text, count)
 
 
@@ -119,13 +119,15 @@ def _requests(cases: Iterable[ActivationCase]) -> list[str]:
     return [shorten(case.user_prompt, _REQUEST_CHARS) for case in cases][:_MAX_REQUESTS]
 
 
-def read_descriptions(skill: Skill, reply: str, count: int) -> Written:
+def read_descriptions(skill: Skill, reply: str, count: int) -> ModelProposals:
     """Return the descriptions in a reply; those above ``count`` are ignored."""
     if len(reply) > MAX_REPLY_CHARS:
-        return Written(refused=(f"the reply has more than {MAX_REPLY_CHARS:,} characters",))
+        return ModelProposals(refused=(f"the reply has more than {MAX_REPLY_CHARS:,} characters",))
     texts = _texts(extract_json(reply))
     if texts is None:
-        return Written(refused=(f"the reply is not an object with {_FIELD}, a list of texts",))
+        return ModelProposals(
+            refused=(f"the reply is not an object with {_FIELD}, a list of texts",)
+        )
     proposals: dict[str, Proposal] = {}
     refused = []
     for text in map(str.strip, texts[:count]):
@@ -137,7 +139,7 @@ def read_descriptions(skill: Skill, reply: str, count: int) -> Written:
                 origin="model", description=text, added=(), removed=(), first_half=None
             )
             proposals.setdefault(text, proposal)
-    return Written(tuple(proposals.values()), tuple(refused))
+    return ModelProposals(tuple(proposals.values()), tuple(refused))
 
 
 def _lost_statement(skill: Skill, text: str) -> str:
