@@ -12,10 +12,10 @@ from skillyard.text import plural
 if TYPE_CHECKING:
     from skillyard.evals.cases.scaffolding import CaseFile
     from skillyard.evals.layers.plan import Plan
-    from skillyard.evals.layers.rate_plan import RequestsNeeded
+    from skillyard.evals.layers.rate_plan import RequestPlan
     from skillyard.evals.layers.runner import EvaluationResult
-    from skillyard.evals.statistics.power import PromptsNeeded
-    from skillyard.usecases.eval_results import EvalBaselines, EvalCompared, RubricsChecked
+    from skillyard.evals.statistics.power import PromptPlan
+    from skillyard.usecases.eval_results import EvalBaselines, EvalComparison, RubricCheck
     from skillyard.usecases.suggestions import Suggestions, WordAdvice
 
 __all__ = [
@@ -58,7 +58,7 @@ def plan_blocks(planned: Plan) -> Iterator[Block]:
         yield line(Span(skill, "name"), f": {planned.checks_only_message(skill)}")
 
 
-def prompts_blocks(needed: PromptsNeeded) -> Iterator[Block]:
+def prompts_blocks(needed: PromptPlan) -> Iterator[Block]:
     """Draw how many prompts a skill needs."""
     among = f" among {plural(needed.skills, 'skill')}" if needed.skills > 1 else ""
     yield line(f"Prompts of each skill{among}, with a spread of {needed.spread:g} points:")
@@ -77,7 +77,7 @@ def _count_text(count: int | None) -> str:
     return f"more than {MAX_UNITS:,}" if count is None else f"{count:,}"
 
 
-def requests_blocks(needed: RequestsNeeded) -> Iterator[Block]:
+def requests_blocks(needed: RequestPlan) -> Iterator[Block]:
     """Draw how many requests a rate needs, and what a model as the router costs."""
     bound = f"{round(100 * needed.bound, 6):g} %"
     rate = f"{round(100 * needed.rate, 6):g} %"
@@ -206,7 +206,7 @@ def _whole_run(meta: Mapping[str, Any]) -> str:
     return f"{text}; {lost}: ${meta['lost_cost']:.4f} of it"
 
 
-def compared_blocks(result: EvalCompared) -> Iterator[Block]:
+def compared_blocks(result: EvalComparison) -> Iterator[Block]:
     """Draw a comparison with baselines: what moved past its threshold, and how much did not."""
     for each in result.compared:
         yield line(Span(each.eval_type, "name"), f"  {each.path}")
@@ -239,7 +239,7 @@ def baseline_blocks(result: EvalBaselines) -> Iterator[Block]:
         yield line(Span(each["path"], "name"), f"  {each['timestamp']}  {who}  {each['run_id']}")
 
 
-def rubric_blocks(result: RubricsChecked) -> Iterator[Block]:
+def rubric_blocks(result: RubricCheck) -> Iterator[Block]:
     """Draw every fault of some rubrics, and how many are good."""
     for each in result.diagnostics:
         where = each.path + (f":{each.line}" if each.line is not None else "")

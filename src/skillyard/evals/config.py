@@ -16,7 +16,7 @@ from typing import Any
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.evals.cases.dataset import FILE_BYTES
 from skillyard.evals.cases.parser import yaml_record
-from skillyard.evals.cases.records import Located, Notes, Record, plain
+from skillyard.evals.cases.records import LocatedValue, Notes, Record, plain
 from skillyard.evals.config_values import Config, Seed
 from skillyard.evals.models.servers import NO_ADDRESS, address_fault
 from skillyard.formats.frontmatter import decode, unify_lines
@@ -41,7 +41,7 @@ def read_config(path: str | os.PathLike[str]) -> tuple[Config | None, tuple[Diag
     record = yaml_record(text, notes) if _has_content(text) else Record({}, 1, notes)
     if record is None:  # a line that is no YAML may hold a key: it is not shown
         return None, tuple(each._replace(found="") for each in notes.diagnostics)
-    for where, line in _secrets(Located(record.fields, 1)):
+    for where, line in _secrets(LocatedValue(record.fields, 1)):
         notes.error(
             "config_secret",
             line,
@@ -70,7 +70,7 @@ _NO_SECRETS = frozenset(["chars_per_token"])
 _SECRET_VALUE = re.compile(r"\s*(?:Bearer\s+\S|sk-[A-Za-z0-9]|sk_[A-Za-z0-9])", re.IGNORECASE)
 
 
-def _secrets(node: Located, where: str = "") -> Iterator[tuple[str, int | None]]:
+def _secrets(node: LocatedValue, where: str = "") -> Iterator[tuple[str, int | None]]:
     """Yield the name and line of every field that is called like a key, or holds one."""
     if isinstance(node.value, dict):
         for name, below in node.value.items():

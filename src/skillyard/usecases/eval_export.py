@@ -15,12 +15,12 @@ from skillyard.evals.storage.inspect_log import inspect_logs
 from skillyard.evals.storage.results import latest_of_each, read_results
 from skillyard.usecases.eval_runs import eval_config
 
-__all__ = ["FORMATS", "Exported", "eval_export"]
+__all__ = ["FORMATS", "Export", "eval_export"]
 
 FORMATS = ("inspect",)
 
 
-class Exported(NamedTuple):
+class Export(NamedTuple):
     """The files that were written."""
 
     format: str
@@ -42,7 +42,7 @@ def eval_export(
     *,
     results: str | None = None,
     out: str | None = None,
-) -> Exported:
+) -> Export:
     """Write results for another tool into the folder ``out``; each file replaces one of its name.
 
     ``paths`` are results files, by default the latest of each type. ``out`` is by default a folder
@@ -71,4 +71,4 @@ def eval_export(
             text = json.dumps(log.document, ensure_ascii=False, indent=2)
             write_file(file, text, "log", hint="--out names another folder")
             written.append(file)
-    return Exported(format, tuple(written))
+    return Export(format, tuple(written))

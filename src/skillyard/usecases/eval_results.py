@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 __all__ = [
     "REPORTS",
     "EvalBaselines",
-    "EvalCompared",
+    "EvalComparison",
     "ReportSource",
-    "RubricsChecked",
+    "RubricCheck",
     "cases_page",
     "check_rubrics",
     "eval_compare",
@@ -46,7 +46,7 @@ REPORTS = {"html": ".html", "md": ".md", "junit": ".junit.xml", "github": ".gith
 """Formats of a report, and how their files end."""
 
 
-class EvalCompared(NamedTuple):
+class EvalComparison(NamedTuple):
     """The latest results of each type against their baselines."""
 
     compared: tuple[BaselineComparison, ...]
@@ -84,7 +84,7 @@ class EvalBaselines(NamedTuple):
         }
 
 
-class RubricsChecked(NamedTuple):
+class RubricCheck(NamedTuple):
     """The diagnostics of a set of rubrics."""
 
     rubrics: int
@@ -113,7 +113,7 @@ def eval_compare(
     baselines: str | None = None,
     eval_type: str | None = None,
     path: str | None = None,
-) -> EvalCompared:
+) -> EvalComparison:
     """Compare the latest results, or those in the file ``path``, with their baselines.
 
     Raises InvalidInput, SkillIoError.
@@ -122,8 +122,8 @@ def eval_compare(
     if path is not None:
         folder = baselines or config.paths.baselines
         compared = compare_with_baseline(path, read_results(path), folder, config.regression)
-        return EvalCompared((compared,))
-    return EvalCompared(
+        return EvalComparison((compared,))
+    return EvalComparison(
         compare_folders(
             results or config.paths.results,
             baselines or config.paths.baselines,
@@ -172,7 +172,7 @@ def _baseline(path: str) -> dict[str, Any]:
     }
 
 
-def check_rubrics(evals_dir: str, rubrics: str | None, catalog: Catalog) -> RubricsChecked:
+def check_rubrics(evals_dir: str, rubrics: str | None, catalog: Catalog) -> RubricCheck:
     """Return the diagnostics of the rubrics of a folder. Raises InvalidInput without any."""
     from skillyard.evals.cases.case_files import RUBRIC, read_files
 
@@ -183,7 +183,7 @@ def check_rubrics(evals_dir: str, rubrics: str | None, catalog: Catalog) -> Rubr
             f"there are no rubrics in {folder}; `skillyard eval effectiveness --dry-run` checks the"
             " case files of skills"
         )
-    return RubricsChecked(len(data.cases), data.diagnostics)
+    return RubricCheck(len(data.cases), data.diagnostics)
 
 
 class ReportSource(NamedTuple):

@@ -64,7 +64,7 @@ class EvalOptions:
     """Read the cases that lie in the skills' own ``evals`` folders."""
     results: str | None = None
     """Where results and everything kept lie, instead of the configured folder."""
-    given: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Any] = field(default_factory=dict)
     """Settings by name that override the configuration; None when not given."""
     resume: str | None = None
     """A run whose settings are taken over."""
@@ -239,14 +239,14 @@ def prepare_run(
                 f"run {options.resume} was one of {before.eval_type}, not of {eval_type}; to start"
                 " a new run, leave out --resume"
             )
-        overrides = {name: value for name, value in options.given.items() if value is not None}
+        overrides = {name: value for name, value in options.overrides.items() if value is not None}
         settings = RunSettings.from_dict({**before.to_dict(), **overrides})
         if not options.replay:
             _check_address(settings, config, options)
             settings = settings.with_server()
             _check_unchanged(before, settings, options)
     else:
-        settings = RunSettings.of(eval_type, config, options.given)
+        settings = RunSettings.of(eval_type, config, options.overrides)
     if not plans:
         settings.require_models()
     layer = LAYERS[eval_type]
@@ -305,7 +305,7 @@ def _stored_settings(results: str, eval_type: str, run_id: str | None) -> RunSet
 def _check_address(settings: RunSettings, config: Config, options: EvalOptions) -> None:
     """Raise InvalidInput where a kept run alone names the server that would get our key."""
     named = settings.base_url
-    if named is None or named in (config.base_url, options.given.get("base_url")):
+    if named is None or named in (config.base_url, options.overrides.get("base_url")):
         return
     shown = shorten(clean_line(named), 200)
     raise InvalidInput(
@@ -393,7 +393,7 @@ def _open_calls(
     at_end: ExitStack,
 ) -> Calls:
     settings, config, options = ready.settings, ready.config, ready.options
-    caps_calls = options.resume is not None or options.given.get("max_calls") is not None
+    caps_calls = options.resume is not None or options.overrides.get("max_calls") is not None
     require_prices(settings.max_cost, settings.max_calls if caps_calls else None, prices)
     model = open_model(
         settings.provider, base_url=settings.base_url, profiles=settings.profiles or None

@@ -18,7 +18,7 @@ from skillyard.evals.layers.activation import (
 )
 from skillyard.evals.layers.case_run import CaseRun
 from skillyard.evals.layers.protocol import Work
-from skillyard.evals.layers.router import Routed
+from skillyard.evals.layers.router import RouterChoice
 from skillyard.evals.settings import RunSettings
 from tests.tables import for_each
 
@@ -52,14 +52,16 @@ def case(
 class Says:
     """A router that says what it was told to."""
 
-    def __init__(self, *text: Routed) -> None:
+    def __init__(self, *text: RouterChoice) -> None:
         self._said = list(text)
 
-    def route(self, prompt: str, candidates: Sequence[str], run: int) -> Routed:
+    def route(self, prompt: str, candidates: Sequence[str], run: int) -> RouterChoice:
         return self._said.pop(0)
 
 
-def outcomes(cases: Sequence[ActivationCase], *text: Routed, runs: int = 1) -> list[dict[str, Any]]:
+def outcomes(
+    cases: Sequence[ActivationCase], *text: RouterChoice, runs: int = 1
+) -> list[dict[str, Any]]:
     run = CaseRun(ActivationLayer().tasks(work_of(cases), {"": Says(*text)}), runs=runs)
     for job in run.jobs():
         job.work()
@@ -67,7 +69,7 @@ def outcomes(cases: Sequence[ActivationCase], *text: Routed, runs: int = 1) -> l
 
 
 def outcome(one: ActivationCase, *picked: str, **more: Any) -> dict[str, Any]:
-    (told,) = outcomes([one], Routed(picked, **more))
+    (told,) = outcomes([one], RouterChoice(picked, **more))
     return told
 
 
@@ -148,7 +150,13 @@ def test_a_trigger_set_asks_about_one_skill_alone() -> None:
 
 def test_errors_are_apart_from_every_rate() -> None:
     cases = [case("1", "a"), case("2", "a"), case("3"), case("4")]
-    told = outcomes(cases, Routed(("a",)), Routed(error="timeout"), Routed(), Routed(error="x"))
+    told = outcomes(
+        cases,
+        RouterChoice(("a",)),
+        RouterChoice(error="timeout"),
+        RouterChoice(),
+        RouterChoice(error="x"),
+    )
     summary = activation_summary(told)
     overall = summary["_overall"]
     assert (overall["n"], overall["errors"]) == (2, 2)
@@ -162,7 +170,7 @@ def test_a_summary_by_hand() -> None:
     cases = [case(str(number), "a") for number in range(4)] + [case("4", "b"), case("5", "b")]
     cases += [case("6"), case("7")]
     picked = ["a", "a", "b", "", "b", "ab", "", "c"]
-    told = outcomes(cases, *(Routed(tuple(each)) for each in picked))
+    told = outcomes(cases, *(RouterChoice(tuple(each)) for each in picked))
     summary = activation_summary(told)
     overall = summary["_overall"]
     assert (overall["positives"], overall["negatives"], overall["n"]) == (6, 2, 8)
@@ -190,14 +198,16 @@ def test_a_summary_by_hand() -> None:
 
 def test_runs_of_a_case_count_once_together() -> None:
     cases = [case("1", "a"), case("2", "a")]
-    told = outcomes(cases, Routed(("a",)), Routed(), Routed(), Routed(), runs=2)
+    told = outcomes(
+        cases, RouterChoice(("a",)), RouterChoice(), RouterChoice(), RouterChoice(), runs=2
+    )
     overall = activation_summary(told)["_overall"]
     assert (overall["n"], overall["tpr"], overall["mean"]) == (2, 0.25, 0.25)
     assert overall["stddev"] == pytest.approx(0.353553, abs=1e-6)
 
 
 def test_nothing_is_a_summary_too() -> None:
-    for told in ([], outcomes([case("1", "a")], Routed(error="x"))):
+    for told in ([], outcomes([case("1", "a")], RouterChoice(error="x"))):
         summary = activation_summary(told)["_overall"]
         assert (summary["n"], summary["mean"], summary["tpr"], summary["tpr_low"]) == (
             *(0, None, None, None),
@@ -207,7 +217,7 @@ def test_nothing_is_a_summary_too() -> None:
 
 def test_categories_by_hand() -> None:
     cases = [case("1", "a"), case("2", "a", category="odd"), case("3", category="odd")]
-    told = outcomes(cases, Routed(("a",)), Routed(("b",)), Routed())
+    told = outcomes(cases, RouterChoice(("a",)), RouterChoice(("b",)), RouterChoice())
     assert activation_artifacts(told, {})["categories"] == {
         "direct": {"n": 1, "accuracy": 1.0, "f1": 1.0},
         "odd": {"n": 2, "accuracy": 0.5, "f1": 0.5},

@@ -14,7 +14,7 @@ from skillyard.evals.layers.confusion import (
     confusion_summary,
 )
 from skillyard.evals.layers.protocol import Work
-from skillyard.evals.layers.router import Routed
+from skillyard.evals.layers.router import RouterChoice
 from skillyard.evals.settings import RunSettings
 from tests.tables import for_each
 
@@ -24,10 +24,10 @@ GROUPS = {"g": ("a", "b", "c")}
 class Says:
     """A router that says what it was told to."""
 
-    def __init__(self, text: Sequence[Routed]) -> None:
+    def __init__(self, text: Sequence[RouterChoice]) -> None:
         self._said = list(text)
 
-    def route(self, prompt: str, candidates: Sequence[str], run: int) -> Routed:
+    def route(self, prompt: str, candidates: Sequence[str], run: int) -> RouterChoice:
         return self._said.pop(0)
 
 
@@ -44,7 +44,7 @@ def run_of(
 
 
 def routed(
-    *requests: tuple[str | None, str | Routed], acceptable: Sequence[str] = (), runs: int = 1
+    *requests: tuple[str | None, str | RouterChoice], acceptable: Sequence[str] = (), runs: int = 1
 ) -> list[dict[str, Any]]:
     """Return the cases: (expected skill, picks as letters) each; ``x`` is outside the group."""
     cases = [
@@ -57,19 +57,22 @@ def routed(
         )
         for number, (expected, _) in enumerate(requests)
     ]
-    text = [each if isinstance(each, Routed) else Routed(tuple(each)) for _, each in requests]
+    text = [
+        each if isinstance(each, RouterChoice) else RouterChoice(tuple(each))
+        for _, each in requests
+    ]
     run = run_of(cases, GROUPS, {"g": Says(text * runs)}, runs=runs)
     for job in run.jobs():
         job.work()
     return run.cases("")
 
 
-def findings(*requests: tuple[str | None, str | Routed]) -> list[str]:
+def findings(*requests: tuple[str | None, str | RouterChoice]) -> list[str]:
     return [each["kind"] for each in confusion_artifacts(routed(*requests), GROUPS)["findings"]]
 
 
 def test_the_first_pick_is_the_prediction() -> None:
-    told = routed(("a", "a"), ("a", "ba"), ("b", ""), ("b", "x"), ("c", Routed((), ("zzz",))))
+    told = routed(("a", "a"), ("a", "ba"), ("b", ""), ("b", "x"), ("c", RouterChoice((), ("zzz",))))
     assert [case["passed"] for case in told] == [True, False, False, False, False]
     assert [case["predicted"] for case in told] == ["a", "b", None, "x", None]
     matrix = confusion_artifacts(told, GROUPS)["confusion_matrices"]["g"]
@@ -101,14 +104,18 @@ def test_a_summary_by_hand() -> None:
 
 
 def test_errors_are_apart() -> None:
-    told = routed(("a", "a"), ("a", Routed(error="timeout")), (None, Routed(error="timeout")))
+    told = routed(
+        ("a", "a"), ("a", RouterChoice(error="timeout")), (None, RouterChoice(error="timeout"))
+    )
     summary = confusion_summary(told, GROUPS)["g"]
     assert (summary["n"], summary["accuracy"], summary["errors"]) == (1, 1.0, 2)
     assert confusion_artifacts(told, GROUPS)["negatives"]["n"] == 0
 
 
 def test_negatives_are_no_part_of_the_matrix() -> None:
-    told = routed((None, ""), (None, "a"), (None, "x"), (None, Routed(unread=True)), ("a", "a"))
+    told = routed(
+        (None, ""), (None, "a"), (None, "x"), (None, RouterChoice(unread=True)), ("a", "a")
+    )
     assert [case["passed"] for case in told] == [True, False, True, False, True]
     negatives = confusion_artifacts(told, GROUPS)["negatives"]
     assert (negatives["n"], negatives["fired"]) == (4, 0.5)
@@ -118,7 +125,7 @@ def test_negatives_are_no_part_of_the_matrix() -> None:
 def test_a_negative_of_no_group_is_asked_of_each() -> None:
     groups = {"g": ("a", "b"), "h": ("c", "d")}
     case = ConfusionCase("n", "", "p", None, ())
-    routers = {"g": Says([Routed(("a",))]), "h": Says([Routed()])}
+    routers = {"g": Says([RouterChoice(("a",))]), "h": Says([RouterChoice()])}
     run = run_of([case], groups, routers)
     for job in run.jobs():
         job.work()
@@ -167,7 +174,7 @@ def test_odd_numbers_of_picks_are_found_above_a_fifth(
 
 
 def test_one_pick_outside_the_group_is_a_finding() -> None:
-    told = routed(("a", "a"), ("b", "bx"), ("c", Routed(("c",), ("zzz",))))
+    told = routed(("a", "a"), ("b", "bx"), ("c", RouterChoice(("c",), ("zzz",))))
     (result,) = [
         each
         for each in confusion_artifacts(told, GROUPS)["findings"]
@@ -179,7 +186,7 @@ def test_one_pick_outside_the_group_is_a_finding() -> None:
 
 
 def test_a_group_without_answers_is_a_summary_too() -> None:
-    told = routed(("a", Routed(error="x")))
+    told = routed(("a", RouterChoice(error="x")))
     summary = confusion_summary(told, GROUPS)["g"]
     assert (summary["n"], summary["accuracy"], summary["low"]) == (0, None, None)
     assert summary["cross_activation"] == {"a": None, "b": None, "c": None}

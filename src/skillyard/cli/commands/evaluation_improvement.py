@@ -110,7 +110,7 @@ def _options(args: Namespace) -> ImproveOptions:
         paths=tuple(args.path),
         in_skills=args.in_skills,
         results=args.output_dir,
-        given={name: getattr(args, name) for name in _SETTINGS},
+        overrides={name: getattr(args, name) for name in _SETTINGS},
         regenerate=args.regenerate,
     )
     proposals = args.proposals if args.model is not None else 0

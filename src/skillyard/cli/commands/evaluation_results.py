@@ -331,15 +331,15 @@ def export(args: Namespace, console: Console) -> int:
     """Write results for another tool, and name the files."""
     from skillyard.usecases.eval_export import eval_export
 
-    done = eval_export(
+    exported = eval_export(
         args.evals_dir, args.results, args.format, results=args.results_dir, out=args.out
     )
     if console.json:
-        console.document(done.to_dict())
+        console.document(exported.to_dict())
     else:
         from skillyard.cli.blocks import Span, line
 
-        console.print(*(line(Span(path, "name"), "  written") for path in done.written))
+        console.print(*(line(Span(path, "name"), "  written") for path in exported.written))
     return 0
 
 

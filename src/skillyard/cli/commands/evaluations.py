@@ -83,15 +83,15 @@ def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
 
         console.show(planned, plan_blocks)
         return 0
-    done = _run(eval_type, args, console, catalog, options)
-    written = _reports(done, args)
+    result = _run(eval_type, args, console, catalog, options)
+    written = _reports(result, args)
     if console.json:
-        console.document({**_head(done), "path": done.path, "reports": written})
+        console.document({**_head(result), "path": result.path, "reports": written})
     else:
         from skillyard.cli.eval_views import result_blocks
 
-        console.print(*result_blocks(done, written))
-    return _code(done, args, console)
+        console.print(*result_blocks(result, written))
+    return _code(result, args, console)
 
 
 def _run(
@@ -122,7 +122,7 @@ def _options(args: Namespace) -> EvalOptions:
         paths=tuple(args.path),
         in_skills=getattr(args, "in_skills", False),
         results=args.output_dir,
-        given={name: getattr(args, name, None) for name in _SETTINGS},
+        overrides={name: getattr(args, name, None) for name in _SETTINGS},
         resume=args.resume,
         replay=args.replay,
         regenerate=args.regenerate,
@@ -133,52 +133,52 @@ def _options(args: Namespace) -> EvalOptions:
     )
 
 
-def _reports(done: EvaluationResult, args: Namespace) -> list[str]:
+def _reports(result: EvaluationResult, args: Namespace) -> list[str]:
     from skillyard.usecases.eval_results import read_report, write_report
 
     if not args.format:
         return []
     source = read_report(
-        args.evals_dir, [done.path], results=args.output_dir, baselines=args.baselines_dir
+        args.evals_dir, [result.path], results=args.output_dir, baselines=args.baselines_dir
     )
     return [write_report(source, format)[1] for format in dict.fromkeys(args.format)]
 
 
-def _head(done: EvaluationResult) -> dict[str, Any]:
-    envelope = done.envelope
+def _head(result: EvaluationResult) -> dict[str, Any]:
+    envelope = result.envelope
     return {
         "schema": "skillyard.eval-run/1",
         "meta": envelope["meta"],
         "summary": envelope["summary"],
         "cases": len(envelope["cases"]),
-        "missing": list(done.missing),
+        "missing": list(result.missing),
     }
 
 
-def _code(done: EvaluationResult, args: Namespace, console: Console) -> int:
-    meta = done.envelope["meta"]
-    if done.missing:
-        console.note(f"{len(done.missing):,} kept answers are missing, and nobody was asked:")
-        for path in done.missing[:_LISTED]:
+def _code(result: EvaluationResult, args: Namespace, console: Console) -> int:
+    meta = result.envelope["meta"]
+    if result.missing:
+        console.note(f"{len(result.missing):,} kept answers are missing, and nobody was asked:")
+        for path in result.missing[:_LISTED]:
             console.note(f"  {path}")
-        if len(done.missing) > _LISTED:
-            console.note(f"  and {len(done.missing) - _LISTED:,} more; --json lists all of them")
+        if len(result.missing) > _LISTED:
+            console.note(f"  and {len(result.missing) - _LISTED:,} more; --json lists all of them")
     if meta["aborted"]:
         console.note(f"{meta['stop_message']}; `--resume {meta['run_id']}` goes on with it")
         return INTERRUPTED
-    if done.missing:
+    if result.missing:
         return INTERRUPTED
-    if not done.usable:
+    if not result.usable:
         console.note("no case has a result; the errors stand in the results file")
         return UNREACHED
-    return _gate(done, args, console) if args.gate else 0
+    return _gate(result, args, console) if args.gate else 0
 
 
-def _gate(done: EvaluationResult, args: Namespace, console: Console) -> int:
+def _gate(result: EvaluationResult, args: Namespace, console: Console) -> int:
     from skillyard.usecases.eval_results import eval_compare
 
-    result = eval_compare(args.evals_dir, baselines=args.baselines_dir, path=done.path)
-    for each in result.compared:
+    comparison = eval_compare(args.evals_dir, baselines=args.baselines_dir, path=result.path)
+    for each in comparison.compared:
         if each.refused:
             console.note(f"{each.eval_type}: not compared: {each.refused}")
         if each.unclear:
@@ -186,7 +186,7 @@ def _gate(done: EvaluationResult, args: Namespace, console: Console) -> int:
             console.note(f"{each.eval_type}: warning: cannot tell for {figures}: too few cases")
         for change in each.regressions:
             console.note(f"{each.eval_type}: {change.entity}: {change.message}")
-    return NEGATIVE if result.regressed else 0
+    return NEGATIVE if comparison.regressed else 0
 
 
 def add_eval_plan_command(commands: Commands) -> None:
@@ -262,32 +262,32 @@ def plan(args: Namespace, console: Console) -> int:
 
     if args.layer is not None:
         own = "groups" if args.layer == "confusion" else "skills"
-        given = _given(args, (*_RATE_OPTIONS, own))
-        rate, above = given.pop("rate", _RATE), given.pop("above", _ABOVE)
-        console.show(requests_needed(args.layer, rate, above, **given), requests_blocks)
+        values = _plan_values(args, (*_RATE_OPTIONS, own))
+        rate, above = values.pop("rate", _RATE), values.pop("above", _ABOVE)
+        console.show(requests_needed(args.layer, rate, above, **values), requests_blocks)
         return 0
-    given = _given(args, _VERDICT_OPTIONS)
-    effect = given.pop("effect", _EFFECT)
+    values = _plan_values(args, _VERDICT_OPTIONS)
+    effect = values.pop("effect", _EFFECT)
     if effect > _LARGEST_EFFECT:
         raise InvalidInput(
             f"--effect {effect:g}: on a scale of 1 to 5 no difference is larger than"
             f" {_LARGEST_EFFECT}"
         )
-    console.show(prompts_needed(effect, **given), prompts_blocks)
+    console.show(prompts_needed(effect, **values), prompts_blocks)
     return 0
 
 
-def _given(args: Namespace, allowed: Sequence[str]) -> dict[str, Any]:
+def _plan_values(args: Namespace, allowed: Sequence[str]) -> dict[str, Any]:
     """Return the options of a plan that were given. Raises InvalidInput for one without effect."""
-    given = {}
+    values = {}
     for name in dict.fromkeys((*_VERDICT_OPTIONS, *_RATE_OPTIONS, "groups")):
-        value = getattr(args, name)
-        if value is not None and name not in allowed:
+        setting = getattr(args, name)
+        if setting is not None and name not in allowed:
             plan = f"with --layer {args.layer}" if args.layer else "without --layer"
             raise InvalidInput(f"--{name} has no effect {plan}; leave it out")
-        if value is not None:
-            given[name] = value
-    return given
+        if setting is not None:
+            values[name] = setting
+    return values
 
 
 def add_eval_group(commands: Commands) -> None:

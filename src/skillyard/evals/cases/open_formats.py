@@ -17,7 +17,7 @@ from typing import Any
 from skillyard.evals.cases.dataset import SourceFile
 from skillyard.evals.cases.foreign_file import ForeignFile, first_text
 from skillyard.evals.cases.parser import json_items, json_root
-from skillyard.evals.cases.records import Located, Notes, Record, plain
+from skillyard.evals.cases.records import LocatedValue, Notes, Record, plain
 from skillyard.evals.cases.skill_cases import Owner, SkillCases, SkillPrompt
 from skillyard.evals.checks.check import KINDS, Check, find_fault
 from skillyard.evals.fields import SomeText
@@ -79,7 +79,7 @@ _READ = frozenset(
 """The fields of an entry that are read, or that describe it."""
 
 
-def is_case_list(root: Located) -> bool:
+def is_case_list(root: LocatedValue) -> bool:
     """True for a JSON file with a list of requests, in any of the forms read here."""
     return any(
         any(name in item.value for name in _PROMPT)
@@ -122,7 +122,7 @@ def read_json_cases(file: SourceFile, owner: Owner, notes: Notes) -> list[SkillC
     return [each for each in cases if each.prompts]
 
 
-def _lists_of(root: Located) -> list[tuple[str | None, list[Located], bool | None]]:
+def _lists_of(root: LocatedValue) -> list[tuple[str | None, list[LocatedValue], bool | None]]:
     """Return the lists of entries: their field, the entries, and whether they should fire."""
     if isinstance(root.value, list):
         return [(None, root.value, None)]
@@ -144,7 +144,7 @@ def _file_skill(top: Mapping[str, Any], home: str | None, notes: Notes) -> str:
 
 
 def _entries_of(
-    root: Located, file: SourceFile, notes: Notes
+    root: LocatedValue, file: SourceFile, notes: Notes
 ) -> Iterator[tuple[Record, bool | None]]:
     """Yield the entries as records, each with whether its list says that the skill should fire."""
     for field, items, fires in _lists_of(root):

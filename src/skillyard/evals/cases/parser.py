@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from skillyard.errors import SkillYamlError
-from skillyard.evals.cases.records import Located, Notes, Record
+from skillyard.evals.cases.records import LocatedValue, Notes, Record
 from skillyard.formats.nodes import Node, Scalar, plain_value
 from skillyard.formats.yaml_guard import read_mapping
 from skillyard.io.strict_json import strict_loads
@@ -44,22 +44,22 @@ def yaml_record(text: str, notes: Notes, first_line: int = 1) -> Record | None:
         notes.error(error.code, error.line, message, hint, error.found)
         return None
     fields = {
-        key: Located(_from_yaml(node, lines[key], first_line).value, lines[key])
+        key: LocatedValue(_from_yaml(node, lines[key], first_line).value, lines[key])
         for key, node in mapping.items()
     }
     return Record(fields, 1, notes)
 
 
-def _from_yaml(node: Node, line: int, first_line: int) -> Located:
+def _from_yaml(node: Node, line: int, first_line: int) -> LocatedValue:
     """Return the guarded node as located values; ``line`` is the line of its key."""
     if isinstance(node, Scalar):
-        return Located(plain_value(node), node.line + first_line)
+        return LocatedValue(plain_value(node), node.line + first_line)
     if isinstance(node, list):
         items = [_from_yaml(item, line, first_line) for item in node]
-        return Located(items, items[0].line if items else line)
+        return LocatedValue(items, items[0].line if items else line)
     fields = {key: _from_yaml(value, line, first_line) for key, value in node.items()}
     first = next(iter(fields.values()), None)
-    return Located(fields, first.line if first is not None else line)
+    return LocatedValue(fields, first.line if first is not None else line)
 
 
 def json_lines(text: str, notes: Notes) -> Iterator[Record]:
@@ -79,7 +79,7 @@ def json_lines(text: str, notes: Notes) -> Iterator[Record]:
             yield Record(value.value, number, notes)
 
 
-def json_root(text: str, notes: Notes) -> Located | None:
+def json_root(text: str, notes: Notes) -> LocatedValue | None:
     """Return the whole JSON text; None (and a note with the line) where it is no JSON."""
     return _parse(text, None, notes)
 
@@ -125,7 +125,7 @@ def _skip_blanks(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _parse(text: str, line: int | None, notes: Notes) -> Located | None:
+def _parse(text: str, line: int | None, notes: Notes) -> LocatedValue | None:
     try:
         return _from_json(strict_loads(text), line)
     except json.JSONDecodeError as error:
@@ -147,13 +147,13 @@ def _parse(text: str, line: int | None, notes: Notes) -> Located | None:
     return None
 
 
-def _from_json(value: Any, line: int | None, depth: int = 0) -> Located:
+def _from_json(value: Any, line: int | None, depth: int = 0) -> LocatedValue:
     """Return the parsed JSON as located values. Raises ValueError where it is nested too deep."""
     if depth > JSON_DEPTH:
         raise ValueError(f"more than {JSON_DEPTH} levels")
     if isinstance(value, list):
-        return Located([_from_json(item, line, depth + 1) for item in value], line)
+        return LocatedValue([_from_json(item, line, depth + 1) for item in value], line)
     if isinstance(value, dict):
         fields = {key: _from_json(item, line, depth + 1) for key, item in value.items()}
-        return Located(fields, line)
-    return Located(value, line)
+        return LocatedValue(fields, line)
+    return LocatedValue(value, line)

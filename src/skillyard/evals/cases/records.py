@@ -13,7 +13,7 @@ from skillyard.errors import Diagnostic
 from skillyard.evals.fields import Kind, fault_of, hints_of, kind_of
 from skillyard.text import clean_line, find_hidden, shorten
 
-__all__ = ["HALF_CHARACTER", "Located", "Notes", "Record", "plain", "prompt_key", "quote"]
+__all__ = ["HALF_CHARACTER", "LocatedValue", "Notes", "Record", "plain", "prompt_key", "quote"]
 
 Values = TypeVar("Values")
 
@@ -28,7 +28,7 @@ HALF_CHARACTER = (
 _NOT_A_MAPPING = ("is not a mapping", "write `field: value` lines")
 
 
-class Located(NamedTuple):
+class LocatedValue(NamedTuple):
     """A value with the 1-based line on which it begins."""
 
     value: Any
@@ -38,7 +38,7 @@ class Located(NamedTuple):
 
 def plain(value: Any) -> Any:
     """Return a value, located or not, without the lines: lists, mappings, texts and numbers."""
-    if isinstance(value, Located):
+    if isinstance(value, LocatedValue):
         value = value.value
     if isinstance(value, list):
         return [plain(item) for item in value]
@@ -101,7 +101,7 @@ class Record:
 
     def __init__(
         self,
-        fields: Mapping[str, Located],
+        fields: Mapping[str, LocatedValue],
         line: int | None,
         notes: Notes,
         what: str = "",
@@ -269,7 +269,7 @@ class Record:
         self.wrong(field, *_NOT_A_MAPPING, value)
         return None
 
-    def _items(self, field: str, content: str) -> Iterator[tuple[str, Located]]:
+    def _items(self, field: str, content: str) -> Iterator[tuple[str, LocatedValue]]:
         """Yield the items of a list with their names. A value of another type is noted."""
         value = self.raw(field)
         if value is not None and not isinstance(value, list):
@@ -277,7 +277,7 @@ class Record:
             return
         for number, item in enumerate(value or ()):
             line = item.line or self.line_of(field)
-            yield f"{field}[{number}]", Located(item.value, line)
+            yield f"{field}[{number}]", LocatedValue(item.value, line)
 
     def _text_value(self, field: str, kind: Kind, otherwise: Any) -> Any:
         text = self._text(field, self.raw(field), self.line_of(field))

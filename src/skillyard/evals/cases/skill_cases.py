@@ -14,7 +14,7 @@ from typing import Annotated, NamedTuple
 from skillyard.catalog import Catalog
 from skillyard.evals.cases.dataset import SourceFile
 from skillyard.evals.cases.parser import yaml_record
-from skillyard.evals.cases.records import Located, Notes, Record, prompt_key
+from skillyard.evals.cases.records import LocatedValue, Notes, Record, prompt_key
 from skillyard.evals.cases.skill_names import check_prompt, known_skill
 from skillyard.evals.checks.check import Check, read_checks
 from skillyard.evals.conditions.siblings import MAX_SIBLING_BYTES
@@ -195,7 +195,7 @@ def _candidate_prompts(entry: Record, skill: str) -> tuple[SkillPrompt, ...]:
         entry.wrong("test_prompt", "stands beside test_prompts", "keep one of the two")
         return ()
     one = entry.fields["test_prompt"]
-    listed = Located(None if one.value is None else [one], entry.line_of("test_prompt"))
+    listed = LocatedValue(None if one.value is None else [one], entry.line_of("test_prompt"))
     alone = Record({"test_prompt": listed}, entry.line, entry.notes, entry.what)
     return _read_prompts(alone, "test_prompt", skill)
 

@@ -12,7 +12,7 @@ from skillyard.evals.cases.sampling import sample
 from skillyard.evals.layers.case_run import CaseTask
 from skillyard.evals.layers.datasets import check_known, require_cases
 from skillyard.evals.layers.protocol import CaseResult, Layer, Summary, Work
-from skillyard.evals.layers.router import Routed, Router, index_text, routed_skills
+from skillyard.evals.layers.router import Router, RouterChoice, index_text, routed_skills
 from skillyard.evals.layers.routing import (
     RoutingLayer,
     mean_and_spread,
@@ -139,9 +139,9 @@ def _task(case: ActivationCase, router: Router) -> CaseTask:
     return routing_task(router, case.user_prompt, candidates, head, partial(_outcome, case))
 
 
-def _outcome(case: ActivationCase, routed: Routed) -> dict[str, Any]:
-    fields = {"best": routed.best}
-    return fields if routed.error else {**fields, **_score(case, routed)}
+def _outcome(case: ActivationCase, choice: RouterChoice) -> dict[str, Any]:
+    fields = {"best": choice.best}
+    return fields if choice.error else {**fields, **_score(case, choice)}
 
 
 def _index_size(work: Work, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _index_size(work: Work, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any
     }
 
 
-def _score(case: ActivationCase, routed: Routed) -> dict[str, Any]:
+def _score(case: ActivationCase, choice: RouterChoice) -> dict[str, Any]:
     """Return the measures of one choice.
 
     It passes if any expected or acceptable skill is picked (evals.md §1.14), and with
@@ -167,12 +167,12 @@ def _score(case: ActivationCase, routed: Routed) -> dict[str, Any]:
     then they count as expected. For recall they count as one expected skill if none is picked. If
     no skill should be picked, an unreadable reply fails.
     """
-    picked = list(routed.picked)
+    picked = list(choice.picked)
     if case.about is not None:
         picked = [name for name in picked if name == case.about]
     decisive = [name for name in picked if name not in case.acceptable_skills]
     if not case.should_activate:
-        right = not decisive and not routed.unread
+        right = not decisive and not choice.unread
         return _figures(right, float(right), float(right))
     hits = [name for name in decisive if name in case.expected_skills]
     accepted = len(decisive) < len(picked)

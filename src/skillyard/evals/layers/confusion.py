@@ -13,7 +13,7 @@ from skillyard.evals.cases.sampling import sample
 from skillyard.evals.layers.case_run import CaseTask
 from skillyard.evals.layers.datasets import check_known, require_cases
 from skillyard.evals.layers.protocol import CaseResult, Layer, Summary, Work
-from skillyard.evals.layers.router import Routed, Router
+from skillyard.evals.layers.router import Router, RouterChoice
 from skillyard.evals.layers.routing import (
     RoutingLayer,
     mean_and_spread,
@@ -120,16 +120,16 @@ def _task(case: ConfusionCase, group: str, members: tuple[str, ...], router: Rou
     return routing_task(router, case.user_prompt, members, head, score)
 
 
-def _outcome(case: ConfusionCase, members: Sequence[str], routed: Routed) -> dict[str, Any]:
+def _outcome(case: ConfusionCase, members: Sequence[str], choice: RouterChoice) -> dict[str, Any]:
     """Return the result of one choice. The first pick is the prediction (evals.md §1.14)."""
-    predicted = routed.picked[0] if routed.picked else None
-    inside = [name for name in routed.picked if name in members]
-    outside = [name for name in routed.picked if name not in members]
-    fields: dict[str, Any] = {"predicted": predicted, "outside": [*outside, *routed.dropped]}
-    if routed.error:
+    predicted = choice.picked[0] if choice.picked else None
+    inside = [name for name in choice.picked if name in members]
+    outside = [name for name in choice.picked if name not in members]
+    fields: dict[str, Any] = {"predicted": predicted, "outside": [*outside, *choice.dropped]}
+    if choice.error:
         return fields
     if case.expected_skill is None:
-        return {**fields, "passed": not inside and not routed.unread}
+        return {**fields, "passed": not inside and not choice.unread}
     return {**fields, "passed": predicted in (case.expected_skill, *case.acceptable_skills)}
 
 

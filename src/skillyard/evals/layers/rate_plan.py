@@ -12,7 +12,7 @@ from skillyard.evals.statistics.rate_power import (
     requests_for_rate,
 )
 
-__all__ = ["KINDS", "RequestsNeeded", "requests_needed"]
+__all__ = ["KINDS", "RequestPlan", "requests_needed"]
 
 KINDS = {"activation": 2, "confusion": 1}
 """Rates by layer: of requests that need a skill and, in L3, of as many that do not; in L4 one for
@@ -21,7 +21,7 @@ _MAX_COUNT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class RequestsNeeded:
+class RequestPlan:
     """What shows that a skill is picked for more than a share of its requests."""
 
     eval_type: str
@@ -70,7 +70,7 @@ def requests_needed(
     groups: int = 1,
     runs: int = 1,
     listed: int | None = None,
-) -> RequestsNeeded:
+) -> RequestPlan:
     """Return how many requests show that a true ``rate`` is above ``bound``, and their cost.
 
     L3 has two rates for each of ``skills``, L4 one for each of ``groups``. ``listed`` is the number
@@ -91,7 +91,7 @@ def requests_needed(
     requests = None if to_show is None else to_show * rates
     calls = None if requests is None else requests * runs
     false = None if to_show is None else chance_above(bound, bound, to_show)
-    return RequestsNeeded(
+    return RequestPlan(
         eval_type,
         rate,
         bound,

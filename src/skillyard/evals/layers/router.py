@@ -23,8 +23,8 @@ __all__ = [
     "ROUTING",
     "IndexText",
     "ModelRouter",
-    "Routed",
     "Router",
+    "RouterChoice",
     "ScorerRouter",
     "index_text",
     "routed_skills",
@@ -88,7 +88,7 @@ _CHOICE_SCHEMA = {
 
 
 @dataclass(frozen=True, slots=True)
-class Routed:
+class RouterChoice:
     """The choice of a router for one request."""
 
     picked: tuple[str, ...] = ()
@@ -113,7 +113,7 @@ class Routed:
 class Router(Protocol):
     """Picks skills for a request. Safe for many threads."""
 
-    def route(self, prompt: str, candidates: Sequence[str], run: int) -> Routed:
+    def route(self, prompt: str, candidates: Sequence[str], run: int) -> RouterChoice:
         """Return the choice. ``candidates`` are asked for one by one where a reply is unreadable.
 
         Raises RunStopped.
@@ -178,27 +178,27 @@ class ModelRouter:
             schema=_REPLY_SCHEMA,
         )
 
-    def route(self, prompt: str, candidates: Sequence[str], run: int) -> Routed:
+    def route(self, prompt: str, candidates: Sequence[str], run: int) -> RouterChoice:
         """Return what the model picks."""
         answer = self._session.generate(ROUTING, self.request(prompt), run)
-        routed = Routed(cost=answer.cost, generations=(answer.path,))
+        choice = RouterChoice(cost=answer.cost, generations=(answer.path,))
         if answer.error:
-            return replace(routed, error=answer.error, missing=answer.missing)
-        routed = replace(routed, input_tokens=answer.input_tokens)
+            return replace(choice, error=answer.error, missing=answer.missing)
+        choice = replace(choice, input_tokens=answer.input_tokens)
         names = _names(extract_json(answer.text))
         if names is None:
-            routed = replace(routed, fallback=bool(candidates), unread=True)
-            return self._ask_judge(routed, answer.text, candidates, run)
+            choice = replace(choice, fallback=bool(candidates), unread=True)
+            return self._ask_judge(choice, answer.text, candidates, run)
         unique = tuple(dict.fromkeys(names))
         return replace(
-            routed,
+            choice,
             picked=tuple(name for name in unique if name in self._names),
             dropped=tuple(shorten(name, 100) for name in unique if name not in self._names),
         )
 
     def _ask_judge(
-        self, routed: Routed, response: str, candidates: Sequence[str], run: int
-    ) -> Routed:
+        self, choice: RouterChoice, response: str, candidates: Sequence[str], run: int
+    ) -> RouterChoice:
         """Read a reply without JSON by asking the judge model for each candidate."""
         for skill in candidates:
             request = Request(
@@ -210,17 +210,17 @@ class ModelRouter:
                 schema=_CHOICE_SCHEMA,
             )
             reply = self._session.generate(ROUTING, request, run)
-            routed = replace(
-                routed,
-                cost=routed.cost + reply.cost,
-                generations=(*routed.generations, reply.path),
+            choice = replace(
+                choice,
+                cost=choice.cost + reply.cost,
+                generations=(*choice.generations, reply.path),
             )
             if reply.error:  # its choice is unknown: not a failure of the router
                 error = f"{skill}: {reply.error}"
-                return replace(routed, picked=(), error=error, missing=reply.missing)
+                return replace(choice, picked=(), error=error, missing=reply.missing)
             if (extract_json(reply.text) or {}).get("chosen") is True:
-                routed = replace(routed, picked=(*routed.picked, skill))
-        return routed
+                choice = replace(choice, picked=(*choice.picked, skill))
+        return choice
 
 
 class ScorerRouter:
@@ -245,13 +245,13 @@ class ScorerRouter:
         self._scorer = scorer
         self._policy = SelectionPolicy(top_k=top_k, min_score=min_score)
 
-    def route(self, prompt: str, candidates: Sequence[str], run: int) -> Routed:
+    def route(self, prompt: str, candidates: Sequence[str], run: int) -> RouterChoice:
         """Return what the scorer's selection picks."""
         from skillyard.selection import select
 
         selection = select(self._catalog, prompt, self._policy, scorer=self._scorer)
         first = next(iter((*selection.selected, *selection.rejected)), None)
-        return Routed(
+        return RouterChoice(
             tuple(dict.fromkeys(match.skill.name for match in selection.selected)),
             confidence=round(first.score, 6) if first is not None else 0.0,
             best=first.skill.name if first is not None else None,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillyard.evals.layers.case_run import CaseRun, CaseTask
 from skillyard.evals.layers.protocol import OnCase, Work
-from skillyard.evals.layers.router import Routed, Router, routed_skills, routers_of
+from skillyard.evals.layers.router import Router, RouterChoice, routed_skills, routers_of
 from skillyard.evals.statistics.intervals import mean_of, spread_of, wilson
 from skillyard.evals.statistics.pairs import PLACES
 
@@ -63,7 +63,7 @@ def routing_task(
     prompt: str,
     candidates: Sequence[str],
     head: Mapping[str, Any],
-    score: Callable[[Routed], dict[str, Any]],
+    score: Callable[[RouterChoice], dict[str, Any]],
 ) -> CaseTask:
     """Return one request to a router as a case.
 
@@ -73,26 +73,26 @@ def routing_task(
     """
 
     def answer(run: int) -> dict[str, Any]:
-        routed = router.route(prompt, candidates, run)
-        return {**_fields_of(routed), **score(routed)}
+        choice = router.route(prompt, candidates, run)
+        return {**_fields_of(choice), **score(choice)}
 
     return CaseTask({**head, **_UNANSWERED}, answer)
 
 
-def _fields_of(routed: Routed) -> dict[str, Any]:
+def _fields_of(choice: RouterChoice) -> dict[str, Any]:
     """Return the fields of a case that follow from the choice, with its error if any."""
     fields: dict[str, Any] = {
-        "picked": list(routed.picked),
-        "dropped": list(routed.dropped),
-        "fallback": routed.fallback,
-        "confidence": routed.confidence,
-        "cost": routed.cost,
-        "generations": list(routed.generations),
-        "input_tokens": routed.input_tokens,
+        "picked": list(choice.picked),
+        "dropped": list(choice.dropped),
+        "fallback": choice.fallback,
+        "confidence": choice.confidence,
+        "cost": choice.cost,
+        "generations": list(choice.generations),
+        "input_tokens": choice.input_tokens,
     }
-    if routed.error:
-        kind = "missing" if routed.missing else "generation_error"
-        fields["errors"] = [{"kind": kind, "message": routed.error}]
+    if choice.error:
+        kind = "missing" if choice.missing else "generation_error"
+        fields["errors"] = [{"kind": kind, "message": choice.error}]
     return fields
 
 

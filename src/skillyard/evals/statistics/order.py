@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import comb, fsum
 from typing import Any, NamedTuple
 
-from skillyard.evals.statistics.pairs import TIE, Judgement, Pair
+from skillyard.evals.statistics.pairs import TIE, JudgeCall, Pair
 from skillyard.evals.statistics.subset_means import smallest_p
 
 __all__ = ["OrderEffect", "Slots", "conditional_p", "order_effect", "sign_p", "slots"]
@@ -150,7 +150,7 @@ def _convolve(one: Sequence[float], other: Sequence[float]) -> list[float]:
     return total
 
 
-def _both_ways(both: Sequence[Sequence[Judgement]]) -> tuple[int, float]:
+def _both_ways(both: Sequence[Sequence[JudgeCall]]) -> tuple[int, float]:
     """Return how many pairs lean to a slot over their two orders, and the p of the sign test."""
     leanings = [
         sum((call.winner == call.slot_a) - (call.winner == call.slot_b) for call in calls)

@@ -71,7 +71,7 @@ class PairedChange:
 
 
 @dataclass(frozen=True, slots=True)
-class _Dealt:
+class _Deals:
     """One measure: the sum of its changes in every deal, the observed one first."""
 
     values: PairedValues
@@ -89,12 +89,12 @@ class _Dealt:
 def paired_changes(measures: Sequence[PairedValues], *, seed: int = 0) -> list[PairedChange | None]:
     """Return the change of each measure; None for one without a case in both runs."""
     np = arrays()
-    dealt = [_deal(measure, seed) if measure.cases else None for measure in measures]
-    scaled = [each.sums * each.scale for each in dealt if each is not None]
+    deals = [_deal(measure, seed) if measure.cases else None for measure in measures]
+    scaled = [each.sums * each.scale for each in deals if each is not None]
     if not scaled:
         return [None] * len(measures)
     worst, best = np.max(scaled, axis=0), np.max(np.negative(scaled), axis=0)
-    return [None if each is None else _change(each, worst, best) for each in dealt]
+    return [None if each is None else _change(each, worst, best) for each in deals]
 
 
 def smallest_possible_p(measure: PairedValues) -> float:
@@ -105,25 +105,25 @@ def smallest_possible_p(measure: PairedValues) -> float:
     )
 
 
-def _change(dealt: _Dealt, worst: Any, best: Any) -> PairedChange:
-    measure, count = dealt.values, len(dealt.cases)
-    observed = float(dealt.sums[0])
-    to_worse = _largest_of_chance(worst) / dealt.scale / count
-    to_better = _largest_of_chance(best) / dealt.scale / count
+def _change(deals: _Deals, worst: Any, best: Any) -> PairedChange:
+    measure, count = deals.values, len(deals.cases)
+    observed = float(deals.sums[0])
+    to_worse = _largest_of_chance(worst) / deals.scale / count
+    to_better = _largest_of_chance(best) / deals.scale / count
     change = measure.worse * observed / count
     # The end on the side of no change is as far away as chance takes a change in that direction.
     down, up = (to_better, to_worse) if measure.worse < 0 else (to_worse, to_better)
     return PairedChange(
         count,
-        mean_of([mean_of(measure.before[case]) for case in dealt.cases]),
-        mean_of([mean_of(measure.after[case]) for case in dealt.cases]),
+        mean_of([mean_of(measure.before[case]) for case in deals.cases]),
+        mean_of([mean_of(measure.after[case]) for case in deals.cases]),
         change,
         change - down,
         change + up,
-        _share(dealt.sums, observed - dealt.reach),
-        _share(-dealt.sums, -observed - dealt.reach),
-        _share(worst, (observed - dealt.reach) * dealt.scale),
-        _share(best, (-observed - dealt.reach) * dealt.scale),
+        _share(deals.sums, observed - deals.reach),
+        _share(-deals.sums, -observed - deals.reach),
+        _share(worst, (observed - deals.reach) * deals.scale),
+        _share(best, (-observed - deals.reach) * deals.scale),
     )
 
 
@@ -138,7 +138,7 @@ def _share(values: Any, least: float) -> float:
     return float(arrays().count_nonzero(values >= least)) / len(values)
 
 
-def _deal(measure: PairedValues, seed: int) -> _Dealt:
+def _deal(measure: PairedValues, seed: int) -> _Deals:
     np = arrays()
     cases = measure.cases
     sums = np.zeros(DEALS + 1)
@@ -151,7 +151,7 @@ def _deal(measure: PairedValues, seed: int) -> _Dealt:
             # The same deals in every measure of the case.
             places = random_places(f"{seed}/{case}", DEALS, len(splits))
             sums += splits[np.concatenate(([0], places))]
-    return _Dealt(measure, cases, sums, _EQUAL * fsum(sizes))
+    return _Deals(measure, cases, sums, _EQUAL * fsum(sizes))
 
 
 def _differences(before: Sequence[float], after: Sequence[float], seed: int) -> Any:

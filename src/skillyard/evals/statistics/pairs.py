@@ -12,7 +12,7 @@ __all__ = [
     "OVERALL",
     "PLACES",
     "TIE",
-    "Judgement",
+    "JudgeCall",
     "Pair",
     "Unit",
     "comparisons_in_order",
@@ -38,7 +38,7 @@ Unit = tuple[str, int]
 """One skill and one of its prompts: what is independent of the rest."""
 
 
-class Judgement(NamedTuple):
+class JudgeCall(NamedTuple):
     """The slots and the winner of one judge call, by its scores."""
 
     slot_a: str
@@ -61,7 +61,7 @@ class Pair(NamedTuple):
     """First less second."""
     winner: str
     """One of the two conditions, or ``tie``."""
-    orders: tuple[Judgement, ...]
+    orders: tuple[JudgeCall, ...]
     lengths: tuple[int, int] | None
     """Characters of the two answers, where both are known."""
     tokens: tuple[int, int] | None
@@ -142,7 +142,7 @@ def judge_work(cases: Iterable[Mapping[str, object]]) -> dict[str, int]:
     return {"calls": sum(attempts), "retries": sum(attempts) - len(attempts), "errors": errors}
 
 
-def _judgements(case: Mapping[str, object], winner: str) -> tuple[Judgement, ...]:
+def _judgements(case: Mapping[str, object], winner: str) -> tuple[JudgeCall, ...]:
     """Return one judgement for each order; without orders, the one of the case itself."""
     orders: Sequence[object] = _sequence(case.get("orders"))
     judgements = []
@@ -150,7 +150,7 @@ def _judgements(case: Mapping[str, object], winner: str) -> tuple[Judgement, ...
         slots = order.get("ab_assignment") if isinstance(order, Mapping) else None
         won = order.get("winner") if isinstance(order, Mapping) else None
         if isinstance(slots, Mapping) and isinstance(won, str):
-            judgement = Judgement(str(slots.get("A")), str(slots.get("B")), won)
+            judgement = JudgeCall(str(slots.get("A")), str(slots.get("B")), won)
             if won in {judgement.slot_a, judgement.slot_b, TIE}:
                 judgements.append(judgement)
     return tuple(judgements)

@@ -25,7 +25,7 @@ __all__ = [
     "MAX_UNITS",
     "POWER",
     "PlannedVerdict",
-    "PromptsNeeded",
+    "PromptPlan",
     "equivalence_units",
     "least_units",
     "more_units",
@@ -208,7 +208,7 @@ class PlannedVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class PromptsNeeded:
+class PromptPlan:
     """How many prompts a skill needs for a verdict; None where 10,000 are not enough."""
 
     effect: float
@@ -251,7 +251,7 @@ def planned_verdicts(
 
 def prompts_needed(
     effect: float, *, skills: int = 1, spread: float = ASSUMED_SPREAD, margin: float = MARGIN
-) -> PromptsNeeded:
+) -> PromptPlan:
     """Return how many prompts each of ``skills`` skills needs to find a difference.
 
     Raises InvalidInput for figures that no run can have.
@@ -261,7 +261,7 @@ def prompts_needed(
             "effect, spread and margin must be 0 or more, and skills between 1 and"
             f" {_MAX_SKILLS:,}, not {effect}, {spread}, {margin} and {skills}"
         )
-    return PromptsNeeded(
+    return PromptPlan(
         effect,
         spread,
         skills,
