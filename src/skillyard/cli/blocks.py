@@ -1,6 +1,6 @@
-"""What a command prints, whatever the output: lines of styled spans, tables, trees, text.
+"""The output of a command: lines of styled spans, tables, trees and text.
 
-A command puts untrusted text into these values as it is. The two renderers (:mod:`.plain` and
+A command puts untrusted text into these values unchanged. The two renderers (:mod:`.plain` and
 :mod:`.fancy`) clean every span where they format it, so no command can forget to.
 """
 
@@ -29,7 +29,7 @@ class Line(NamedTuple):
     spans: tuple[Span, ...] = ()
     indent: int = 0
     hang: int = 0
-    """More blanks before what does not fit on the first row of a terminal."""
+    """Additional indent of the rows after the first one on a terminal."""
 
 
 class Column(NamedTuple):
@@ -39,13 +39,14 @@ class Column(NamedTuple):
     style: str = ""
     right: bool = False
     wide: bool = False
-    """Gives way where there is little room: its text wraps where it is drawn, else it is cut."""
+    """True for a column that shrinks first on a narrow terminal: its text wraps or is cut."""
     cut: str = ""
-    """Its text is cut at the ``start`` or the ``end``, never wrapped."""
+    """``start`` or ``end``: where its text is cut instead of wrapped."""
     drop: int = 0
-    """Where the columns do not fit, those with the highest number go first; 0 always stays."""
+    """When the columns do not fit, those with the highest number are dropped first; 0 is never
+    dropped."""
     least: int = 10
-    """Terminal columns below which it is not cut, unless nothing else is left."""
+    """The minimum width in terminal columns, unless nothing else can shrink."""
 
 
 class Table(NamedTuple):
@@ -55,7 +56,7 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[Span | str]]
     head: bool = True
     wrap: bool = False
-    """Every column wraps where there is little room, so nothing is cut."""
+    """True when every column wraps on a narrow terminal, so that nothing is cut."""
 
 
 class Tree(NamedTuple):
@@ -81,5 +82,5 @@ def line(*parts: str | Span, indent: int = 0, hang: int = 0) -> Line:
 
 
 def safe(text: str) -> str:
-    """Return untrusted text as it may stand inside one line."""
+    """Return untrusted text that is safe within one line."""
     return clean(text).translate(_FLAT)

@@ -1,4 +1,4 @@
-"""How skills and findings look, as blocks."""
+"""Renders skills as blocks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNLOADED_SHOWN = 10
 
 
 def listing(result: Listing) -> Iterator[Block]:
-    """Draw every skill in one table, then what did not load."""
+    """Yield a table of all skills, then the files that did not load."""
     if not result.cards:
         return
     scopes = {card.skill.scope for card in result.cards}
@@ -44,7 +44,7 @@ def listing(result: Listing) -> Iterator[Block]:
 
 
 def _cards(cards: Sequence[Card], scoped: bool) -> Table:
-    """Draw a row for each card; on a narrow terminal the layout goes first, then the path."""
+    """Return a row for each card. A narrow terminal drops the layout first, then the path."""
     remarked = any(map(_remarks, cards))
     columns = [Column("skill", "name", cut="end", least=18), Column("layout", "dim", drop=5)]
     columns += [Column("scope", drop=3)] if scoped else []
@@ -81,7 +81,7 @@ def _where(diagnostic: Diagnostic) -> str:
 
 
 def skill_blocks(result: Shown) -> Iterator[Block]:
-    """Draw one skill, or the part of it that was asked for."""
+    """Yield the blocks of one skill, or of the requested section."""
     part = result.section.lower() if result.section else None
     if part in (None, "card"):
         yield from _card(result.card)
@@ -113,7 +113,7 @@ def _card(card: Card) -> Iterator[Block]:
 
 
 def _facts(card: Card) -> list[list[Span | str]]:
-    """Return the rows of a card; what a skill does not have has no row."""
+    """Return the rows of a card. Absent fields have no row."""
     skill = card.skill
     facts = {
         "path": skill.path,

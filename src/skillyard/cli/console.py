@@ -1,4 +1,4 @@
-"""Where output goes: data to standard output, everything else to standard error."""
+"""The two outputs of a command: data on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FILE_COLUMNS = 100
 
 
 def is_terminal(stream: IO[str]) -> bool:
-    """True when the stream is a terminal; a closed one is none."""
+    """True when the stream is a terminal; False for a closed one."""
     try:
         return stream.isatty()
     except (AttributeError, ValueError):
@@ -33,7 +33,7 @@ def is_terminal(stream: IO[str]) -> bool:
 
 
 def columns(stream: IO[str]) -> int | None:
-    """Return the width of the terminal behind a stream, or None when it is none."""
+    """Return the width of the terminal of a stream; None without a terminal."""
     if not is_terminal(stream):
         return None
     from shutil import get_terminal_size
@@ -67,7 +67,7 @@ class Console:
                 sys.stdout.write(line + "\n")
 
     def write(self, text: str) -> None:
-        """Print text of several lines as it stands, cleaned, ending with one line end."""
+        """Print text of several lines, cleaned, with one line end after it."""
         sys.stdout.write(clean(text).rstrip("\n") + "\n")
 
     def document(self, value: Any) -> None:

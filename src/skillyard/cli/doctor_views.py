@@ -1,4 +1,4 @@
-"""What ``doctor`` shows."""
+"""Renders the result of ``doctor`` as blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STYLES = {"ok": "good", "info": "info", "warning": "warning", "error": "error"}
 
 
 def diagnosis_blocks(diagnosis: Diagnosis) -> Iterator[Block]:
-    """Draw every finding, then the remedies, the most severe first, then the counts."""
+    """Yield every finding, then the remedies, the most severe first, then the counts."""
     columns = (Column("status"), Column("check", "name"), Column("finding", wide=True))
     yield Table(columns, [_row(finding) for finding in diagnosis.findings])
     for status in reversed(STATUSES):

@@ -1,4 +1,4 @@
-"""How plans, results, comparisons and advice of evaluations look, as blocks."""
+"""Renders plans, results, comparisons and advice of evaluations as blocks."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ __all__ = [
 
 _STATUS_STYLES = {"regression": "error", "improvement": "high", "unchanged": "dim"}
 _WORDS = 8
-"""Most words of advice that are listed."""
+"""Maximum number of words listed in an advice."""
 
 
 def plan_blocks(planned: Plan) -> Iterator[Block]:
-    """Draw what a run would do: conditions of each skill, calls, money."""
+    """Yield the plan of a run: the conditions of each skill, calls and cost."""
     if planned.skills:
         yield _sizes(planned.skills)
         yield from _warnings(planned.skills)
@@ -59,7 +59,7 @@ def plan_blocks(planned: Plan) -> Iterator[Block]:
 
 
 def prompts_blocks(needed: PromptPlan) -> Iterator[Block]:
-    """Draw how many prompts a skill needs."""
+    """Yield the numbers of prompts that a skill needs."""
     among = f" among {plural(needed.skills, 'skill')}" if needed.skills > 1 else ""
     yield line(f"Prompts of each skill{among}, with a spread of {needed.spread:g} points:")
     for count, purpose in (
@@ -78,7 +78,7 @@ def _count_text(count: int | None) -> str:
 
 
 def requests_blocks(needed: RequestPlan) -> Iterator[Block]:
-    """Draw how many requests a rate needs, and what a model as the router costs."""
+    """Yield the numbers of requests that a rate needs, and the cost with a model as the router."""
     bound = f"{round(100 * needed.bound, 6):g} %"
     rate = f"{round(100 * needed.rate, 6):g} %"
     is_two_sided = needed.groups is None
@@ -174,7 +174,7 @@ def _money(planned: Plan) -> str:
 
 
 def result_blocks(result: EvaluationResult, files: Sequence[str]) -> Iterator[Block]:
-    """Draw what a run came to."""
+    """Yield the report of a run, with its calls, its cost and the written files."""
     from skillyard.cli.report_views import report_blocks
     from skillyard.evals.report.report import build_report
 
@@ -197,7 +197,7 @@ def result_blocks(result: EvaluationResult, files: Sequence[str]) -> Iterator[Bl
 
 
 def _whole_run(meta: Mapping[str, Any]) -> str:
-    """Return what all parts of a run cost, and what of it has no result."""
+    """Return the cost of all parts of a run, and of its requests without a result."""
     requests = plural(meta["run_calls"], "request")
     text = f"in all its parts the run cost ${meta['run_cost']:.4f}, {requests}"
     if not meta["lost_calls"]:
@@ -207,7 +207,7 @@ def _whole_run(meta: Mapping[str, Any]) -> str:
 
 
 def compared_blocks(result: EvalComparison) -> Iterator[Block]:
-    """Draw a comparison with baselines: what moved past its threshold, and how much did not."""
+    """Yield a comparison with baselines: changes past the threshold, and the number of others."""
     for each in result.compared:
         yield line(Span(each.eval_type, "name"), f"  {each.path}")
         if each.note:
@@ -231,7 +231,7 @@ def compared_blocks(result: EvalComparison) -> Iterator[Block]:
 
 
 def baseline_blocks(result: EvalBaselines) -> Iterator[Block]:
-    """Draw the baselines of a folder."""
+    """Yield a table of the baselines of a folder."""
     if not result.baselines:
         yield line(f"no baselines in {result.folder}; `skillyard eval baseline save` keeps one")
     for each in result.baselines:
@@ -240,7 +240,7 @@ def baseline_blocks(result: EvalBaselines) -> Iterator[Block]:
 
 
 def rubric_blocks(result: RubricCheck) -> Iterator[Block]:
-    """Draw every fault of some rubrics, and how many are good."""
+    """Yield every fault of the rubrics, and the number of valid ones."""
     for each in result.diagnostics:
         where = each.path + (f":{each.line}" if each.line is not None else "")
         style = "error" if each.severity == "error" else "medium"
@@ -254,7 +254,7 @@ def rubric_blocks(result: RubricCheck) -> Iterator[Block]:
 
 
 def case_file_blocks(files: Sequence[CaseFile], next_command: str) -> Iterator[Block]:
-    """Draw which case files were written, what is to be done in them, and what runs them then."""
+    """Yield the written case files, what to edit in them, and the command that runs them."""
     for file in files:
         if not file.is_new:
             yield line(Span(file.path, "name"), Span("  is there, left as it is", "dim"))
@@ -266,7 +266,7 @@ def case_file_blocks(files: Sequence[CaseFile], next_command: str) -> Iterator[B
 
 
 def suggestion_blocks(result: Suggestions) -> Iterator[Block]:
-    """Draw which words to add, which to leave out, and the requests behind them."""
+    """Yield the words to add, the words to remove, and the requests behind them."""
     head = f"{result.in_order} of {plural(result.looked_at, 'request')} in order"
     yield line(Span(result.skill, "name"), f": {head} ({result.scorer})")
     yield from _words("words to say in the description", result.missing)

@@ -1,4 +1,4 @@
-"""The exit codes of the command line; 0 is done."""
+"""The exit codes of the command line. 0 is success."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ NEGATIVE = 1
 WRONG_USE = 2
 """Wrong use, or input that cannot be read."""
 INTERRUPTED = 3
-"""Stopped by an interrupt or a budget; what was done is written."""
+"""Stopped by an interrupt or a budget. Finished work is written."""
 UNREACHED = 4
 """No remote answered, or no case has a result."""

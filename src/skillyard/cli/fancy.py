@@ -55,7 +55,7 @@ class Screen:
             self._console.print(_table(block, self._console.width))
 
     def _print_line(self, block: Line) -> None:
-        """Draw a line; a long word, such as a path, stays whole where it is wider than a row."""
+        """Print a line. A word that is wider than a row, such as a path, is not broken."""
         drawn = _text(block)
         width = self._console.width
         if block.indent + width_of(drawn.plain) > width:
@@ -68,7 +68,7 @@ class Screen:
 
 
 def _rows(text: str, width: int, hang: int) -> list[tuple[int, int]]:
-    """Return where each row of a text starts and ends: broken at blanks, words kept whole."""
+    """Return the (start, end) of each row of a text, broken at blanks between words."""
     rows = []
     start = end = 0
     room = width
@@ -102,7 +102,7 @@ def _line(block: Line) -> Any:
 
 
 def _table(table: Table, width: int) -> Any:
-    """Draw a table in fixed widths: rich would take room from every column alike."""
+    """Return a table with fixed widths; rich would shrink all columns alike."""
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text as RichText

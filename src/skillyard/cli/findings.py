@@ -1,4 +1,4 @@
-"""Findings of ``check`` as lines that terminals and editors open, and a summary by rule."""
+"""Renders the findings of ``check`` as lines that terminals and editors can open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HANG = 4
 
 
 def findings(result: Checked) -> Iterator[Block]:
-    """Draw the fixes, the findings, the counts by rule, and the totals."""
+    """Yield the fixes, the findings, the counts by rule, and the totals."""
     yield from _fixes(result)
     for _, of_file in groupby(result.diagnostics, key=lambda item: item.path):
         for item in of_file:

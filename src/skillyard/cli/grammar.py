@@ -1,10 +1,10 @@
-"""The grammar of the command line: the tree of its parsers, and what they make of the arguments.
+"""The grammar of the command line: the tree of parsers, and how they read the arguments.
 
-Only the module of the command that is typed is loaded. Options that every command has are
-understood before and after the command; the words of a request may stand between options. argparse
-does neither when it goes from a parser to a subparser: it starts with new values, and it reads a
-subparser's arguments in order. So the words are followed here, and the parser of the command adds
-to the values that stand before it.
+Only the module of the given command is loaded. Options that every command has may stand before and
+after the command, and the words of a query may stand between options. argparse supports neither
+when it goes from a parser to a subparser: it starts with new values, and it reads a subparser's
+arguments in order. So this module finds the command, and the command's parser adds to the values
+read before it.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def _leaves(parser: CommandParser) -> Iterator[CommandParser]:
 
 
 def _without_command(parser: CommandParser, rest: list[str]) -> NoReturn:
-    """Say which commands there are, after the name of a group without one of them."""
+    """Raise the error for a group without a command, which lists its commands."""
     if rest and not rest[0].startswith("-"):
         parser.error(_unknown_command(parser, rest[0]))
     if parser.words:
@@ -202,14 +202,14 @@ def _without_command(parser: CommandParser, rest: list[str]) -> NoReturn:
 
 
 def _unknown_command(parser: CommandParser, word: str) -> str:
-    """Return what is wrong with a word that is no command, and what to type instead."""
+    """Return the error for an unknown command, with the nearest known one."""
     names = parser.children()
     typed = " ".join([*parser.words, word])
     return f"no command {typed!r}{near(word, names) or '; the commands are: ' + ', '.join(names)}"
 
 
 def _unknown_argument(parser: CommandParser, text: str) -> str:
-    """Return what is wrong with an argument that a command does not take."""
+    """Return the error for an unknown argument of a command."""
     flag, equals, _ = text.partition("=")
     if not flag.startswith("-"):
         return f"one argument too many: {text!r}; quote words that belong together"

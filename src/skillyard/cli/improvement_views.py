@@ -1,4 +1,4 @@
-"""How the result and the plan of ``eval improve`` look, as blocks."""
+"""Renders the result and the plan of ``eval improve`` as blocks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _VERDICT_STYLES = {"better": "high", "worse": "error", "cannot tell": "medium"}
 
 
 def improvement_blocks(result: EvalImprove) -> Iterator[Block]:
-    """Draw the verdict, the change of the text, the figures, and what to do next."""
+    """Yield the verdict, the change of the text, the figures, and the next step."""
     verdict = Span(result.verdict, _VERDICT_STYLES[result.verdict])
     yield line(Span(result.skill, "name"), ": ", verdict, f": {result.reason}")
     chosen = None if result.chosen is None else result.proposals[result.chosen]
@@ -96,7 +96,7 @@ def _next_step(result: EvalImprove, chosen: Proposal | None) -> str:
 
 
 def improvement_plan_blocks(planned: EvalImprovePlan) -> Iterator[Block]:
-    """Draw the halves, the proposals from evidence, and the requests with their price."""
+    """Yield the halves, the proposals from evidence, and the requests with their price."""
     first, held_out = _half(planned.first_half), _half(planned.held_out_half)
     name = Span(planned.skill, "name")
     yield line(name, f": proposals from {first}, verdict from {held_out}")

@@ -1,4 +1,4 @@
-"""How the installed skills of a project look, as blocks."""
+"""Renders the installed skills of a project as blocks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SHORT = 12
 
 
 def sync_blocks(result: Synced) -> Iterator[Block]:
-    """Draw the state of each skill, and the folders that the lock does not name."""
+    """Yield the state of each skill, and the folders that are not in the lock file."""
     if not result.skills:
         yield _empty(result.lock)
     for skill in result.skills:
@@ -62,7 +62,7 @@ def sync_blocks(result: Synced) -> Iterator[Block]:
 
 
 def verify_blocks(result: Verified) -> Iterator[Block]:
-    """Draw the state of each skill, what it accepts in vain, and other folders."""
+    """Yield the state of each skill, its stale acceptances, and folders not in the lock file."""
     if not result.skills:
         yield _empty(result.lock)
     for skill in result.skills:
@@ -78,7 +78,7 @@ def verify_blocks(result: Verified) -> Iterator[Block]:
 
 
 def remove_blocks(result: Removed) -> Iterator[Block]:
-    """Say what was removed of each skill, and where backups are."""
+    """Yield the removed folders and links of each skill, and the paths of backups."""
     for skill in result.skills:
         places = (*(each.folder for each in skill.folders), *skill.links)
         yield from _skill(skill.name, skill.state, places, skill.problem)
@@ -88,7 +88,7 @@ def remove_blocks(result: Removed) -> Iterator[Block]:
 
 
 def versions(result: Outdated) -> Iterator[Block]:
-    """Draw the table of versions, and why some are not known."""
+    """Yield the table of versions, and the reasons for unknown ones."""
     if not result.skills:
         yield _empty(result.lock)
         return
@@ -118,7 +118,7 @@ def versions(result: Outdated) -> Iterator[Block]:
 
 
 def changes(update: SkillUpdate) -> Iterator[Block]:
-    """Draw what a newer version changes."""
+    """Yield the changes of a newer version."""
     change = update.difference
     if change is None:
         return
@@ -138,7 +138,7 @@ def changes(update: SkillUpdate) -> Iterator[Block]:
 
 
 def update_blocks(result: Updated, shown: Collection[str] = ()) -> Iterator[Block]:
-    """Say what became of each skill; the changes of those that were not ``shown`` come first."""
+    """Yield the result for each skill, after the changes of skills that are not in ``shown``."""
     if not result.skills:
         yield _empty(result.lock)
     for skill in result.skills:
@@ -186,5 +186,5 @@ def _empty(lock: str) -> Line:
 
 
 def _version(version: str | None) -> str:
-    """Return a commit or digest shortened; empty for None."""
+    """Return a commit or digest, shortened."""
     return clean_line((version or "").removeprefix("sha256:"))[:_SHORT]

@@ -13,9 +13,9 @@ __all__ = ["stop_on_interrupt"]
 
 @contextmanager
 def stop_on_interrupt() -> Iterator[threading.Event]:
-    """Yield an event that an interrupt or a termination sets: the job ends by itself and writes.
+    """Yield an event that SIGINT or SIGTERM sets, so that the job can end and write its results.
 
-    A second one is an interrupt as everywhere else.
+    A second signal interrupts as usual.
     """
     stop = threading.Event()
     received: list[int] = []

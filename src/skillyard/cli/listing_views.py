@@ -1,4 +1,4 @@
-"""How a host's listing looks, as blocks: what it takes, and what becomes of each skill."""
+"""Renders the listing of a host as blocks: its size, and the state of each skill."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORDS = ((WHOLE, "whole"), (CUT, "cut"), (NAME_ONLY, "by name only"), (LEFT_OUT
 
 
 def host_head(result: HostSummary) -> str:
-    """Return one line: what the host allows, what is needed, what comes of it."""
+    """Return one line: the host's budget, the size of the listing, and the outcome."""
     listing = result.listing
     counted = [f"{listing.count(state):,} {word}" for state, word in _WORDS if listing.count(state)]
     return f"{listing.rule.title}: {_room(listing)}; {', '.join(counted) or 'no skill is listed'}"
@@ -35,7 +35,7 @@ def _room(listing: HostListing) -> str:
 
 
 def host_table(result: HostSummary) -> Iterator[Block]:
-    """Draw the listing: each skill with its state and how much of its description is shown."""
+    """Yield the listing: each skill with its state and the shown part of its description."""
     listing = result.listing
     yield line(host_head(result))
     if not listing.entries:

@@ -1,4 +1,4 @@
-"""Arguments that several commands take, and the types that argparse reads them with."""
+"""Arguments that several commands share, and their argparse types."""
 
 from __future__ import annotations
 
@@ -72,22 +72,22 @@ def folder(text: str) -> str:
 
 
 def scorer_name(text: str) -> str:
-    """Return the name of a scorer; the registry knows later whether there is one."""
+    """Return the name of a scorer. The registry checks it later."""
     return text
 
 
 def source_name(text: str) -> str:
-    """Return the name of a remote source; the settings know later whether there is one."""
+    """Return the name of a remote source. The settings check it later."""
     return text
 
 
 def agent_name(text: str) -> str:
-    """Return the name of an agent host; the table of hosts knows later whether there is one."""
+    """Return the name of an agent host. The table of hosts checks it later."""
     return text
 
 
 def suggestions(action: argparse.Action) -> tuple[str, ...]:
-    """Return what completion offers for a value; installed scorers and sources may bring more."""
+    """Return the completions of a value. Installed plugins may add scorers and sources."""
     if action.choices is not None:
         return tuple(action.choices)
     if action.type is scorer_name:
@@ -162,7 +162,7 @@ def reasons_by_rule(accept: list[str]) -> dict[str, str]:
 
 
 def add_into(parser: CommandParser, what: str) -> None:
-    """Add ``--into``; ``what`` says what lies in the folder."""
+    """Add ``--into``. ``what`` describes the content of the folder."""
     parser.add_argument("--into", metavar="DIR", type=folder, help=what)
 
 
@@ -290,7 +290,7 @@ def add_references(parser: CommandParser) -> None:
 
 
 def add_scorer(parser: CommandParser, *, variable: bool = True) -> None:
-    """Add ``--scorer``; ``variable`` where ``SKILLYARD_SCORER`` sets its default."""
+    """Add ``--scorer``. ``variable``: ``SKILLYARD_SCORER`` sets the default."""
     hint = "; SKILLYARD_SCORER names another default" if variable else ""
     parser.add_argument(
         "--scorer",
@@ -349,7 +349,7 @@ def add_wrong_cost(parser: CommandParser) -> None:
 
 
 def add_library(parser: CommandParser) -> None:
-    """Add ``ROOT``, a root that goes before those of ``--root``."""
+    """Add ``ROOT``, a root before those of ``--root``."""
     parser.add_argument(
         "place",
         metavar="ROOT",
@@ -360,7 +360,7 @@ def add_library(parser: CommandParser) -> None:
 
 
 def add_limit(parser: CommandParser, what: str, default: int | None) -> None:
-    """Add ``--limit``; ``what`` says what is limited."""
+    """Add ``--limit``. ``what`` describes the limit."""
     default_note = "" if default is None else " (default: %(default)s)"
     parser.add_argument(
         "--limit", metavar="K", type=whole_number, default=default, help=f"{what}{default_note}"

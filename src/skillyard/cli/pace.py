@@ -7,7 +7,7 @@ from collections import deque
 __all__ = ["Rate", "duration"]
 
 WINDOW_S = 30.0
-"""The rate is that of the last half minute: items skipped at the start do not count."""
+"""Seconds over which the rate is measured, so that items skipped at the start do not count."""
 _SAMPLES = 120
 
 
@@ -18,7 +18,7 @@ class Rate:
         self._samples: deque[tuple[float, int]] = deque([(began, done)], _SAMPLES)
 
     def update(self, now: float, done: int) -> float:
-        """Return the rate with ``done`` done at the time ``now``; 0 before there is one."""
+        """Return items per second when ``done`` are finished at ``now``; 0 before it is known."""
         while len(self._samples) > 1 and self._samples[0][0] < now - WINDOW_S:
             self._samples.popleft()
         then, before = self._samples[0]

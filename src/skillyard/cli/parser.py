@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from skillyard.cli.console import Console
 
     Commands: TypeAlias = "argparse._SubParsersAction[CommandParser]"
-    """Where a command is added: what ``add_subparsers`` returns."""
+    """The result of ``add_subparsers``, to which commands are added."""
     AddCommand: TypeAlias = Callable[[Commands], None]
     """Adds the parser of one command or of a group of commands."""
     RunCommand: TypeAlias = Callable[[argparse.Namespace, Console], int]
@@ -23,7 +23,7 @@ __all__ = ["CommandParser", "UsageError", "add_command", "add_group", "near"]
 
 
 class UsageError(Exception):
-    """Wrong use of the command line; its text is what standard error shows."""
+    """Wrong use of the command line. The text is printed on standard error."""
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -56,7 +56,7 @@ class CommandParser(argparse.ArgumentParser):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What is typed after the name of the program."""
+        """The words after the name of the program."""
         return tuple(self.prog.split()[1:])
 
     @property
@@ -106,9 +106,9 @@ def add_command(
     about: str = "",
     examples: Iterable[str],
 ) -> CommandParser:
-    """Add one command and return its parser; its arguments come next.
+    """Add one command and return its parser, without arguments.
 
-    ``summary`` stands in lists of commands, ``about`` says more on the command's own page.
+    ``summary`` is shown in lists of commands, ``about`` on the command's own help page.
     """
     parser = commands.add_parser(
         name, help=summary, summary=summary, about=about, examples=examples

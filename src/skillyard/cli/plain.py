@@ -12,7 +12,7 @@ __all__ = ["cut", "fit_columns", "render", "width_of", "wrap"]
 
 _GAP = "  "
 _NARROWEST = 3
-"""No column is cut below this, however little room there is."""
+"""The minimum width of a column on any terminal."""
 
 
 def render(block: Block, width: int | None = None, ascii_only: bool = False) -> Iterator[str]:
@@ -35,7 +35,7 @@ def _line(block: Line) -> str:
 
 
 def _wrap_line(text: str, indent: int, hang: int, width: int | None) -> Iterator[str]:
-    """Yield the line broken at blanks where it is wider than the terminal, words kept whole."""
+    """Yield the rows of a line that is wrapped between words at the width of the terminal."""
     if width is None or width_of(text) <= width:
         yield text
         return
@@ -55,10 +55,10 @@ def _cell(cell: Span | str) -> str:
 
 
 def width_of(text: str) -> int:
-    """Return how many columns the text takes in a terminal, at most.
+    """Return the maximum number of terminal columns that the text takes.
 
-    Marks and format characters take none. Emoji that are joined to one are counted one by one:
-    not every terminal joins them, and a line that is thought too wide does not wrap.
+    Marks and format characters take none. The parts of joined emoji are counted one by one, because
+    not every terminal joins them, and a line that is too short does not wrap.
     """
     if text.isascii():
         return len(text)
@@ -100,10 +100,10 @@ def _table(table: Table, width: int | None) -> Iterator[str]:
 def fit_columns(
     rows: Sequence[Sequence[str]], columns: Sequence[Column], width: int | None, gap: int
 ) -> tuple[list[int], list[int]]:
-    """Return which columns are shown in ``width``, by number, and how wide each of them is.
+    """Return (the numbers of the columns that fit, their widths).
 
-    ``gap`` is what stands between two of them. Columns that may be dropped go where not even their
-    least widths fit; then the wide ones give way, then all. ``width`` None shows everything.
+    ``gap`` is the space between two columns. When not even the minimum widths fit, columns that may
+    be dropped are dropped. Then wide columns shrink, then all. ``width`` None shows everything.
     """
     natural = [max((width_of(row[n]) for row in rows), default=0) for n in range(len(columns))]
     shown = list(range(len(columns)))
@@ -127,7 +127,7 @@ def fit_columns(
 
 
 def _level(widths: list[int], numbers: Sequence[int], over: int, least: Sequence[int]) -> None:
-    """Take ``over`` columns from the widest of the numbered ones, none below its least width."""
+    """Reduce the widest of the numbered columns by ``over`` in total, none below its minimum."""
     for _ in range(over):
         spare = [number for number in numbers if widths[number] > least[number]]
         if not spare:

@@ -1,6 +1,6 @@
-"""One run of the command line: parse, run, and turn every end into an exit code.
+"""One run of the command line: parse, run, and turn every outcome into an exit code.
 
-A reader that goes away (``| head``) is a clean end.
+A reader that closes the pipe (``| head``) is not an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["run"]
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command and return its exit code. Never raises, but under SKILLYARD_DEBUG=1."""
+    """Run one command and return its exit code. Raises only with SKILLYARD_DEBUG=1."""
     if sys.stdout is None:  # closed by the caller: `>&-`
         from contextlib import redirect_stdout
 
@@ -85,7 +85,7 @@ def _prepare_output() -> None:
 
 
 def _drop_output() -> None:
-    """Point standard output at nothing, so that the interpreter's last flush does not complain."""
+    """Redirect standard output to the null device, so that the interpreter's last flush works."""
     try:
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, sys.stdout.fileno())
@@ -95,7 +95,7 @@ def _drop_output() -> None:
 
 
 def _report_refusal(error: SkillyardError) -> int:
-    """Print what is wrong and what to do next."""
+    """Print the error and its hint, and return the exit code."""
     if isinstance(error, SkillError):
         where = error.path + (f":{error.line}" if error.line is not None else "")
         message = f"{where}: {error.message}" if where else error.message

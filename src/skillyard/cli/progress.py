@@ -1,7 +1,4 @@
-"""One line on standard error: how far a long job is, how fast, and the time left.
-
-On a terminal only.
-"""
+"""A progress line on standard error: done, rate and time left. Only on a terminal."""
 
 from __future__ import annotations
 
@@ -19,16 +16,16 @@ if TYPE_CHECKING:
 __all__ = ["ReportProgress", "progress"]
 
 PATIENCE_S = 0.3
-"""A job that ends sooner shows nothing."""
+"""Seconds before the first output: shorter jobs print nothing."""
 _EVERY_S = 0.1
 _CELLS = 24
 
 
 class ReportProgress(Protocol):
-    """Takes how much is done, of how much, and a remark if there is one."""
+    """Receives the number of finished items, the total, and an optional remark."""
 
     def __call__(self, done: int, total: int | None, remark: str = "") -> None:
-        """Update the line; None stands for an unknown total."""
+        """Update the line. ``total`` None: unknown."""
 
 
 @contextmanager

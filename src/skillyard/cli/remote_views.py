@@ -1,4 +1,4 @@
-"""How what came from elsewhere looks, as blocks."""
+"""Renders skills from remote sources as blocks."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ DESCRIPTION_CHARS = 90
 def found_skills(
     result: SearchResult, *, explain: bool = False, empty: bool = False
 ) -> Iterator[Block]:
-    """Draw the answer of a search: a table, what each source gave, the trees where asked.
+    """Yield the result of a search: a table, the outcome of each source, and requested score trees.
 
-    ``empty`` says that the one source that was asked holds no skills at all.
+    ``empty`` says that the only queried source has no skills.
     """
     if empty and not result.failed:
         yield line("There are no skills to search.")
@@ -112,7 +112,7 @@ _WOULD = {
 
 
 def added_skill(added: Added) -> Iterator[Block]:
-    """Say what adding a skill wrote."""
+    """Yield the files that were written for a skill."""
     placed = added.placed
     assert placed is not None
     verbs = _WOULD if added.dry_run else _DONE
@@ -150,7 +150,7 @@ def added_skill(added: Added) -> Iterator[Block]:
 
 
 def cache_line(result: CacheState) -> Iterator[Block]:
-    """Say what the cache holds."""
+    """Yield the size of the cache."""
     oldest = ""
     if result.oldest is not None:
         when = datetime.fromtimestamp(result.oldest, UTC)
@@ -161,5 +161,5 @@ def cache_line(result: CacheState) -> Iterator[Block]:
 
 
 def cleared_line(result: CacheCleared) -> Iterator[Block]:
-    """Say what clearing the cache did."""
+    """Yield the number of responses removed from the cache."""
     yield line(Span(result.path, "name"), f"  {plural(result.removed, 'answer')} forgotten")

@@ -1,4 +1,4 @@
-"""How reports of evaluations look on a terminal, as blocks."""
+"""Renders reports of evaluations as blocks for a terminal."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["answer_blocks", "report_blocks"]
 _NUMBER_STARTS = ("", *"0123456789+−–$")
 _BADGE_STYLES = {"good": "high", "bad": "error", "open": "medium"}
 _NAME = 20
-"""Terminal columns below which no name and no word is broken, while others can wrap."""
+"""Minimum width of names in terminal columns, while other columns can wrap."""
 
 
 def report_blocks(report: Report) -> Iterator[Block]:
-    """Draw a report: all of it but what other formats fold."""
+    """Yield a report without the parts that other formats fold."""
     if "Verdict" in report.skills.columns:
         blocks = [*answer_blocks(report), *_section_blocks(report)]
     else:  # the tables of the layers have a line a skill
@@ -33,7 +33,7 @@ def report_blocks(report: Report) -> Iterator[Block]:
 
 
 def answer_blocks(report: Report) -> Iterator[Block]:
-    """Draw what a report answers at once: a line a skill, what to do next, and all together."""
+    """Yield a summary: a line for each skill, the next steps, and the pooled result."""
     yield from _banners(report)
     skills = report.skills
     if skills.columns[-1] == "Next":  # too long for a row: it is drawn below the table
@@ -51,7 +51,7 @@ def _banners(report: Report) -> Iterator[Block]:
 
 
 def _actions(report: Report) -> Iterator[Block]:
-    """Draw what to do next, a line for each thing, with the skills that need it."""
+    """Yield a line for each next step, with the skills that need it."""
     names: dict[str, list[str]] = {}
     for row in report.skills.rows:
         if isinstance(row.cells[-1], Badge) and row.cells[-1].kind == "act":
@@ -76,7 +76,7 @@ def _section_blocks(report: Report) -> Iterator[Block]:
 
 
 def _table(table: ReportTable) -> Iterator[Block]:
-    """Draw a table with its title and its note; nothing of it is cut."""
+    """Yield a table with its title and note. Nothing is cut."""
     if table.title:
         yield line()
         yield line(Span(table.title, "head"))
@@ -111,5 +111,5 @@ def _cell_span(cell: Cell, text: str) -> Span | str:
 
 
 def _with_blanks(text: str) -> str:
-    """Return a text of a report with blanks that can be searched for."""
+    """Return a text of a report with ordinary blanks instead of non-breaking ones."""
     return text.replace("\u00a0", " ")

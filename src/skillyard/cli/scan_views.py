@@ -1,4 +1,4 @@
-"""Findings of ``scan`` as lines that terminals and editors open."""
+"""Renders the findings of ``scan`` as lines that terminals and editors can open."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HANG = 4
 
 
 def scan_blocks(result: Scanned) -> Iterator[Block]:
-    """Draw the findings by file, the number of accepted ones, and the totals."""
+    """Yield the findings by file, the accepted ones, and the totals."""
     for _, of_file in groupby(result.findings, key=lambda each: each.path):
         yield from finding_lines(of_file)
         yield line()
@@ -35,7 +35,7 @@ def scan_blocks(result: Scanned) -> Iterator[Block]:
 
 
 def finding_lines(findings: Iterable[Finding | ScanFinding]) -> Iterator[Line]:
-    """Yield the lines of some findings: place, rule, text, what to do."""
+    """Yield the lines of findings: place, rule, text and remedy."""
     for each in findings:
         yield line(
             Span(f"{clean_line(each.path)}:{each.line}:", "head"),

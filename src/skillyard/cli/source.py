@@ -1,4 +1,4 @@
-"""What every command reads: the catalog of its roots, its query, its policy."""
+"""The common inputs of commands: the catalog of the roots, the query, the policy."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ __all__ = [
 def load(
     args: Namespace, console: Console, place: str | None = None, *, indexed: bool = False
 ) -> Catalog:
-    """Load the catalog of ``--root`` and ``--scope``; ``place`` goes before the roots.
+    """Load the catalog of ``--root`` and ``--scope``; ``place`` is a root before those.
 
-    ``indexed`` answers from the index of these roots, which is kept up to date. Where there are no
-    skills, standard error says so, where they were looked for, and what to do next.
+    ``indexed`` opens it over the index of the roots, which is updated. Without skills, standard
+    error names the searched folders and the next step.
     """
     roots = [place, *args.root] if place is not None else args.root or ["."]
     scopes = tuple(dict.fromkeys(args.scope))
@@ -98,7 +98,7 @@ def _load(roots: list[str], scopes: tuple[str, ...], console: Console, indexed: 
 def note_unloaded(
     diagnostics: tuple[Diagnostic | shapes.Diagnostic, ...], args: Namespace, console: Console
 ) -> None:
-    """Say on standard error how many files did not load, and which command says why."""
+    """Print how many files did not load, and the command that lists the reasons, as a note."""
     from skillyard.text import plural
 
     paths = {each.path for each in diagnostics if each.severity == "error"}
@@ -142,14 +142,17 @@ def query_of(args: Namespace) -> Query:
 
 
 def scorer_of(args: Namespace) -> str:
-    """Return the scorer that was named, or the default. Raises InvalidInput for the setting."""
+    """Return the named scorer, or the default. Raises InvalidInput for an invalid setting."""
     from skillyard.ranking.registry import default_scorer
 
     return str(args.scorer or default_scorer())
 
 
 def policy_of(args: Namespace, *, tags: bool = False) -> SelectionPolicy:
-    """Return the policy of a choosing command; its tags are the query's business, if not asked."""
+    """Return the policy of a command that selects.
+
+    With ``tags`` it contains the tags of the arguments; without, they belong to the query.
+    """
     from skillyard.selection import SelectionPolicy
 
     return SelectionPolicy(

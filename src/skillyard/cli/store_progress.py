@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["store_progress"]
 
 EVERY_S = 10.0
-"""Between two lines where there is no terminal."""
+"""Seconds between two lines without a terminal."""
 
 
 @contextmanager

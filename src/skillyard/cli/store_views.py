@@ -1,4 +1,4 @@
-"""How a catalog store's answers look, as blocks."""
+"""Renders the results of catalog stores as blocks."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ __all__ = [
 ]
 
 LISTED = 20
-"""Most errors that are named; ``--json`` has more."""
+"""Maximum number of listed errors; ``--json`` has more."""
 _KINDS = ("added", "changed", "unchanged", "withdrawn")
 
 
 def migrated_blocks(result: StoreMigrated) -> Iterator[Block]:
-    """Say what stands of the schema, and what an administrator does about roles."""
+    """Yield the version of the schema, and what an administrator does about roles."""
     if result.before is None:
         state = f"  made, with schema {result.now}"
     elif result.before == result.now:
@@ -55,13 +55,13 @@ def migrated_blocks(result: StoreMigrated) -> Iterator[Block]:
 
 
 def synced_line(result: StoreSynced) -> Iterator[Block]:
-    """Say what a node's folder holds now."""
+    """Yield the content of a node's folder."""
     what = f"{plural(result.skills, 'skill')}, generation {result.generation}"
     yield line(Span(result.folder, "name"), f"  {what}; {result.bytes / 1e6:,.1f} MB")
 
 
 def published_blocks(result: StorePublished) -> Iterator[Block]:
-    """Say what was published, what was not and why."""
+    """Yield the counts of a publish, and the errors."""
     part = f", part {result.partition}" if result.partition is not None else ""
     if result.dry_run:
         head = f"  {result.tenant}{part}, nothing was published; it would be: "
@@ -93,14 +93,14 @@ def _error(diagnostic: Diagnostic) -> Line:
 
 
 def changed_line(result: StoreChanged) -> Iterator[Block]:
-    """Say what a withdrawal or a rollback did."""
+    """Yield the counts of a withdrawal or a rollback."""
     counts = ", ".join(f"{getattr(result, kind):,} {kind}" for kind in _KINDS)
     head = f"  {result.tenant}, generation {result.generation}: "
     yield line(Span(result.store, "name"), head, counts)
 
 
 def log_blocks(result: StoreLog) -> Iterator[Block]:
-    """Draw generations."""
+    """Yield a table of generations."""
     if not result.generations:
         yield line("nothing was published yet")
         return
@@ -127,7 +127,7 @@ def log_blocks(result: StoreLog) -> Iterator[Block]:
 
 
 def history_blocks(result: StoreHistory) -> Iterator[Block]:
-    """Draw the versions of a skill."""
+    """Yield a table of the versions of a skill."""
     columns = (
         Column("#", "name", right=True),
         Column("generation", right=True),
@@ -161,7 +161,7 @@ def _key(result: StoreHistory) -> str:
 
 
 def status_blocks(status: StoreStatus) -> Iterator[Block]:
-    """Say how the store is."""
+    """Yield the state of the store."""
     yield line(Span(status.store, "name"), f"  {status.backend}, schema {status.schema_version}")
     yield line(f"{plural(status.skills, 'skill')}, generation {status.generation}")
     if not status.writable:
@@ -172,7 +172,7 @@ def status_blocks(status: StoreStatus) -> Iterator[Block]:
 
 
 def granted_line(result: StoreGranted) -> Iterator[Block]:
-    """Say what a caller may see from now on, or no longer."""
+    """Yield what a caller may see after a grant or its withdrawal."""
     yield line(
         Span(result.caller, "name"),
         f"  {_visibility(result)}; since generation {result.generation}",
@@ -180,7 +180,7 @@ def granted_line(result: StoreGranted) -> Iterator[Block]:
 
 
 def grants_blocks(result: StoreGrants) -> Iterator[Block]:
-    """Draw who may see what."""
+    """Yield a table of the grants."""
     if not result.grants:
         yield line("nothing was granted: only who opens the store without a caller sees skills")
         return

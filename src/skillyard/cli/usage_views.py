@@ -1,4 +1,4 @@
-"""The tables of ``usage``."""
+"""Renders the counts of ``usage`` as tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REQUEST_CHARS = 200
 
 
 def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
-    """Draw the counts, at most ``limit`` rows of each table."""
+    """Yield the counts, at most ``limit`` rows of each table."""
     from skillyard.usecases.usage_words import percent, period, unused_sentence
 
     yield line(Span(period(usage), "head"))

@@ -1,4 +1,4 @@
-"""How the answers of the choosing commands look, as blocks."""
+"""Renders the results of ranking and selection as blocks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _score(match: Match) -> str:
 
 
 def ranking(result: Ranked) -> Iterator[Block]:
-    """Draw a ranking: rank, name, score, level and reason; the trees below it where asked."""
+    """Yield a ranking: rank, name, score, level and reason, then the requested score trees."""
     counts = result.counts
     left_out = f"; {counts.left_out}" if counts.left_out else ""
     if not counts.files:
@@ -83,7 +83,7 @@ def _ranks(matches: Sequence[Match], levels: bool) -> Table:
 
 
 def tree(node: Explanation) -> Tree:
-    """Draw an explanation: value, label and note of every node."""
+    """Return an explanation as a tree: value, label and note of every node."""
     note = clean_line(node.note)
     shown = line(Span(f"{node.value:.4g}", "score"), f"  {node.label}")
     if note:
@@ -92,7 +92,7 @@ def tree(node: Explanation) -> Tree:
 
 
 def selection(result: Selected) -> Iterator[Block]:
-    """Draw a choice: what and why, what was not chosen and why not, the question when close."""
+    """Yield a selection: the reason, the rejected skills, and the question when it is close."""
     chosen = result.selection
     if not result.counts.files:
         yield line("There are no skills to choose from.")
@@ -178,9 +178,9 @@ def _others(matches: Sequence[Match]) -> Table:
 
 
 def reasons(result: Why, *, trees: bool = False) -> Iterator[Block]:
-    """Draw why a skill stands where it stands: three sentences, then what ranks higher by what.
+    """Yield the explanation of a skill's rank: three sentences, then the skills that rank higher.
 
-    ``trees`` adds the score with its tree, and the trees of the skills before it.
+    ``trees`` adds the score trees of the skill and of those before it.
     """
     match = result.match
     yield line(Span(match.skill.name, "name"), Span(f"  {clean_line(match.skill.path)}", "dim"))
@@ -240,14 +240,14 @@ def _ahead(others: Sequence[Ahead]) -> Table:
 
 
 def bench_line(result: BenchRun) -> Iterator[Block]:
-    """Say what a run was made of."""
+    """Yield the counts of a benchmark run."""
     answered = f"{result.answered:,} of {result.queries:,} queries answered"
     counts = f"{plural(result.skills, 'skill')}, {answered}"
     yield line(Span(result.out, "name"), f"  {counts}; by {result.scorer}")
 
 
 def bench_table(result: BenchScore) -> Iterator[Block]:
-    """Draw the measures: a row for all queries, then one for each kind."""
+    """Yield the measures: a row for all queries, then one for each kind."""
     rows = {"all": result.all, **result.by_kind}
     names = [name for name in result.all if name != "unanswerable"]
     columns = (Column("queries of kind", "name"), *(Column(name, right=True) for name in names))
@@ -265,7 +265,7 @@ def bench_table(result: BenchScore) -> Iterator[Block]:
 
 
 def _ends(low: float, high: float, form: str = ".4f") -> tuple[str, str]:
-    """Return the ends of an interval; dashes for one without a width, which is no certainty."""
+    """Return the ends of an interval; dashes for one of width 0, which does not mean certainty."""
     return (f"{low:{form}}", f"{high:{form}}") if low < high else ("–", "–")
 
 
@@ -275,7 +275,7 @@ def _equal_note(intervals: Iterable[tuple[float, float]]) -> Iterator[Block]:
 
 
 def compare_table(result: BenchCompare) -> Iterator[Block]:
-    """Draw two runs beside each other, and the verdict."""
+    """Yield two runs side by side, and the verdict."""
     titles = ("first", "second", "difference", "95% low", "95% high", "p", "better", "worse")
     columns = (
         Column("measure", "name"),
@@ -310,7 +310,7 @@ def _comparison(result: BenchCompare) -> str:
 
 
 def replay_table(result: Replay) -> Iterator[Block]:
-    """Draw what moved since the log was written."""
+    """Yield the skills whose rank changed since the log was written."""
     if not result.moved:
         yield line(f"nothing moved; queries asked again: {result.queries:,}")
         return
@@ -347,7 +347,7 @@ def _measure(value: float | None) -> str:
 
 
 def index_line(result: IndexBuilt) -> Iterator[Block]:
-    """Say what building an index did."""
+    """Yield the result of building an index."""
     counts = {"added": result.added, "changed": result.changed, "removed": result.removed}
     did = ", ".join(f"{plural(number, 'file')} {what}" for what, number in counts.items() if number)
     what = f"{plural(result.skills, 'skill')}, {did or 'nothing changed'}"
@@ -365,7 +365,7 @@ _NEXT = {
 
 
 def index_state(result: IndexStatus) -> Iterator[Block]:
-    """Draw the state of an index, and what comes next."""
+    """Yield the state of an index, and the next step."""
     style = "high" if result.state == "current" else "medium"
     yield line(Span(result.state, style), f"  {_NEXT[result.state]}")
     yield line("folder  ", Span(result.folder, "name"), indent=1)
@@ -381,7 +381,7 @@ def index_state(result: IndexStatus) -> Iterator[Block]:
 
 
 def index_findings(result: IndexVerified) -> Iterator[Block]:
-    """Draw what is wrong with an index."""
+    """Yield the faults of an index."""
     if not result.findings:
         yield line(Span("sound", "high"), f"  every byte of {result.folder} is as it was written")
     for finding in result.findings:
