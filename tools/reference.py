@@ -378,8 +378,10 @@ def _fields(value: type) -> Iterator[tuple[str, str]]:
 
 def _assigned(value: ast.expr | None) -> str:
     """Return what an attribute is set to; nothing for an entry of the table of Skill's fields."""
-    declared = isinstance(value, ast.Call) and ast.unparse(value.func) == "_use"
-    return "" if value is None or declared else f"={ast.unparse(value)}"
+    if isinstance(value, ast.Call):
+        function = ast.unparse(value.func)
+        value = None if function == "_use" else value.args[0] if function == "conversion" else value
+    return "" if value is None else f"={ast.unparse(value)}"
 
 
 def _methods(value: type) -> Iterator[tuple[str, str]]:

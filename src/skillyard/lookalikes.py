@@ -33,7 +33,7 @@ NEIGHBOUR_CHARS = 64
 """Longest name that is compared letter by letter: the length that agentskills.io allows. Bounds the
 table, which grows with the square of it."""
 FOLDED_CHARS = 256
-"""Longest name that is looked at. No longer one loads (``limits.name_chars``)."""
+"""Longest name that is compared. Longer ones do not load (``limits.name_chars``)."""
 MAX_BUCKET = 64
 """Names compared within one table entry: bounds the work where many names are one pattern."""
 
@@ -71,7 +71,7 @@ _SHAPES = str.maketrans(
 
 
 def skeleton(name: str) -> str:
-    """Return what a name looks like at a glance; equal skeletons are confusable."""
+    """Return the visual skeleton of a name; names with equal skeletons are confusable."""
     folded = unicodedata.normalize("NFKD", name.casefold())
     letters = (char for char in folded if not unicodedata.combining(char) and char not in "-_. ")
     text = "".join(_LOOK.get(char, char) for char in letters)
@@ -177,7 +177,7 @@ def _plain(name: str) -> str:
 
 
 def _fold(name: str) -> str:
-    """Return what a name looks like: shapes folded, each word singular, separators gone."""
+    """Return a name with its shapes folded, each word singular, and without separators."""
     visible = (
         char if char.isalnum() else " "
         for char in _decompose(name)

@@ -54,7 +54,7 @@ class Resource(NamedTuple):
 
 
 class ResourceListing(NamedTuple):
-    """The files inside a skill's folder, up to a limit, and what is to be said about the rest."""
+    """The files inside a skill's folder, up to a limit, and diagnostics about the rest."""
 
     resources: tuple[Resource, ...]
     diagnostics: tuple[Diagnostic, ...]

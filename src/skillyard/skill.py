@@ -1,4 +1,4 @@
-"""What a skill is, as values. No I/O here."""
+"""The values that describe a skill. No I/O."""
 
 import dataclasses
 import json
@@ -30,7 +30,7 @@ CONVENTION_TAG = "convention"
 
 
 STORED = "store://"
-"""What the path of a skill starts with that a catalog store gave: it has no files here."""
+"""Prefix of the path of a skill from a catalog store, which has no files here."""
 
 
 class Origin:
@@ -48,7 +48,7 @@ class Origin:
 
 @check_arguments
 class Reference(NamedTuple):
-    """One document that lies beside a skill (Skyll's sense of *reference*)."""
+    """One document beside a skill (Skyll's sense of *reference*)."""
 
     name: str
     path: str
@@ -96,9 +96,9 @@ class SkillField(NamedTuple):
     content: bool
     """A change of it changes the hash and the id of a skill that comes from no file."""
     around: bool
-    """It says where a copy lies, not what the skill is."""
+    """True for a field about the location of a copy, which is not part of the content."""
     check: Callable[[str, Any], Any]
-    """Turns (name, value) into what the field holds. Raises InvalidInput."""
+    """Returns the field's value for (name, given value). Raises InvalidInput."""
 
     def encode(self, value: Any) -> Any:
         """Return the value as JSON has it."""
@@ -159,7 +159,7 @@ def _when(name: str, value: object) -> int | None:
 
 
 def _metadata(name: str, value: object) -> Mapping[str, Any]:
-    """Return a view that nobody can write through, of a copy that nobody else holds."""
+    """Return a read-only view of a private copy."""
     if value is None:
         return _EMPTY
     if not isinstance(value, Mapping):
@@ -304,7 +304,7 @@ class Skill:
     plugin: str | None = _use(_maybe_text, card=True, wire=True, page="Plugin", around=True)
     """The plugin of Claude Code that it comes with; its name begins with it, and a colon."""
     frontmatter: str | None = _use(_maybe_text)
-    """The frontmatter block as it stands in the file, without its fences."""
+    """The frontmatter block of the file, unchanged, without its fences."""
     user_invocable: bool = _use(_flag, True, key="user-invocable", card=True, wire=True)
     disable_model_invocation: bool = _use(
         _flag, False, key="disable-model-invocation", card=True, wire=True
@@ -405,7 +405,7 @@ def _rebuilt(fields: dict[str, Any]) -> Skill:
 
 
 def _content_hash(skill: Skill) -> str:
-    """SHA-256 of what makes this skill what it is, for skills that come from no file."""
+    """Return the SHA-256 of the content, for skills that were not read from a file."""
     content = {
         each.name: getattr(skill, each.name) for each in SKILL_FIELDS.values() if each.content
     }

@@ -49,7 +49,7 @@ class Candidate(NamedTuple):
     target: str | None = None
     """The real file, when ``path`` is a link that stays inside its folder."""
     plugin: str = ""
-    """The plugin that it belongs to; it goes before the name."""
+    """The name of its plugin, which is a prefix of the skill's name."""
 
 
 class FolderStamp(NamedTuple):
@@ -57,7 +57,8 @@ class FolderStamp(NamedTuple):
 
     path: str
     mtime_ns: int
-    """0 when the folder had changed so recently that the next change may not alter the time."""
+    """The modification time; 0 when it is so recent that the next change may leave the same time.
+    """
     inode: int
     """Shows whether the folder was replaced by another one."""
 
@@ -72,7 +73,7 @@ class Listing(NamedTuple):
 
 
 class Observations(NamedTuple):
-    """What a walk looked at besides the candidates. Its results follow from both."""
+    """What a walk observed besides the candidates. Its results follow from both."""
 
     began_ns: int
     listings: tuple[Listing, ...]

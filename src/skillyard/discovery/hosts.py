@@ -33,7 +33,7 @@ HOST_SCOPES = ("project", "user", "system")
 
 
 class Source(NamedTuple):
-    """Where a row of the table comes from, and the date of what was read."""
+    """The source of a row of the table, and the date when it was read."""
 
     title: str
     date: str

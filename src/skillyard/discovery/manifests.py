@@ -40,9 +40,9 @@ class Problems(list[Diagnostic]):
 
 
 def read_manifest(path: str, problems: Problems) -> dict[str, Any]:
-    """Return the object in a JSON file; empty without a file, and for one that is no object.
+    """Return the object in a JSON file; empty without a file.
 
-    The latter is reported.
+    Anything else than an object is reported and read as empty.
     """
     data = read_bounded(path, problems)
     if data is None:

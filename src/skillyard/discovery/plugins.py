@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 KNOWN_MARKETPLACES = "plugins/known_marketplaces.json"
-"""In the folder of Claude Code: each marketplace with its source and where its files lie."""
+"""In the folder of Claude Code: the source and the folder of each marketplace."""
 MARKETPLACE = ".claude-plugin/marketplace.json"
 _MARKETPLACES = {"claude-code": MARKETPLACE, "codex": ".agents/plugins/marketplace.json"}
 _MANIFESTS = {
@@ -62,7 +62,7 @@ class Plugin(NamedTuple):
     """As it was installed; its manifest may give another one."""
     scope: str
     entry: dict[str, Any]
-    """What its marketplace says about it."""
+    """Its entry in the marketplace."""
     host: str = "claude-code"
 
 
@@ -135,7 +135,7 @@ def _switches(folders: list[str], problems: Problems) -> dict[str, Any]:
 
 
 def _entry(home: str, marketplace: str, name: str) -> dict[str, Any]:
-    """Return what the marketplace of an installed plugin says about it; empty when unknown."""
+    """Return the marketplace's entry of an installed plugin; empty when unknown."""
     unreported = Problems()
     known = read_manifest(os.path.join(home, KNOWN_MARKETPLACES), unreported)
     place = text_of(mapping_of(known, marketplace), "installLocation")

@@ -1,4 +1,4 @@
-"""The folders that each ``--scope`` adds, and what was wrong with the files that name them."""
+"""The folders that each ``--scope`` adds, and the diagnostics of the files that name them."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ class Walk:
         yield from self._follow_links()
 
     def observations(self) -> Observations | None:
-        """Return what was looked at; None when the results depend on more than that."""
+        """Return the observations; None when the results depend on more than these."""
         if not self.is_plain:
             return None
         return Observations(self._began_ns, tuple(self.listings), tuple(self.absent))

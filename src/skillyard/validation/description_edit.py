@@ -86,7 +86,7 @@ def replace_description(data: bytes, place: Place, description: str) -> bytes:
 
 
 class _Value(NamedTuple):
-    """Where the value of a field stands in a frontmatter block."""
+    """The position of the value of a field in a frontmatter block."""
 
     start: int
     end: int

@@ -19,7 +19,7 @@ from typing import NamedTuple
 __all__ = ["MAX_COMPARED", "THRESHOLD", "Pair", "near_pairs", "words"]
 
 THRESHOLD = 0.8
-"""From this similarity on, neither a reader nor a scorer can tell two descriptions apart."""
+"""From this similarity on, two descriptions are too similar for readers and scorers."""
 MIN_WORDS = 4
 """Shorter descriptions are only compared for equality: a single word would decide."""
 MAX_COMPARED = 64

@@ -46,7 +46,7 @@ class Kind:
     SINGLE = "single"
     """A Markdown file below ``.skills/``: the adk-skill document."""
     CONVENTION = "convention"
-    """AGENTS.md and kin: frontmatter is optional, and there are no rules of naming."""
+    """AGENTS.md and similar files: frontmatter is optional, and there are no rules for names."""
 
     NAMED = frozenset([FOLDER, SINGLE])
     """Kinds whose ``name`` is an identifier. In Oasis it is a display name."""

@@ -38,8 +38,8 @@ def from_query(
 ) -> dict[str, Any]:
     """Return the values of a query string, defaults filled in. Raises Refused (422).
 
-    ``strict`` refuses parameters that are not known; else they are passed over. Faults are said to
-    be in ``place``.
+    ``strict`` refuses unknown parameters; otherwise they are ignored. ``place`` is the place that
+    faults name.
     """
     by_name = {name: field for field in fields for name in field.names}
     texts_by_name: dict[str, list[str]] = {}

@@ -23,7 +23,7 @@ VERSION = b"mcp-protocol-version"
 
 
 class Sessions:
-    """Passes requests to the SDK's session manager, and knows which sessions are open and idle."""
+    """Passes requests to the SDK's session manager and tracks open and idle sessions."""
 
     def __init__(self, manager: StreamableHTTPSessionManager, most: int) -> None:
         self._manager = manager

@@ -1,4 +1,4 @@
-"""The tools by name: what a model is told of each, and which function answers it."""
+"""The tools by name: the description for models, and the function that answers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Tool(NamedTuple):
     remote: bool = False
     """True where it may ask others than this library."""
     stores: bool = False
-    """True where it stores what the client says. Others change nothing."""
+    """True when it stores feedback of the client. Other tools change nothing."""
 
 
 TOOLS: Mapping[str, _Tool] = {

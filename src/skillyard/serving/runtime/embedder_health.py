@@ -1,4 +1,4 @@
-"""Whether the embedder of the default scorer is asked now, or left alone after a failure."""
+"""Decides whether the default scorer's embedder is used now, or skipped after a failure."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Field(NamedTuple):
     alias: str = ""
     """A second name under which it is understood."""
     pattern: str = ""
-    """What the use case takes, for whoever reads the description; it checks by itself."""
+    """The accepted pattern, for the API description. The use case checks it."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ _JSON_TYPES: Mapping[str, tuple[tuple[type, ...], str, str]] = {
 
 
 def field_value(field: Field, value: Any, where: Where, faults: list[Fault]) -> Any:
-    """Return a JSON value as the field has it; what it must not be is a fault."""
+    """Return a JSON value converted to the field's type; wrong values become faults."""
     types, what, kind = _JSON_TYPES[field.kind]
     if field.kind == "integer" and isinstance(value, float) and value.is_integer():
         value = int(value)  # 5.0 is a whole number in JSON
@@ -97,7 +97,7 @@ def field_value(field: Field, value: Any, where: Where, faults: list[Fault]) -> 
 
 
 def checked_value(field: Field, value: Any, where: Where, faults: list[Fault]) -> Any:
-    """Return the value; what lies outside its bounds is a fault."""
+    """Return the value; a value outside the field's bounds becomes a fault."""
     if field.kind == "text":
         _check_text(field, value, where, faults)
     elif field.kind == "texts":

@@ -60,7 +60,7 @@ class FolderFollower(Follower):
         self._requested = asyncio.Event()
         self._watch = FolderWatch(self._on_change, self._on_watch_failure)
         self._changed_since = False
-        """True when something changed after the last refresh had begun."""
+        """True when something changed after the last refresh began."""
         self._progress = _IndexProgress(log, clock)
         self._failure = ""
         self._problem: Exception | None = None
@@ -245,7 +245,7 @@ class FolderFollower(Follower):
             self._ranking = None
 
     async def _check_index(self, snapshot: Snapshot) -> None:
-        """Detect what a glance does not: an index that another process rebuilt."""
+        """Detect an index that another process rebuilt, which a glance does not notice."""
         began = self._clock()
         files = self._files
         assert files is not None

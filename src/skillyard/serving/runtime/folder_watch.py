@@ -35,7 +35,7 @@ class FolderWatch:
         self._stop = Event()
         self._thread: Thread | None = None
         self.stands = False
-        """True while every change in the folders will be reported."""
+        """True while every change in the folders is reported."""
 
     @property
     def available(self) -> bool:

@@ -45,8 +45,8 @@ OWN_SITES = ("", "none", "same-origin")
 page. Browsers send it to loopback and over HTTPS (W3C Fetch Metadata, section 3); elsewhere a token
 is required, which no foreign page has."""
 LINKED = re.compile(r"/|/docs|/page/skills(?:/local/[^/]+)?")
-"""Pages that a link on another site may open, without a query: they only read the local library,
-and nobody else is contacted."""
+"""Pages that a link on another site may open, without a query: they only read the local library and
+contact no other host."""
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::([0-9]{1,5}))?")
 
 

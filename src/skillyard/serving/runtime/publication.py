@@ -52,7 +52,7 @@ class Artifact(NamedTuple):
 
 
 class _Stamp(NamedTuple):
-    """What the digest of a file depends on."""
+    """The properties of a file on which its cached digest depends."""
 
     path: str
     size: int

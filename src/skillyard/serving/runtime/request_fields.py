@@ -106,7 +106,7 @@ FEEDBACK = (
     ),
     Field("note", "text", "Why, for the owner of the library.", longest=MAX_NOTE_CHARS),
 )
-"""What a judgement says beside the name of the skill."""
+"""The fields of a judgement besides the name of the skill."""
 THRESHOLD = Field(
     "threshold", "number", "The confidence that a skill must reach.", default=0.3, least=0, most=1
 )

@@ -31,7 +31,7 @@ BACKLOG = 2_048
 
 
 def announce(log: Log, sock: socket.socket, options: ServiceOptions, path: str = "") -> None:
-    """Log the address for clients, and what is served there."""
+    """Log the address for clients and the served library."""
     host, port = sock.getsockname()[:2]
     address = f"[{host}]" if ":" in host else host
     url = f"http://{address}:{port}{path}"
@@ -39,7 +39,7 @@ def announce(log: Log, sock: socket.socket, options: ServiceOptions, path: str =
 
 
 def library_of(options: ServiceOptions) -> str:
-    """Return what is served as text: the store's address, or the folders."""
+    """Return the served library as text: the store's address, or the folders."""
     return options.store or ", ".join(options.roots)
 
 

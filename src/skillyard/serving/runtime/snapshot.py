@@ -71,7 +71,7 @@ class Snapshot:
         self.vectors = Vectors()
         """The vectors of ``hybrid+NAME``."""
         self.embedder: EmbedderHealth | None = None
-        """Whether the embedder of the default scorer can be asked; None before it is known."""
+        """Whether the embedder of the default scorer can be used; None before it is known."""
         self.used = {DEFAULT_SCORER, default_scorer()}
         """Names of the scorers that have ranked it; the next snapshot is prepared for them."""
         self._binding = Lock()

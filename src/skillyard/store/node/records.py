@@ -51,7 +51,7 @@ LEVEL = 1
 
 
 class Provenance(NamedTuple):
-    """The data that the store records about a skill beside its content."""
+    """The data that the store records about a skill besides its content."""
 
     digest: str
     """SHA-256 of the content: 64 digits."""

@@ -1,4 +1,4 @@
-"""The route that stores what a client says about a skill."""
+"""The route that stores a client's feedback on a skill."""
 
 from __future__ import annotations
 
