@@ -29,7 +29,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters wheel encoder-wheel encoder audit sbom test-installed test-wheel deploy-check hosts pages clients lint types bench quality conformance soak fuzz docs docs-check site pictures format coverage lock clean
+.PHONY: help demo demo-search demo-evals test test-all eval-sdks adapters signatures wheel encoder-wheel encoder audit sbom test-installed test-wheel deploy-check hosts pages clients lint types bench quality conformance soak fuzz docs docs-check site pictures format coverage lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +55,10 @@ adapters: ## Test with the real agent frameworks and OpenTelemetry (an environme
 	@PYTHON='$(PYTHON)' tools/venv .venv-adapters adapters
 	@SKILLYARD_ADAPTERS=1 .venv-adapters/bin/python -m pytest --all tests/adapters tests/decisions \
 		--ignore tests/adapters/test_agent_skills.py $(ARGS)
+
+signatures: ## Test with sigstore, which verifies signatures (an environment of its own)
+	@PYTHON='$(PYTHON)' tools/venv .venv-signatures signatures
+	@SKILLYARD_SIGNATURES=1 .venv-signatures/bin/python -m pytest --all tests/signatures $(ARGS)
 
 wheel: ## Build the packages of skillyard and skillyard-testkit into dist/, and check them and the workflows
 	@PYTHON='$(PYTHON)' tools/venv .venv-package package
@@ -170,6 +174,8 @@ lock: ## Recompute the pinned requirement files (UPGRADE=1 for the newest releas
 		--output-file requirements/encoder.txt
 	$(UV) --group package --output-file requirements/package.txt
 	$(UV) --group audit --output-file requirements/audit.txt
+	$(UV) pyproject.toml --extra sigstore --group signatures --constraint requirements/dev.txt \
+		--output-file requirements/signatures.txt
 	$(UV) pyproject.toml --group adapters \
 		--output-file requirements/adapters.txt
 	$(UV) pyproject.toml --extra cli --extra serve --extra remote --extra fast --extra watch \

@@ -35,8 +35,9 @@ def install_command(*extras: str) -> str:
     return f"{program} 'skillyard[{names}]{f' @ {url}' if url else ''}'"
 
 
-_BESIDE_ALL = frozenset({"encoder", "adk", "pydantic-ai", "langchain", "openai-agents"})
-"""The extras that ``all`` does not include: the encoder, and one for each agent framework."""
+_BESIDE_ALL = frozenset({"encoder", "sigstore", "adk", "pydantic-ai", "langchain", "openai-agents"})
+"""The extras that ``all`` does not include: the encoder, the verifier of signatures, and one for
+each agent framework."""
 
 
 def _origin() -> tuple[bool, str, str]:

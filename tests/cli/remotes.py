@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ import pytest
 from skillyard.remote.sources.settings import GITHUB_TOKENS
 from skillyard_testkit import FakeServers
 
-__all__ = ["remotes", "text", "tree_of"]
+__all__ = ["remotes", "site", "text", "tree_of"]
 
 
 def text(name: str, description: str, body: str = "Steps.") -> str:
@@ -52,3 +55,23 @@ def remotes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeSer
         monkeypatch.setenv("SKILLYARD_GITHUB_RAW_URL", up.github_raw)
         monkeypatch.setenv("SKILLYARD_WELL_KNOWN_URL", up.well_known)
         yield up
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, str]]:
+    """A folder that a server of files serves, which the settings name; its address."""
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    folder = tmp_path / "site"
+    folder.mkdir()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder)) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        base = f"http://127.0.0.1:{server.server_address[1]}"
+        monkeypatch.setenv("SKILLYARD_WELL_KNOWN_URL", base)
+        yield folder, base
+        server.shutdown()
+        thread.join()

@@ -8,11 +8,7 @@ import json
 import os
 import shutil
 import tarfile
-import threading
 import zipfile
-from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +22,7 @@ from skillyard.remote.sources.protocol import Package, SourceFailed
 from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
+from tests.cli.remotes import site as site
 from tests.cli.remotes import text, tree_of
 from tests.remote.git.home import git_home as git_home
 from tests.remote.git.home import server_of as server_of
@@ -299,28 +296,6 @@ def test_github_is_asked_by_git_where_its_api_denies(
 
 
 # --- archives ---
-
-
-@pytest.fixture
-def site(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[Path, str]]:
-    """A folder that a server of files serves, which the settings name; its address."""
-
-    class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    folder = tmp_path / "site"
-    folder.mkdir()
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder)) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        base = f"http://127.0.0.1:{server.server_address[1]}"
-        monkeypatch.setenv("SKILLYARD_WELL_KNOWN_URL", base)
-        yield folder, base
-        server.shutdown()
-        thread.join()
 
 
 def pack(path: Path, files: dict[str, str | bytes]) -> None:

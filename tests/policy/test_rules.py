@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from skillyard.errors import SkillIoError
 from skillyard.policy.decision import LockedSource, Policy, PolicyRefused, check_install, decide
 from skillyard.policy.rules import NO_RULES, SEVERITIES, Rules, parse_rules, stricter
+from skillyard.policy.signers import Signer, SignerPattern
 from skillyard.skill import Skill
 from tests.tables import for_each
 
@@ -18,9 +21,18 @@ PATTERNS = st.sampled_from(
 LISTS = st.lists(PATTERNS, max_size=3, unique=True).map(lambda found: tuple(sorted(found)))
 SETS = st.lists(LISTS, max_size=1).map(tuple)
 CHOICES = st.sampled_from(["allow", "deny"])
-RULES = st.builds(
-    Rules, SETS, CHOICES, st.booleans(), st.sampled_from(SEVERITIES), SETS, CHOICES, LISTS, LISTS
+IDENTITIES = st.sampled_from(
+    ["ann@acme", "https://ci/acme/x@refs/tags/v1", "https://ci/acme/x@refs/tags/v2"]
 )
+SIGNERS = st.builds(Signer, IDENTITIES, st.just("https://id"), st.sampled_from([None, "", "/r"]))
+SIGNER_PATTERNS = st.builds(
+    SignerPattern, st.sampled_from(["*", "https://ci/acme/*", "ANN@*"]), st.just("https://*"),
+    st.sampled_from(["", "/r"]),
+)  # fmt: skip
+RULES = st.builds(
+    Rules, SETS, CHOICES, st.booleans(), st.sampled_from(SEVERITIES), SETS, CHOICES, LISTS, LISTS,
+    LISTS, st.lists(st.tuples(SIGNER_PATTERNS), max_size=1).map(tuple), st.booleans(),
+)  # fmt: skip
 SKILLS = st.builds(
     Skill,
     st.sampled_from(["a", "b"]),
@@ -30,8 +42,9 @@ SKILLS = st.builds(
     allowed_tools=st.sampled_from([(), ("Bash(git:*)",), ("Read", "Write"), ("*",)]),
 )
 SOURCES = st.none() | st.builds(
-    LockedSource, st.just("a"), st.sampled_from(["github:acme/x", "local:x"]), st.booleans()
-)
+    LockedSource, st.just("a"), st.sampled_from(["github:acme/x", "local:x"]), st.booleans(),
+    st.none() | SIGNERS,
+)  # fmt: skip
 
 
 @given(RULES, RULES, SKILLS, SOURCES)
@@ -43,15 +56,20 @@ def test_two_policies_refuse_exactly_what_either_refuses(
     assert both == either
 
 
-@given(RULES, RULES, SKILLS, st.sampled_from(SEVERITIES))
+@given(RULES, RULES, SKILLS, st.sampled_from(SEVERITIES), st.none() | SIGNERS, st.none() | SIGNERS)
 def test_two_policies_install_only_what_both_install(
-    one: Rules, other: Rules, skill: Skill, severity: str
+    one: Rules,
+    other: Rules,
+    skill: Skill,
+    severity: str,
+    signer: Signer | None,
+    before: Signer | None,
 ) -> None:
-    source = LockedSource("a", "github:acme/x", True)
+    source = LockedSource("a", "github:acme/x", True, signer)
 
     def installs(rules: Rules) -> bool:
         try:
-            check_install(Policy(rules), skill, source, [severity])
+            check_install(Policy(rules), skill, source, [severity], before)
         except PolicyRefused:
             return False
         return True
@@ -82,6 +100,16 @@ def test_a_rule_names_the_file_that_is_the_stricter() -> None:
         (b"denied = []\n", 1, "there is no rule denied"),
         (b"[pins]\nrequired = 1\n", 2, "true or false"),
         (b"[scan]\nmax_severity = 'critical'\n", 2, "not known"),
+        (b"[signatures]\nrequired = 'yes'\n", 2, "true, false or a list"),
+        (b"[signatures]\nrequired = ['']\n", 2, "true, false or a list"),
+        (b"[signatures]\nsame_signer = 1\n", 2, "true or false"),
+        (b"[signatures]\nsigners = []\n", 2, "there is no rule signatures.signers"),
+        (b"[signatures]\ntrust_root = ''\n", 2, "the path of a file"),
+        (b"[signatures]\ntrust_root = '//host/share/root.json'\n", 2, "another machine"),
+        (b"[signatures]\nidentity = []\n", 2, "1 to 256 tables"),
+        (b"[signatures]\nidentity = ['ann@acme']\n", 2, "an identity and an issuer"),
+        (b"[signatures]\nidentity = [{identity = 'ann@acme'}]\n", 2, "an identity and an issuer"),
+        (b"[signatures]\nidentity = [{identity = 'a', issuer = 'b', c = 1}]\n", 2, "nothing else"),
         (b"[sources]\nunlocked = {a = 1}\n", 2, "not known"),
         (b"[tools]\ndenied = [\n", None, "not TOML"),
         (b"[tools]\n[tools]\n", 2, "not TOML"),
@@ -113,3 +141,56 @@ def test_a_tool_is_denied_with_and_without_its_arguments() -> None:
     assert refused("Read", "MCP__mail")
     assert refused("*")
     assert not refused("Read", "BashOutput")
+
+
+SIGNED = b"""
+[signatures]
+required = ["GitHub:acme/*"]
+identity = [{ identity = "https://ci/*", issuer = "https://id" }, { identity = "*", issuer = "x" }]
+trust_root = "roots/root.json"
+"""
+
+
+def test_the_rules_of_signatures_are_read_and_shown(tmp_path: Path) -> None:
+    root = str(tmp_path / "roots" / "root.json")
+    rules = parse_rules(SIGNED, str(tmp_path / "p.toml"))
+    assert rules.signed_sources == ("github:acme/*",)
+    assert rules.signers == (
+        (SignerPattern("*", "x", root), SignerPattern("https://ci/*", "https://id", root)),
+    )
+    assert (rules.trust_roots, NO_RULES.trust_roots) == ((root,), ("",))
+    assert {key: rules.value(key) for key in rules.where} == {
+        "signatures.required": "github:acme/*",
+        "signatures.identity": "* (x), https://ci/* (https://id)",
+        "signatures.trust_root": root,
+    }
+    everything = parse_rules(b"[signatures]\nrequired = true\n", "p.toml")
+    assert everything.value("signatures.required") == "true"
+    both = stricter(everything, rules)
+    assert (both.trust_roots, both.checks_signatures) == ((root,), True)
+    assert not parse_rules(b"[signatures]\nrequired = false\n", "p.toml").checks_signatures
+
+
+def test_a_trust_root_of_another_file_does_not_widen_who_is_accepted() -> None:
+    """A project cannot bring its own authority for the identities that the machine accepts."""
+    machine = parse_rules(
+        b'[signatures]\nidentity = [{ identity = "ann@acme", issuer = "*" }]\n', "/etc/p.toml"
+    )
+    project = parse_rules(b'[signatures]\ntrust_root = "mine.json"\n', "/project/p.toml")
+    source = LockedSource("a", "local:x", True, Signer("ann@acme", "i", "/project/mine.json"))
+    (refusal,) = decide(stricter(project, machine), Skill("a", "Does it.", "x"), source)
+    assert refusal.rule == "signatures.identity"
+
+
+@for_each(
+    ("one", "other", "same"),
+    [
+        ("https://ci/x@refs/tags/v1", "https://ci/x@refs/heads/main", True),
+        ("https://ci/x@refs/tags/v1", "https://ci/y@refs/tags/v1", False),
+        ("ann@refs/x", "ann@refs/y", False),
+        ("ann@acme", "ann@acme", True),
+    ],
+)
+def test_releases_of_one_workflow_have_one_author(one: str, other: str, same: bool) -> None:
+    assert (Signer(one, "i").author == Signer(other, "i").author) is same
+    assert Signer(one, "i").author != Signer(one, "j").author

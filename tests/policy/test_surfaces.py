@@ -221,6 +221,31 @@ def test_the_lock_says_from_where_a_skill_is(project: Path) -> None:
         sy.load_catalog("lib")
 
 
+def test_the_lock_says_who_signed_a_skill(project: Path) -> None:
+    signer = {"digest": "sha256:1", "identity": "ann@acme", "issuer": "https://id"}
+    entry = {"source": "acme/x", "sourceType": "github", "digest": "sha256:1"}
+    policy = project / "skillyard-policy.toml"
+
+    def listed(record: object, rules: str) -> list[str]:
+        lock = {"good-deploy": {**entry, "sigstoreSigner": record}, "evil-deploy": entry}
+        (project / "skills-lock.json").write_text(json.dumps({"version": 1, "skills": lock}))
+        policy.write_text(f"[signatures]\n{rules}\n")
+        return [skill.name for skill in sy.load_catalog("lib")]
+
+    assert listed(signer, "required = true") == ["good-deploy"]
+    assert listed(signer, 'required = ["local:*"]') == ["evil-deploy", "good-deploy"]
+    bob = 'identity = [{ identity = "bob@*", issuer = "*" }]'
+    assert listed(signer, bob) == ["evil-deploy"]
+    records: tuple[object, ...] = (
+        {**signer, "digest": "sha256:2"},
+        {**signer, "identity": 1},
+        "",
+        [],
+    )
+    for wrong in records:
+        assert listed(wrong, "required = true") == []
+
+
 def test_the_policy_of_the_machine_holds_beside_the_projects(project: Path) -> None:
     Path(places.system_policy_path()).write_text('[skills]\ndenied = ["good-*"]\n')
     assert len(sy.load_catalog("lib")) == 0

@@ -7,20 +7,31 @@ from typing import TYPE_CHECKING
 
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
 from skillyard.cli.scan_views import finding_lines
-from skillyard.text import clean_line
+from skillyard.text import clean_line, shorten
 
 if TYPE_CHECKING:
     from skillyard.shapes.installation import (
         Outdated,
         Removed,
+        Signature,
+        Signer,
         SkillProblem,
         SkillUpdate,
         Synced,
         Updated,
         Verified,
+        VerifiedSignature,
     )
 
-__all__ = ["changes", "remove_blocks", "sync_blocks", "update_blocks", "verify_blocks", "versions"]
+__all__ = [
+    "changes",
+    "remove_blocks",
+    "signature_lines",
+    "sync_blocks",
+    "update_blocks",
+    "verify_blocks",
+    "versions",
+]
 
 _STYLES = {
     "current": "good",
@@ -41,6 +52,7 @@ _STYLES = {
 """Every other state is an error."""
 _DIFF_STYLES = {"+": "good", "-": "error", "@": "dim"}
 _SHORT = 12
+_SIGNER_SHOWN = 160
 
 
 def sync_blocks(result: Synced) -> Iterator[Block]:
@@ -67,6 +79,8 @@ def verify_blocks(result: Verified) -> Iterator[Block]:
         yield _empty(result.lock)
     for skill in result.skills:
         yield from _skill(skill.name, skill.state, skill.folders, skill.problem)
+        if skill.signature is not None:
+            yield _verified_signature(skill.signature)
         for entry in skill.stale:
             yield line(
                 Span("accepted, and no longer found: ", "warning"),
@@ -131,10 +145,44 @@ def changes(update: SkillUpdate) -> Iterator[Block]:
         yield line(Span("allows now", "warning"), f"  {clean_line(tool)}", indent=2)
     for tool in change.tools_removed:
         yield line(Span("no longer allows", "head"), f"  {clean_line(tool)}", indent=2)
+    yield from signature_lines(update.signature, always=False)
     yield from finding_lines(change.findings)
     for file in change.files:
         for text in file.diff.split("\n")[:-1]:
             yield line(Span(text, _DIFF_STYLES.get(text[:1], "")))
+
+
+def signature_lines(signature: Signature | None, *, always: bool = True) -> Iterator[Line]:
+    """Yield who signed a version, and who signed the one before if that is somebody else.
+
+    With ``always=False`` a signer who is the same is left out.
+    """
+    if signature is None:
+        return
+    change = signature.change
+    if signature.signer is not None and (always or change != "none"):
+        style = "warning" if change == "changed" else "good"
+        yield line(Span("signed by", style), f"  {_signer(signature.signer)}", indent=2)
+    if signature.before is not None and change in ("changed", "lost"):
+        label = "no longer signed by" if change == "lost" else "signed before by"
+        yield line(Span(label, "warning"), f"  {_signer(signature.before)}", indent=2)
+
+
+def _verified_signature(signature: VerifiedSignature) -> Line:
+    style = {"verified": "good", "recorded": "good", "unsigned": "dim"}.get(
+        signature.state, "error"
+    )
+    by = "" if signature.signer is None else f"signed by {_signer(signature.signer)}, "
+    how = {"recorded": "as the lock says, not verified here"}
+    return line(by, Span(how.get(signature.state, signature.state), style), indent=4, hang=4)
+
+
+def _signer(signer: Signer) -> str:
+    return f"{_brief(signer.identity)} ({_brief(signer.issuer)})"
+
+
+def _brief(text: str) -> str:
+    return shorten(clean_line(text), _SIGNER_SHOWN)
 
 
 def update_blocks(result: Updated, shown: Collection[str] = ()) -> Iterator[Block]:
@@ -146,6 +194,8 @@ def update_blocks(result: Updated, shown: Collection[str] = ()) -> Iterator[Bloc
             yield from changes(skill)
     for skill in result.skills:
         yield from _skill(skill.name, skill.state, skill.folders, skill.problem)
+        if skill.difference is None:
+            yield from signature_lines(skill.signature, always=False)
     if any(skill.state == "available" for skill in result.skills):
         hint = (
             "run it without --dry-run" if result.dry_run else "say --yes, or run it on a terminal"

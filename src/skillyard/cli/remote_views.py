@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from skillyard.cli.blocks import Block, Column, Span, Table, line
+from skillyard.cli.installation_views import signature_lines
 from skillyard.cli.views import tree
 from skillyard.text import clean_line, plural, shorten
 
@@ -133,6 +134,7 @@ def added_skill(added: Added) -> Iterator[Block]:
         yield line(Span("left out", "low"), f"  {clean_line(skipped)}", indent=1)
     for other in added.look_alikes:
         yield line(Span("looks like", "medium"), f"  {clean_line(other)}", indent=1)
+    yield from signature_lines(added.signature.document())
     for each in added.findings:
         place = clean_line(f"{each.path}:{each.line}")
         yield line(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.io.paths import is_below
 from skillyard.policy.rules import NO_RULES, SEVERITIES, Rules
+from skillyard.policy.signers import Signer
 from skillyard.skill import Origin, Skill
 from skillyard.text import clean_line, shorten
 
@@ -21,6 +22,7 @@ __all__ = [
     "PolicyRefused",
     "Refusal",
     "check_install",
+    "check_signer",
     "decide",
 ]
 
@@ -43,6 +45,8 @@ class LockedSource(NamedTuple):
     """``github:owner/repo``, ``well-known:https://…``, ``local:folder``."""
     is_pinned: bool
     """It has a commit or a digest."""
+    signer: Signer | None = None
+    """Who signed what the entry pins."""
 
 
 class Refusal(NamedTuple):
@@ -113,6 +117,7 @@ def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Ref
             found.append(("sources.allowed", f"the source {_shown(source.source)} is not allowed"))
         if rules.pins_required and not source.is_pinned:
             found.append(("pins.required", "the lock file has no commit and no digest of it"))
+        found += _of_signer(rules, source)
     licence = (skill.license or "").strip()
     if not licence and rules.missing_licence == "deny":
         found.append(("licences.missing", "the skill names no licence"))
@@ -121,7 +126,28 @@ def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Ref
     denied = [tool for tool in skill.allowed_tools if _denied(tool, rules.denied_tools)]
     if denied:
         found.append(("tools.denied", f"the tool {_shown(denied[0])} is denied"))
+    return _refusals(rules, found)
+
+
+def check_signer(policy: Policy | None, source: LockedSource) -> None:
+    """Raise PolicyRefused where a policy refuses the signer of a skill, or that it has none."""
+    refusals = () if policy is None else _refusals(policy.rules, _of_signer(policy.rules, source))
+    if refusals:
+        raise PolicyRefused(_words(refusals), code=REFUSED, hint=_hint(refusals))
+
+
+def _refusals(rules: Rules, found: Iterable[tuple[str, str]]) -> tuple[Refusal, ...]:
     return tuple(Refusal(rule, rules.where.get(rule, ""), message) for rule, message in found)
+
+
+def _of_signer(rules: Rules, source: LockedSource) -> list[tuple[str, str]]:
+    signer = source.signer
+    if signer is None:
+        if _match(source.source, rules.signed_sources):
+            return [("signatures.required", "it has no signature that was verified")]
+    elif not all(any(each.matches(signer) for each in set_) for set_ in rules.signers):
+        return [("signatures.identity", f"it is signed by {signer.shown}, who is not accepted")]
+    return []
 
 
 def _denied(tool: str, patterns: tuple[str, ...]) -> bool:
@@ -150,11 +176,12 @@ def check_install(
     skill: Skill,
     source: LockedSource,
     severities: Iterable[str] = (),
+    signer_before: Signer | None = None,
 ) -> None:
     """Raise PolicyRefused where a policy does not allow a skill to be installed.
 
     ``source`` is what the lock file is going to say, ``severities`` those of all findings of
-    the scan, accepted ones too.
+    the scan, accepted ones too, and ``signer_before`` signed the version that the lock pins now.
     """
     if policy is None:
         return
@@ -165,6 +192,13 @@ def check_install(
         message = f"the scan has a finding of severity {highest}"
         where = rules.where.get("scan.max_severity", "")
         refusals = (*refusals, Refusal("scan.max_severity", where, message))
+    if rules.same_signer and signer_before is not None:
+        signer = source.signer
+        if signer is None or signer.author != signer_before.author:
+            now = "is not signed" if signer is None else f"is signed by {signer.shown}"
+            message = f"the version before was signed by {signer_before.shown}, and this one {now}"
+            where = rules.where.get("signatures.same_signer", "")
+            refusals = (*refusals, Refusal("signatures.same_signer", where, message))
     if refusals:
         raise PolicyRefused(
             f"the policy refuses {_shown(skill.name)}: {_words(refusals)}",

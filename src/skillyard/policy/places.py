@@ -53,7 +53,8 @@ def find_policy(folder: str | None = None) -> Policy | None:
     from skillyard.policy.rules import stricter
 
     rules = reduce(stricter, map(_read, files))
-    if not (rules.allowed_sources or rules.pins_required or rules.unlocked == "deny"):
+    needs_lock = rules.allowed_sources or rules.pins_required or rules.checks_signatures
+    if not needs_lock and rules.unlocked != "deny":
         return Policy(rules, tuple(files))
     lock = os.path.join(top, LOCK_FILE)
     return Policy(rules, tuple(files), _locked(lock), top)
@@ -94,6 +95,7 @@ def _locked(path: str) -> tuple[LockedSource, ...]:
     """Return what the lock file says of each skill; nothing where there is none."""
     from skillyard.io.strict_json import strict_loads
     from skillyard.policy.decision import LockedSource
+    from skillyard.policy.signers import recorded_signer
     from skillyard.resources import read_file
 
     if not os.path.lexists(path):
@@ -105,6 +107,7 @@ def _locked(path: str) -> tuple[LockedSource, ...]:
                 name,
                 f"{entry['sourceType']}:{entry['source']}",
                 any(isinstance(entry.get(pin), str) and entry[pin] for pin in _PINS),
+                recorded_signer(entry),
             )
             for name, entry in sorted(skills.items())
         )

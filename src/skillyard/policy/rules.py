@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from skillyard.errors import SkillIoError
+from skillyard.policy.signers import ANY_SOURCE, RuleFault, SignerPattern, parse_signatures
 from skillyard.text import clean_line, shorten
 
 __all__ = ["NO_RULES", "SEVERITIES", "Rules", "parse_rules", "stricter"]
@@ -32,8 +34,24 @@ class Rules:
     missing_licence: str = "allow"
     denied_tools: tuple[str, ...] = ()
     denied_skills: tuple[str, ...] = ()
+    signed_sources: tuple[str, ...] = ()
+    """Patterns of sources whose skills must be signed."""
+    signers: tuple[tuple[SignerPattern, ...], ...] = ()
+    """Sets of accepted signers, one set of each file; a signer must match one of every set."""
+    same_signer: bool = False
+    """Whether another version must be signed by the author who signed the one before."""
     where: Mapping[str, str] = field(default_factory=dict, compare=False, hash=False, repr=False)
     """The file that sets each rule, by the rule's key; the strictest where several do."""
+
+    @property
+    def checks_signatures(self) -> bool:
+        """True where signatures are verified before a skill is installed."""
+        return bool(self.signed_sources or self.signers or self.same_signer)
+
+    @property
+    def trust_roots(self) -> tuple[str, ...]:
+        """The trust roots of accepted signers; ``("",)`` is Sigstore's public one alone."""
+        return tuple(sorted({each.trust_root for set_ in self.signers for each in set_})) or ("",)
 
     def value(self, rule: str) -> str:
         """Return what a rule is set to, as one line; sets of several files are joined by ``and``.
@@ -42,8 +60,14 @@ class Rules:
         """
         if rule in _WORDS:
             return str(getattr(self, _WORDS[rule][0]))
-        if rule == "pins.required":
-            return str(self.pins_required).lower()
+        if rule in _SWITCHES:
+            return str(getattr(self, _SWITCHES[rule])).lower()
+        if rule == "signatures.required" and ANY_SOURCE[0] in self.signed_sources:
+            return "true"
+        if rule == "signatures.trust_root":
+            return clean_line(", ".join(filter(None, self.trust_roots)))
+        if rule == "signatures.identity":
+            return " and ".join(", ".join(each.shown for each in set_) for set_ in self.signers)
         found = getattr(self, _LISTS[rule])
         sets = found if rule.endswith(".allowed") else (found,)
         return clean_line(" and ".join(", ".join(each) or "nothing" for each in sets))
@@ -56,13 +80,16 @@ _LISTS = {
     "licences.allowed": "allowed_licences",
     "tools.denied": "denied_tools",
     "skills.denied": "denied_skills",
+    "signatures.required": "signed_sources",
 }
 _WORDS = {
     "sources.unlocked": ("unlocked", _CHOICES),
     "licences.missing": ("missing_licence", _CHOICES),
     "scan.max_severity": ("max_severity", SEVERITIES),
 }
-_KEYS = sorted([*_LISTS, *_WORDS, "pins.required"])
+_SWITCHES = {"pins.required": "pins_required", "signatures.same_signer": "same_signer"}
+_SIGNATURES = "signatures"
+_KEYS = sorted([*_LISTS, *_WORDS, *_SWITCHES, "signatures.identity", "signatures.trust_root"])
 
 
 def parse_rules(data: bytes, path: str) -> Rules:
@@ -84,6 +111,10 @@ def parse_rules(data: bytes, path: str) -> Rules:
     for table, members in document.items():
         if not isinstance(members, dict):
             raise _unknown(table, text, path, table)
+        if table == _SIGNATURES:
+            found |= _signatures(members, text, path)
+            where |= {f"{table}.{name}": path for name in members}
+            continue
         for name, value in members.items():
             key = f"{table}.{name}"
             attribute, found_value = _value(key, value, text, path)
@@ -92,6 +123,16 @@ def parse_rules(data: bytes, path: str) -> Rules:
         if not members and not any(key.startswith(f"{table}.") for key in _KEYS):
             raise _unknown(table, text, path, table)
     return Rules(**found, where=where)
+
+
+def _signatures(members: Mapping[str, object], text: str, path: str) -> dict[str, Any]:
+    try:
+        return parse_signatures(members, os.path.dirname(path))
+    except RuleFault as fault:
+        name = fault.key.partition(".")[2]
+        if not fault.hint:
+            raise _unknown(fault.key, text, path, name) from None
+        raise _fault(f"{fault.key} {fault}", path, _line_of(name, text), fault.hint) from None
 
 
 def _value(key: str, value: object, text: str, path: str) -> tuple[str, Any]:
@@ -108,10 +149,10 @@ def _value(key: str, value: object, text: str, path: str) -> tuple[str, Any]:
             hint = f"write one of {', '.join(words)} in quotes"
             raise _fault(f"{key} has a value that is not known", path, line, hint)
         return attribute, value
-    if key == "pins.required":
+    if key in _SWITCHES:
         if not isinstance(value, bool):
-            raise _fault("pins.required must be true or false", path, line, "write true or false")
-        return "pins_required", value
+            raise _fault(f"{key} must be true or false", path, line, "write true or false")
+        return _SWITCHES[key], value
     raise _unknown(key, text, path, name)
 
 
@@ -152,8 +193,9 @@ def stricter(one: Rules, other: Rules) -> Rules:
             strictest = one if getattr(one, attribute) == strict else other
             if key in strictest.where:
                 where[key] = strictest.where[key]
-    if other.pins_required and not one.pins_required and "pins.required" in other.where:
-        where["pins.required"] = other.where["pins.required"]
+    for key, attribute in (*_SWITCHES.items(), ("signatures.required", "signed_sources")):
+        if getattr(other, attribute) and not getattr(one, attribute) and key in other.where:
+            where[key] = other.where[key]
     return replace(
         one,
         allowed_sources=tuple(sorted({*one.allowed_sources, *other.allowed_sources})),
@@ -166,5 +208,8 @@ def stricter(one: Rules, other: Rules) -> Rules:
         else "allow",
         denied_tools=tuple(sorted({*one.denied_tools, *other.denied_tools})),
         denied_skills=tuple(sorted({*one.denied_skills, *other.denied_skills})),
+        signed_sources=tuple(sorted({*one.signed_sources, *other.signed_sources})),
+        signers=tuple(sorted({*one.signers, *other.signers})),
+        same_signer=one.same_signer or other.same_signer,
         where=where,
     )

@@ -17,6 +17,8 @@ __all__ = [
     "Removed",
     "RemovedFolder",
     "RemovedSkill",
+    "Signature",
+    "Signer",
     "SkillProblem",
     "SkillUpdate",
     "SkillVersion",
@@ -25,6 +27,7 @@ __all__ = [
     "SyncedSkill",
     "Updated",
     "Verified",
+    "VerifiedSignature",
     "VerifiedSkill",
 ]
 
@@ -37,6 +40,23 @@ class SkillProblem:
     message: Annotated[str, "What is wrong."]
     hint: Annotated[str, "What to do."]
     path: Annotated[str, "The file or folder; empty for a remote."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signer:
+    """Who signed a skill, as the certificate of the signature says."""
+
+    identity: Annotated[str, "A workflow or an e-mail address."]
+    issuer: Annotated[str, "The OpenID Connect provider that vouches for it."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """The verified signature of a version of a skill."""
+
+    signer: Annotated[Signer | None, "Who signed it."]
+    before: Annotated[Signer | None, "Who signed the version that the lock pinned."]
+    change: Annotated[str, "none, new, changed (another author) or lost."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +143,7 @@ class SkillUpdate(LockedSkillState):
     pinned: Annotated[str | None, "The commit of the lock, else its digest."]
     newest: Annotated[str | None, "The commit of the newest version, else its digest."]
     difference: Annotated[Difference | None, "What the newest version changes."]
+    signature: Annotated[Signature | None, "Who signed the newest version, where it is checked."]
     problem: Annotated[SkillProblem | None, "Why it was not updated."]
 
 
@@ -167,6 +188,20 @@ class StaleAccepted(LockAccepted):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedSignature:
+    """The signature of an installed skill."""
+
+    state: Annotated[
+        str,
+        "verified (from the bundle in the folder), recorded (the lock says so; the signed archive"
+        " is not here, or the extra sigstore is missing), unsigned, invalid, refused (by the"
+        " policy, or the lock names another signer) or unchecked (the policy asks, and the extra is"
+        " missing).",
+    ]
+    signer: Annotated[Signer | None, "Who signed it."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedSkill(LockedSkillState):
     """One skill of the lock and its folders."""
 
@@ -177,6 +212,9 @@ class VerifiedSkill(LockedSkillState):
     ]
     folders: Annotated[tuple[str, ...], "Its folders, or the one that is missing."]
     stale: Annotated[tuple[StaleAccepted, ...], "Accepted findings that no longer apply."]
+    signature: Annotated[
+        VerifiedSignature | None, "Its signature; null where the policy and the lock ask for none."
+    ]
     problem: Annotated[SkillProblem | None, "Why it is not current."]
 
 

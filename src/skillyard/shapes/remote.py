@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from skillyard.shapes import Schema
+from skillyard.shapes.installation import Signature
 from skillyard.shapes.scans import ScanFinding
 
 __all__ = ["Added", "CacheCleared", "CacheState", "InstalledForUser", "UnreadableLock"]
@@ -56,6 +57,7 @@ class Added:
         Mapping[str, Any] | None, "Another installer's skill of that name, or why it is not known."
     ]
     findings: Annotated[tuple[ScanFinding, ...], "Findings of the scan that nobody accepted."]
+    signature: Annotated[Signature | None, "Who signed it, where the signature is checked."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

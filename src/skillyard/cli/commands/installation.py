@@ -81,10 +81,11 @@ def add_update_command(commands: Commands) -> None:
         "take the newest versions of installed skills",
         run=update,
         about=(
-            "Shows what each newer version changes: text, files, allowed tools, and findings of "
-            "the scan. Asks on a terminal whether to take it. Elsewhere it only shows, unless "
-            "--yes is given. Skills with local changes or a high finding are refused. Exits with "
-            "1 when a newer version was not taken, with 4 when only sources could not be reached."
+            "Shows what each newer version changes: text, files, allowed tools, findings of the "
+            "scan, and who signed it. Asks on a terminal whether to take it. Elsewhere it only "
+            "shows, unless --yes is given. Skills with local changes or a high finding are "
+            "refused. Exits with 1 when a newer version was not taken, with 4 when only sources "
+            "could not be reached."
         ),
         examples=(
             "skillyard update",
@@ -177,7 +178,9 @@ def add_verify_command(commands: Commands) -> None:
         about=(
             "Reads the folders, uses no network and writes nothing. Reports skills that are "
             "edited, missing, not pinned or refused by the policy, skill folders that the lock "
-            "file does not name, and accepted findings of the scan that no longer apply. Exits "
+            "file does not name, and accepted findings of the scan that no longer apply. Where "
+            "the policy has rules for signatures or the lock names a signer, it verifies them "
+            "and says who signed. Exits "
             "with 1 on any difference; a skill that is only not pinned is none."
         ),
         examples=("skillyard verify", "skillyard verify --allow-extra --json"),

@@ -138,7 +138,8 @@ def add_add_command(commands: Commands) -> None:
     parser.add_argument(
         "--yes",
         action="store_true",
-        help="install even if its name looks like that of an installed skill",
+        help="install even if its name looks like that of an installed skill, or if another "
+        "author signed it than what is installed",
     )
     add_accept(parser)
 

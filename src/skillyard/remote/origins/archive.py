@@ -5,12 +5,14 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from skillyard.errors import InvalidInput, SkillError
+from skillyard.io.sha256 import sha256
 from skillyard.remote.install.archives import ArchiveKind, ArchiveLimits, read_archive_tree
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.origins.choice import ONLY_ONE, SkillChoice, choose_folder
 from skillyard.remote.search import SearchService
+from skillyard.remote.signatures.bundle import MAX_BUNDLE_BYTES
 from skillyard.remote.sources.host_tokens import host_of
-from skillyard.remote.sources.protocol import Package, SourceFailed
+from skillyard.remote.sources.protocol import ArchiveBundle, Package, SourceFailed
 from skillyard.remote.sources.repository import WHOLE, files_beside, skill_folders
 from skillyard.remote.sources.transport import origin_of
 
@@ -36,6 +38,8 @@ _REDIRECTS = {
     )
 }
 """Where the downloads of a host really lie."""
+BUNDLES = (".sigstore.json", ".sigstore")
+"""What is added to the path of an archive for that of its signature; the first that is there."""
 
 
 def archive_kind(url: str) -> ArchiveKind | None:
@@ -89,7 +93,31 @@ async def archive_package(
             path.removeprefix(inside) for path in paths if by_path[path].executable
         ),
         source_type=ARCHIVE,
+        bundle=await _bundle(search, url, reply.body),
     )
+
+
+async def _bundle(search: SearchService, url: str, archive: bytes) -> ArchiveBundle | None:
+    """Return the signature beside an archive, if it is to be checked and there is one.
+
+    What a server denies counts as missing: some say so of each file that they do not have.
+    """
+    if not search.settings.archive_bundles:
+        return None
+    for ending in BUNDLES:
+        parts = urlsplit(url)
+        beside = parts._replace(path=parts.path + ending, fragment="").geturl()
+        try:
+            reply = await search.transport.get(
+                _host(search, url), beside, accept="*/*", max_bytes=MAX_BUNDLE_BYTES
+            )
+        except SourceFailed as error:
+            if error.code not in ("denied", "not_found"):
+                raise
+            continue
+        if reply.status == 200:
+            return ArchiveBundle(reply.body, sha256(archive))
+    return None
 
 
 def _host(search: SearchService, url: str) -> str:

@@ -10,6 +10,7 @@ from skillyard.ranking.match import Match
 from skillyard.skill import Skill
 
 __all__ = [
+    "ArchiveBundle",
     "CacheKey",
     "CacheableSource",
     "Hit",
@@ -47,6 +48,14 @@ class SourceFailed(SkillyardError):
         """Seconds until a retry makes sense, if the remote says so."""
         self.status = status
         """The HTTP status, if there was a response."""
+
+
+class ArchiveBundle(NamedTuple):
+    """The signature beside an archive: a sigstore bundle that is not verified yet."""
+
+    data: bytes
+    digest: bytes
+    """SHA-256 of the archive, which it must sign."""
 
 
 class Hit(NamedTuple):
@@ -107,6 +116,8 @@ class Package(NamedTuple):
     """The named branch or tag, when the target does not contain it."""
     notes: Sequence[str] = ()
     """Remarks for the user on how the files were fetched."""
+    bundle: ArchiveBundle | None = None
+    """The signature of the archive, if the settings ask for it and there is one."""
 
 
 class Hits(list[Hit]):

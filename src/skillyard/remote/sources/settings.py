@@ -56,6 +56,8 @@ class Settings(NamedTuple):
     cache_bytes: int = 256 * 1024 * 1024
     cache_days: float = 30.0
     offline: bool = False
+    archive_bundles: bool = False
+    """Whether the signature beside an archive is fetched with it: not a setting, a policy says."""
     host_tokens: Mapping[str, str] = {}
     """Tokens of other hosts, by variable (``host_tokens.py``)."""
 

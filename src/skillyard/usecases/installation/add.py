@@ -47,6 +47,7 @@ from skillyard.usecases.installation.destinations import (
     link_skill,
     places_of,
 )
+from skillyard.usecases.installation.signature_check import SignatureCheck, with_bundles
 
 __all__ = ["Added", "InstalledForUser", "add_skill"]
 
@@ -119,6 +120,7 @@ class Added(NamedTuple):
     """Links to it, in the folders of agent hosts."""
     dry_run: bool = False
     """Nothing was written: the rest says what would be."""
+    signature: SignatureCheck = SignatureCheck()
 
     def document(self) -> shapes.Added:
         """Return ``skillyard.add/1``."""
@@ -138,6 +140,7 @@ class Added(NamedTuple):
             lock=self.lock or None,
             installed=None if self.installed is None else encode(self.installed),
             findings=tuple(from_attributes(ScanFinding, each) for each in self.findings),
+            signature=self.signature.document(),
         )
 
 
@@ -158,9 +161,10 @@ def add_skill(
     """Fetch one skill and, with ``into`` or ``agents``, write it to a folder of its name there.
 
     ``origins/target.py`` lists the forms of ``target``. Raises SkillNotFound, SourceFailed (its
-    content cannot be fetched, or is not a skill), InvalidInput (a look-alike that was not accepted,
-    options that do not go together), UnknownName (a rule, an agent), InstallRefused (a finding of
-    high severity in a skill to be written), and what ``placement.place_copies`` raises.
+    content cannot be fetched, or is not a skill), InvalidInput (a look-alike or another signer
+    that was not accepted, options that do not go together), UnknownName (a rule, an agent),
+    InstallRefused (a finding of high severity in a skill to be written, a signature that is not
+    valid), PolicyRefused, and what ``placement.place_copies`` raises.
 
     ``agents`` are hosts, for which it goes into the folders that they read: those of the project,
     or with ``user`` those of the user. Several share one folder by links, or have one each with
@@ -182,7 +186,12 @@ def add_skill(
         raise InvalidInput("--link needs --into or --agent, which says where, and no --copy")
     folders = host_folders(agents, user=user) if into is None else (into,)
     options = _Options(folders, user, copy, link, dry_run, accept_look_alike, reasons, report)
-    return asyncio.run(_add(target, options, settings or load_settings()))
+    settings = settings or load_settings()
+    if folders:
+        lock = _lock_at(folders[0], user=user)
+        folder = os.path.dirname(os.path.abspath(lock.path))
+        settings = with_bundles(settings, folder, lock.read().skills)
+    return asyncio.run(_add(target, options, settings))
 
 
 class _Options(NamedTuple):
@@ -249,6 +258,7 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
         accept=options.accept,
         linked=package.url if options.link else None,
     )
+    _check_author(admission.signature, options)
     theirs = not options.user and _is_users(os.path.join(into, name))
     installed = None if options.user else _installed_for_user(name, say_problems=theirs)
     try:
@@ -289,14 +299,30 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
         tuple(copies),
         tuple(links),
         options.dry_run,
+        admission.signature,
     )
+
+
+def _check_author(check: SignatureCheck, options: _Options) -> None:
+    """Raise InvalidInput for a version of another author than before, or of none."""
+    if check.change not in ("changed", "lost") or options.accept_look_alike or options.dry_run:
+        return
+    assert check.before is not None
+    now = "this one is not signed" if check.signer is None else f"this one by {check.signer.shown}"
+    raise InvalidInput(
+        f"what is installed was signed by {check.before.shown}, and {now}; say --yes to take it"
+    )
+
+
+def _lock_at(folder: str, *, user: bool) -> ProjectLock:
+    return UserLock(user_lock_path()) if user else ProjectLock(project_lock_path(folder))
 
 
 def _lock_for(into: str, places: Places, options: _Options) -> ProjectLock:
     """Return the lock that names what is installed. Raises InstallRefused for a link out of it."""
+    lock = _lock_at(into, user=options.user)
     if options.user:
-        return UserLock(user_lock_path())
-    lock = ProjectLock(project_lock_path(into))
+        return lock
     for folder in (*places.copies, *places.links):
         check_inside(folder, lock.path)
     return lock

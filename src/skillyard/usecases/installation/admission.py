@@ -16,10 +16,12 @@ from skillyard.remote.install.lockfile import LOCAL
 from skillyard.remote.install.placement import Placed, check_files, place_copies, preview_copies
 from skillyard.remote.install.project_lock import ProjectLock
 from skillyard.remote.install.verdict import scan_package
+from skillyard.remote.signatures.record import with_signer
 from skillyard.remote.sources.protocol import Package, SourceFailed
 from skillyard.scanning import Finding
 from skillyard.skill import Skill
 from skillyard.usecases.installation.policy_check import locked_source, policy_of
+from skillyard.usecases.installation.signature_check import SignatureCheck, check_signature
 
 __all__ = ["Admission", "admit", "check_package"]
 
@@ -28,10 +30,11 @@ class Admission(NamedTuple):
     """A fetched skill that may be written."""
 
     entry: LockedSkill
-    """Its entry for the lock, with the accepted findings of the scan."""
+    """Its entry for the lock, with its signer and the accepted findings of the scan."""
     package: Package
     findings: tuple[Finding, ...]
     """Findings that nobody accepted. None is high."""
+    signature: SignatureCheck
 
     def write(
         self,
@@ -79,14 +82,19 @@ def admit(
     all of its files are scanned.
 
     ``accept`` gives reasons for rules of the scan. Raises SourceFailed for files that are no skill,
-    InstallRefused for a high finding that nobody accepted, PolicyRefused for a skill that the
-    project's policy does not allow, and SkillIoError for a policy that cannot be read.
+    InstallRefused for a high finding that nobody accepted and for a signature that is not valid,
+    PolicyRefused for a skill that the project's policy does not allow, and SkillIoError for a
+    policy or trust root that cannot be read.
     """
     skill = check_package(package, entry.name)
     verdict = scan_package(package.files, accepted_of(known, lock.path), accept, folder=linked)
     verdict.check(shown_path(folder_name(entry.name)))
-    check_install(policy_of(lock), skill, locked_source(entry), verdict.severities)
-    return Admission(with_accepted(entry, verdict.accepted), package, verdict.findings)
+    policy = policy_of(lock)
+    signature = check_signature(entry, package, known, policy)
+    source = locked_source(entry, signature.signer)
+    check_install(policy, skill, source, verdict.severities, signature.before)
+    entry = with_signer(with_accepted(entry, verdict.accepted), signature.signer)
+    return Admission(entry, package, verdict.findings, signature)
 
 
 def check_package(package: Package, shown: str) -> Skill:

@@ -11,11 +11,12 @@ from skillyard.remote.origins.locked import repinned
 from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
 from skillyard.scanning import files_of_package
-from skillyard.shapes.installation import Outdated, SkillVersion
+from skillyard.shapes.installation import Outdated, SkillProblem, SkillVersion
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
 from skillyard.usecases.installation.policy_check import policy_of, refusal_of
 from skillyard.usecases.installation.problems import failure_of, problem_of_state
 from skillyard.usecases.installation.project import InstalledSkill, open_project
+from skillyard.usecases.installation.signature_check import check_signature
 from skillyard.usecases.installation.states import (
     LINKED,
     OUTDATED,
@@ -71,7 +72,12 @@ def _version(
         state = UNSUPPORTED if isinstance(package, InvalidInput) else state
         return replace(version, state=state, problem=problem)
     new = repinned(entry, package)
-    refusal = refusal_of(new, files_of_package(package.files), policy)
+    try:
+        signature = check_signature(new, package, entry, policy)
+    except SkillyardError as error:
+        refusal: SkillProblem | None = failure_of(error)[1]
+    else:
+        refusal = refusal_of(new, files_of_package(package.files), policy, signature.signer)
     if refusal is not None:
         return replace(version, state=REFUSED, newest=version_of(new), problem=refusal)
     is_known = entry.digest is not None or entry.content_hash is not None

@@ -18,6 +18,7 @@ from skillyard.remote.sources.settings import Settings, load_settings
 from skillyard.text import clean_line, shorten
 from skillyard.usecases.installation.problems import name_in_shell
 from skillyard.usecases.installation.project import InstalledSkill, Project
+from skillyard.usecases.installation.signature_check import with_bundles
 
 __all__ = ["ReportFetched", "check_pin", "fetch_packages"]
 
@@ -38,12 +39,13 @@ def fetch_packages(
 
     ``pinned`` asks for the commits of the entries, and returns nothing that they do not pin;
     otherwise the newest of their branches or tags. Raises SkillIoError and InvalidInput for
-    settings.
+    settings and the policy.
     """
     entries = [skill.entry for skill in skills]
     if not entries:
         return {}
-    fetched = _fetch_all(entries, pinned, project, settings or load_settings(), report)
+    settings = with_bundles(settings or load_settings(), project.folder, entries)
+    fetched = _fetch_all(entries, pinned, project, settings, report)
     return dict(zip([entry.name for entry in entries], asyncio.run(fetched), strict=True))
 
 

@@ -9,6 +9,7 @@ from skillyard.errors import SkillyardError
 from skillyard.policy.decision import LockedSource, Policy, check_install
 from skillyard.policy.places import find_policy
 from skillyard.policy.rules import NO_RULES
+from skillyard.policy.signers import Signer
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.install.placement import check_files
 from skillyard.remote.install.project_lock import ProjectLock
@@ -24,14 +25,17 @@ def policy_of(lock: ProjectLock) -> Policy | None:
     return find_policy(os.path.dirname(os.path.abspath(lock.path)))
 
 
-def locked_source(entry: LockedSkill) -> LockedSource:
-    """Return what a policy decides on in an entry."""
+def locked_source(entry: LockedSkill, signer: Signer | None) -> LockedSource:
+    """Return what a policy decides on in an entry whose files somebody signed."""
     pin = entry.digest or entry.commit or entry.well_known_digest
-    return LockedSource(entry.name, f"{entry.source_type}:{entry.source}", bool(pin))
+    return LockedSource(entry.name, f"{entry.source_type}:{entry.source}", bool(pin), signer)
 
 
 def refusal_of(
-    entry: LockedSkill, files: Iterable[SkillFile], policy: Policy | None
+    entry: LockedSkill,
+    files: Iterable[SkillFile],
+    policy: Policy | None,
+    signer: Signer | None,
 ) -> SkillProblem | None:
     """Return why a policy refuses the skill in some files, or why that cannot be decided."""
     if policy is None:
@@ -42,7 +46,7 @@ def refusal_of(
     severities = {each.severity for each in (scan_files(listed) if is_scanned else ())}
     try:
         skill = check_files(data, f"{entry.name}/SKILL.md")
-        check_install(policy, skill, locked_source(entry), severities)
+        check_install(policy, skill, locked_source(entry, signer), severities)
     except SkillyardError as error:
         return failure_of(error)[1]
     return None

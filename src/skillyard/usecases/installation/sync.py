@@ -11,6 +11,7 @@ from skillyard.remote.install.accepted import accepted_of
 from skillyard.remote.install.lock_entries import folder_name
 from skillyard.remote.install.record import note_written
 from skillyard.remote.install.verdict import check_accept
+from skillyard.remote.signatures.record import signer_of
 from skillyard.remote.sources.protocol import Package, SourceFailed
 from skillyard.remote.sources.settings import Settings
 from skillyard.shapes.encoder import from_attributes
@@ -185,10 +186,11 @@ def _write(
     """
     entry, lock = skill.entry, project.lock
     admission = admit(entry, package, known=entry, lock=lock, accept=accept)
-    # The entry stays as it is, byte for byte, unless a finding was accepted now.
+    # The entry stays as it is, byte for byte, unless a finding was accepted now, or it does not
+    # say who signed it.
     by_lock = accepted_of(entry, lock.path)
     applied = accepted_of(admission.entry, lock.path)
-    accepted = set(applied) - set(by_lock)
+    is_changed = set(applied) != set(by_lock) or signer_of(admission.entry) != signer_of(entry)
     check = unchanged_check(lock, entry, admission.entry)
-    admission.write(skill.into, entry, lock, note=bool(accepted), check=check)
+    admission.write(skill.into, entry, lock, note=is_changed, check=check)
     return tuple(from_attributes(LockAccepted, each) for each in applied if each in by_lock)

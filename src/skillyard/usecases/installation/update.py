@@ -9,6 +9,7 @@ from skillyard.errors import SkillyardError, UnknownName
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
 from skillyard.remote.install.verdict import check_accept
 from skillyard.remote.origins.locked import repinned
+from skillyard.remote.signatures.record import signer_of
 from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
 from skillyard.shapes.installation import SkillUpdate, Updated
@@ -22,6 +23,7 @@ from skillyard.usecases.installation.project import (
     open_project,
     unchanged_check,
 )
+from skillyard.usecases.installation.signature_check import checks_signatures
 from skillyard.usecases.installation.states import (
     AVAILABLE,
     BEHIND,
@@ -104,6 +106,7 @@ def _unchanged(skill: InstalledSkill) -> SkillUpdate:
         pinned=version_of(skill.entry),
         newest=None,
         difference=None,
+        signature=None,
         problem=None,
     )
 
@@ -142,10 +145,17 @@ def _update(
         new = repinned(entry, package)
         result = replace(result, newest=version_of(new))
         if new.digest == entry.digest and skill.state == CURRENT:
-            return result
+            admission = _unsigned(skill, package, project, accept)
+            if admission is None or admission.entry == entry:
+                return result
+            result = replace(result, state=AVAILABLE, signature=admission.signature.document())
+            if confirm is not None:
+                _write(skill, admission, project)
+            return result if confirm is None else replace(result, state=PINNED)
         difference = difference_of(skill.folders[0], package.files)
         result = replace(result, state=AVAILABLE, difference=difference)
         admission = admit(new, package, known=entry, lock=project.lock, accept=accept)
+        result = replace(result, signature=admission.signature.document())
         if confirm is None or not confirm(result):
             return result
         same = _write(skill, admission, project)
@@ -156,6 +166,19 @@ def _update(
     except OSError as error:
         reason = problem("io_error", str(error.strerror or error), path=str(error.filename or ""))
         return replace(result, state=REFUSED, problem=reason)
+
+
+def _unsigned(
+    skill: InstalledSkill, package: Package, project: Project, accept: Mapping[str, str]
+) -> Admission | None:
+    """Return the admission of what is installed, where the lock does not say yet who signed it.
+
+    None where the policy does not ask. Raises what ``admit`` raises.
+    """
+    entry = skill.entry
+    if signer_of(entry) is not None or not checks_signatures(project.folder):
+        return None
+    return admit(entry, package, known=entry, lock=project.lock, accept=accept)
 
 
 def _write(skill: InstalledSkill, admission: Admission, project: Project) -> bool:

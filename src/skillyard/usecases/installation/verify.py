@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from skillyard.policy.decision import Policy
+from skillyard.errors import SkillyardError
+from skillyard.policy.decision import Policy, check_signer
+from skillyard.policy.rules import NO_RULES
+from skillyard.policy.signers import Signer
 from skillyard.remote.install.accepted import accepted_of, without_accepted
 from skillyard.remote.install.lock_entries import LockedSkill
+from skillyard.remote.origins.archive import ARCHIVE
+from skillyard.remote.origins.local import local_package
+from skillyard.remote.signatures.manifest import FOLDER_BUNDLE
+from skillyard.remote.signatures.record import signer_of
 from skillyard.scanning import files_of_folder, scan_files
+from skillyard.shapes import installation as shapes
 from skillyard.shapes.encoder import from_attributes
-from skillyard.shapes.installation import StaleAccepted, Verified, VerifiedSkill
-from skillyard.usecases.installation.policy_check import policy_of, refusal_of
-from skillyard.usecases.installation.problems import problem_of_state
+from skillyard.shapes.installation import (
+    SkillProblem,
+    StaleAccepted,
+    Verified,
+    VerifiedSignature,
+    VerifiedSkill,
+)
+from skillyard.usecases.installation.policy_check import locked_source, policy_of, refusal_of
+from skillyard.usecases.installation.problems import failure_of, problem_of_state
 from skillyard.usecases.installation.project import InstalledSkill, open_project
+from skillyard.usecases.installation.signature_check import (
+    SignatureCheck,
+    invalid_signature,
+    other_signer,
+    verify_signature,
+)
 from skillyard.usecases.installation.states import (
     CURRENT,
     GOOD,
@@ -22,48 +42,84 @@ from skillyard.usecases.installation.states import (
 
 __all__ = ["verify_skills"]
 
+UNCHECKED = "signature_unchecked"
+_STATES = {"signature_invalid": "invalid", UNCHECKED: "unchecked"}
+"""States of a signature by the code of the error; any other is ``refused``."""
+
 
 def verify_skills(
     into: str | None = None, *, user: bool = False, allow_extra: bool = False
 ) -> Verified:
-    """Return the state of each skill of the lock, or of that of the user. Writes nothing.
+    """Return the state of each skill of the lock, or of that of the user, and who signed it.
 
-    ``allow_extra`` accepts skill folders that the lock does not name. Raises SkillIoError for the
-    lock file and the policy, InvalidInput.
+    Writes nothing. ``allow_extra`` accepts skill folders that the lock does not name. Raises
+    SkillIoError for the lock file and the policy, InvalidInput.
     """
     project = open_project(into, user=user)
     policy = policy_of(project.lock)
     skills = project.skills(project.lock.read())
     listed = tuple(_verified(skill, project.lock.path, policy) for skill in skills)
     extra = tuple(project.extra(skills))
-    is_stale = any(skill.stale for skill in listed)
     return Verified(
         lock=project.lock.path,
         skills=listed,
         extra=extra,
-        differs=bool(states_of(listed) - GOOD or is_stale or (extra and not allow_extra)),
+        differs=bool(
+            states_of(listed) - GOOD
+            or any(skill.stale or skill.problem for skill in listed)
+            or (extra and not allow_extra)
+        ),
     )
 
 
 def _verified(skill: InstalledSkill, lock_path: str, policy: Policy | None) -> VerifiedSkill:
-    is_current = skill.state == CURRENT
-    if is_current or skill.state == LINKED:
-        refusal = refusal_of(skill.entry, files_of_folder(skill.folders[0]), policy)
-        if refusal is not None:
-            return VerifiedSkill(
-                name=skill.entry.name,
-                state=REFUSED,
-                folders=skill.folders,
-                stale=(),
-                problem=refusal,
-            )
+    entry, folder, state = skill.entry, skill.folders[0], skill.state
+    problem = None if state in GOOD else problem_of_state(skill)
+    stale: tuple[StaleAccepted, ...] = ()
+    signature, signer = None, signer_of(entry)
+    if state == CURRENT:
+        state = CURRENT if skill.is_pinned else UNPINNED
+        stale = _stale(entry, folder, lock_path)
+        signature, signer, problem = _signature(entry, folder, policy)
+    if problem is None and state in (CURRENT, UNPINNED, LINKED):
+        problem = refusal_of(entry, files_of_folder(folder), policy, signer)
+        state = state if problem is None else REFUSED
     return VerifiedSkill(
-        name=skill.entry.name,
-        state=UNPINNED if is_current and not skill.is_pinned else skill.state,
+        name=entry.name,
+        state=state,
         folders=skill.folders,
-        stale=_stale(skill.entry, skill.folders[0], lock_path) if is_current else (),
-        problem=None if skill.state in GOOD else problem_of_state(skill),
+        stale=stale,
+        problem=problem,
+        signature=signature,
     )
+
+
+def _signature(
+    entry: LockedSkill, folder: str, policy: Policy | None
+) -> tuple[VerifiedSignature | None, Signer | None, SkillProblem | None]:
+    """Return the signature of a folder that is as the lock says, its signer, and what is wrong.
+
+    The signature is None where neither the policy nor the lock asks for one.
+    """
+    rules = NO_RULES if policy is None else policy.rules
+    signer = recorded = signer_of(entry)
+    if recorded is None and not rules.checks_signatures:
+        return None, None, None
+    state, problem = ("unsigned" if recorded is None else "recorded"), None
+    try:
+        if (verified := verify_signature(entry.name, local_package(folder), rules)) is not None:
+            signer, state = verified, "verified"
+            if (check := SignatureCheck(verified, recorded)).change == "changed":
+                raise other_signer(check)
+        elif recorded is not None and entry.source_type != ARCHIVE:
+            raise invalid_signature(entry.name, f"{FOLDER_BUNDLE} is not in the folder")
+        check_signer(policy, locked_source(entry, signer))
+    except SkillyardError as error:
+        reason = failure_of(error)[1]
+        if reason.code != UNCHECKED or rules.checks_signatures:
+            state, problem = _STATES.get(reason.code, "refused"), reason
+    shown = signer and from_attributes(shapes.Signer, signer)
+    return VerifiedSignature(state=state, signer=shown), signer, problem
 
 
 def _stale(entry: LockedSkill, folder: str, lock_path: str) -> tuple[StaleAccepted, ...]:

@@ -1,0 +1,1 @@
+"""Signatures of skills: sigstore bundles, verified against the files that came."""
