@@ -108,18 +108,24 @@ class Document:
 
         Lines are those of the file, columns may differ.
         """
-        return self._plain.decode("utf-8", "replace").replace("\r\n", "\n")
+        return _text(self._plain)
 
     @cached_property
     def lowered(self) -> str:
         """The text in lower case, with the same offsets."""
+        foreign = self._foreign_text
+        if foreign == foreign.lower():  # then bytes have the same letters, and are faster
+            return _text(self._plain.lower())
         return self.text.lower()
+
+    @cached_property
+    def _foreign_text(self) -> str:
+        return self.foreign.decode("utf-8", "replace")
 
     @cached_property
     def places(self) -> Places:
         """Where the words of patterns stand in :attr:`lowered`."""
-        foreign = self.foreign.decode("utf-8", "replace")
-        return places_in(self.lowered, KIND_BITS[self.kind], foreign)
+        return places_in(self.lowered, KIND_BITS[self.kind], self._foreign_text)
 
     def has(self, group: int) -> bool:
         """True when a word of the group occurs."""
@@ -192,6 +198,11 @@ def _is_disguised(data: bytes, foreign: bytes) -> bool:
     if _HIDDEN.search(foreign) is not None:
         return True
     return _FOREIGN.search(foreign) is not None and _MIX.search(data) is not None
+
+
+def _text(data: bytes) -> str:
+    text = data.decode("utf-8", "replace")
+    return text.replace("\r\n", "\n") if "\r" in text else text
 
 
 def _joined(spaced: str) -> str:

@@ -53,10 +53,13 @@ def _grade(hidden: str, kind: str) -> tuple[str, str]:
     return (LOW, "zero-width or direction marks") if zero or _BIDI.search(hidden) else ("", "")
 
 
-_COMMENT = re.compile(
-    r"^\[(?://|comment|_)\]:\s{1,4}(?:\#|<>)\s{0,4}[(\"']([^\n]{0,1000})[)\"']"
-    r"|<[^>\n]{0,200}(?:display\s{0,2}:\s{0,2}none|font-size\s{0,2}:\s{0,2}[01](?![\w.])|font-size\s{0,2}:\s{0,2}[01]p[xt]|color\s{0,2}:\s{0,2}(?:\#fff(?:fff)?|white)\b|visibility\s{0,2}:\s{0,2}hidden|\shidden(?=[\s>=])|opacity\s{0,2}:\s{0,2}0[;\"'\s])[^>\n]{0,200}>([^<]{1,1000})",
-    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+_NOTE = re.compile(
+    r"\[(?://|comment|_)\]:\s{1,4}(?:\#|<>)\s{0,4}[(\"']([^\n]{0,1000})[)\"']", re.IGNORECASE
+)
+"""A link definition that no link uses, at the start of a line."""
+_UNSEEN = re.compile(
+    r"<[^>\n]{0,200}(?:display\s{0,2}:\s{0,2}none|font-size\s{0,2}:\s{0,2}[01](?![\w.])|font-size\s{0,2}:\s{0,2}[01]p[xt]|color\s{0,2}:\s{0,2}(?:\#fff(?:fff)?|white)\b|visibility\s{0,2}:\s{0,2}hidden|\shidden(?=[\s>=])|opacity\s{0,2}:\s{0,2}0[;\"'\s])[^>\n]{0,200}>([^<]{1,1000})",
+    re.IGNORECASE,
 )
 _COMMENT_CHARS = 4_000
 """Of a comment that are looked at, without the blanks around it."""
@@ -72,13 +75,16 @@ def comments(document: Document) -> Iterator[tuple[Hit, str]]:
     """Yield the texts that a page does not show: comments, and elements with a hiding style."""
     if document.kind == SCRIPT:
         return
-    yield from _html_comments(document.text)
-    if not document.has(_STYLES) and "]:" not in document.text:
-        return
-    for match in _COMMENT.finditer(document.text):
-        text = next(filter(None, match.groups()), "")
-        if text:
-            yield Hit(match.start(), match.end()), text
+    text = document.lowered  # only to see whether there is anything
+    if "<!--" in text:
+        yield from _html_comments(document.text)
+    if "]:" in text:
+        for match in _NOTE.finditer(document.text):
+            if match[1] and match.string[match.start() - 1 : match.start()] in ("", "\n"):
+                yield Hit(match.start(), match.end()), match[1]
+    if document.has(_STYLES) and "<" in text:
+        for match in _UNSEEN.finditer(document.text):
+            yield Hit(match.start(), match.end()), match[1]
 
 
 def _html_comments(text: str) -> Iterator[tuple[Hit, str]]:

@@ -119,11 +119,12 @@ def _tools(block: str) -> list[str]:
 
 _ON_LOAD = re.compile(r"(?:^|(?<=\s))!`([^`\n]{1,400})`")
 _NETWORK = re.compile(r"\b(?:curl|wget|nc|ssh|scp|base64|eval)\b", re.IGNORECASE)
+_NETWORK_WORDS = group("curl wget nc ssh scp base64 eval")
 
 
 def runs_on_load(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
     """Yield commands that some hosts run while they load a skill, if they use the network."""
-    if document.kind == PROSE and "!`" in document.text:
+    if document.kind == PROSE and document.has(_NETWORK_WORDS) and "!`" in document.lowered:
         for match in _ON_LOAD.finditer(document.text):
             if _NETWORK.search(match[1]) is not None:
                 yield Hit(match.start(), match.end())

@@ -103,7 +103,7 @@ def places_in(text: str, kind: int, foreign: str) -> Places:
     """Return what a text in lower case has. ``foreign`` are its characters that are not ASCII."""
     others: list[int] = []
     if _OTHER_SCRIPT.search(foreign) is not None:
-        numbers, chars = _tables()[1], frozenset(text)
+        numbers, chars = _tables()[1], frozenset(foreign.lower())
         for word in _of_other_scripts():
             if chars.issuperset(word):
                 others += (item for at in _finds(text, word) for item in (numbers[word], at))

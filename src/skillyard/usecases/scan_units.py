@@ -91,7 +91,8 @@ def _outside(root: str, units: Iterable[ScanUnit]) -> Iterator[Finding]:
 
 
 def _parts(path: str, root: str) -> tuple[str, ...]:
-    relative = os.path.relpath(path, root)
+    above = os.path.join(root, "")
+    relative = path.removeprefix(above) if path.startswith(above) else os.path.relpath(path, root)
     return () if relative == os.curdir else tuple(relative.split(os.sep))
 
 

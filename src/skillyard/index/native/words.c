@@ -25,9 +25,22 @@ typedef struct {
 
 static const uint64_t WORD[4] = {0x03ff000000000000u, 0x07fffffe80000000u, UINT64_MAX, UINT64_MAX};
 
-static inline uint32_t mixed(uint32_t hash, unsigned char byte)
+/* Quick rather than strong: the words are ours, so no text makes a search in them slow. */
+static inline uint32_t hash_of(const char *word, size_t length)
 {
-    return (hash ^ byte) * 16777619u; /* FNV-1a: the words are ours, so nobody can make them collide */
+    uint64_t first = 0, last = 0;
+    if (length >= 8) {
+        memcpy(&first, word, 8);
+        memcpy(&last, word + length - 8, 8);
+    } else if (length >= 4) {
+        memcpy(&first, word, 4);
+        memcpy(&last, word + length - 4, 4);
+    } else {
+        first = (unsigned char)word[0] | (unsigned char)word[length / 2] << 8;
+        last = (unsigned char)word[length - 1];
+    }
+    uint64_t hash = (first ^ length) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(((hash ^ hash >> 29 ^ last) * 0xbf58476d1ce4e5b9u) >> 32);
 }
 
 /* Of text in lower case: digits, letters, "_", and every byte that is not ASCII. */
@@ -46,6 +59,25 @@ static int found_add(Places *places, Py_ssize_t word, Py_ssize_t at)
     return 0;
 }
 
+static size_t characters(const char *text, size_t length)
+{
+    size_t count = 0;
+    while (length--) {
+        count += (text[length] & 0xc0) != 0x80;
+    }
+    return count;
+}
+
+/* True for letters and digits with a digit. */
+static int is_encoded(const char *word, size_t length)
+{
+    int digits = 0;
+    for (; length && *word != '_'; word++, length--) {
+        digits |= *word < 'a';
+    }
+    return digits && !length;
+}
+
 /* Collect the words of a text. Returns -1 with an error set. */
 static int read_text(const Words *self, const char *text, size_t size, Places *places)
 {
@@ -61,25 +93,24 @@ static int read_text(const Words *self, const char *text, size_t size, Places *p
             place++, at++;
             continue;
         }
-        size_t start = place, digits = 0, others = 0;
+        size_t start = place;
         Py_ssize_t before = at;
-        uint32_t hash = 2166136261u;
+        unsigned char all = 0;
         do {
-            hash = mixed(hash, byte);
-            at += (byte & 0xc0) != 0x80;
-            digits += byte >= '0' && byte <= '9';
-            others += byte == '_' || byte >= 128;
+            all |= byte;
             byte = ++place < size ? (unsigned char)text[place] : ' ';
         } while (is_word(byte));
         size_t length = place - start;
+        at += (Py_ssize_t)(all < 128 ? length : characters(text + start, length));
         if (length <= self->longest) {
-            Py_ssize_t word = map_find(&self->words, text + start, length, hash);
+            Py_ssize_t word = map_find(&self->words, text + start, length,
+                                       hash_of(text + start, length));
             if (word >= 0 && found_add(places, word, before) < 0) {
                 return -1;
             }
         }
-        places->encoded |= length >= LONG_WORD && digits && !others;
-        if (at - before == 1 && !digits) {
+        places->encoded |= length >= LONG_WORD && all < 128 && is_encoded(text + start, length);
+        if (at - before == 1) {
             run = gap <= 4 ? run + 1 : 1;
             places->spaced |= run >= SPACED_LETTERS;
         } else {
@@ -368,10 +399,11 @@ static PyObject *words_new(PyTypeObject *type, PyObject *arguments, PyObject *na
         if (PyBytes_AsStringAndSize(PyList_GetItem(words, number), &word, &length) < 0) {
             goto failed;
         }
-        uint32_t hash = 2166136261u;
-        for (Py_ssize_t place = 0; place < length; place++) {
-            hash = mixed(hash, (unsigned char)word[place]);
+        if (length == 0) {
+            PyErr_SetString(PyExc_ValueError, "a word is empty");
+            goto failed;
         }
+        uint32_t hash = hash_of(word, (size_t)length);
         if (map_find(&self->words, word, (size_t)length, hash) >= 0) {
             PyErr_SetString(PyExc_ValueError, "a word stands twice");
             goto failed;
