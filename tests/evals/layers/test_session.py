@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from skillyard.evals.criteria import Criterion
+from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.layers.session import Session
 from skillyard.evals.models.prices import Price
 from skillyard.evals.models.protocol import ModelFailed, Reply, Request, Usage
@@ -60,7 +61,7 @@ def session(
 
 
 def judge(a_session: Session) -> Any:
-    return a_session.judge("tea", "p", ("x", "y"), CRITERIA, "j", 0)
+    return a_session.judge("tea", JudgeQuestion("j", "p", ("x", "y"), CRITERIA, 0))
 
 
 def change(folder: Path, **fields: Any) -> Path:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from skillyard.evals.cases.input_files import InputFile
 from skillyard.evals.criteria import Criterion
+from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.models.factory import offline_model
 from skillyard.evals.models.protocol import Request
 from skillyard.evals.models.servers import ADDRESSES, server_of
@@ -31,7 +32,8 @@ def judged(**more: Any) -> str:
         "slots": ("x", "y"),
         "run": 0,
     }
-    return judgement_key(**{**given, **more})
+    fields = {**given, **more}
+    return judgement_key(fields.pop("model"), JudgeQuestion(**fields))
 
 
 @for_each(

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.verdicts import HIGHEST, LOWEST, WINNERS
@@ -22,6 +22,7 @@ __all__ = [
     "PROMPT_VERSION",
     "REASONS_TO_RETRY",
     "JudgePrompt",
+    "JudgeQuestion",
     "judge_prompt",
     "reply_schema",
     "unused_word",
@@ -108,7 +109,7 @@ _WORD_DIGITS = 32  # hexadecimal: 128 bits
 
 @dataclass(frozen=True, slots=True)
 class JudgePrompt:
-    """One question to a judge."""
+    """What a judge is sent."""
 
     system: str
     user: str
@@ -232,3 +233,16 @@ def _version() -> str:
 
 PROMPT_VERSION = _version()
 """A digest of everything above that is not an argument; part of the key of a judgement."""
+
+
+class JudgeQuestion(NamedTuple):
+    """One question to a judge: which of two answers is better."""
+
+    judge_model: str
+    user_prompt: str
+    slots: tuple[str, str]
+    """The texts in slot A and in slot B."""
+    criteria: tuple[Criterion, ...]
+    run: int
+    """It separates repeated judgements of equal texts."""
+    prompt_version: str = PROMPT_VERSION

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillyard.evals.checks.outcome import CheckOutcome
 from skillyard.evals.conditions.prompts import Arms
 from skillyard.evals.judgement.assignment import Assignment, assignment, both_orders
+from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.judgement.remap import OneOrder, breakdown, merge, one_order
 from skillyard.evals.judgement.verdicts import BadVerdict, Verdict, verdict
 from skillyard.evals.layers.protocol import CaseResult, OnCase
@@ -198,10 +199,9 @@ class _Pair:
         if self.unjudgeable_reason is not None:
             return
         unit = self.of.unit
-        texts = [self.answers[order.slots[slot]].text for slot in ("A", "B")]
-        self.judgements[model, order.slots["A"]] = session.judge(
-            unit.skill, unit.prompt, texts, unit.case.criteria, model, self.of.run
-        )
+        texts = (self.answers[order.slots["A"]].text, self.answers[order.slots["B"]].text)
+        question = JudgeQuestion(model, unit.prompt, texts, unit.case.criteria, self.of.run)
+        self.judgements[model, order.slots["A"]] = session.judge(unit.skill, question)
 
     def head(self) -> CaseResult:
         """Return the case without results. It has the fields of every case."""

@@ -13,7 +13,7 @@ from skillyard.evals.checks.check import Check
 from skillyard.evals.checks.outcome import CheckOutcome
 from skillyard.evals.conditions.sizes import estimate_tokens
 from skillyard.evals.criteria import Criterion
-from skillyard.evals.judgement.prompt import PROMPT_VERSION, judge_prompt
+from skillyard.evals.judgement.prompt import JudgeQuestion, judge_prompt
 from skillyard.evals.layers.datasets import diagnostic_line
 from skillyard.evals.layers.looks import LOOKS
 from skillyard.evals.layers.protocol import Work
@@ -267,27 +267,17 @@ class PlanSession(Session):
         """Return nothing: a plan checks no answers."""
         return ()
 
-    def judge(
-        self,
-        folder: str,
-        user_prompt: str,
-        slots: Sequence[str],
-        criteria: Sequence[Criterion],
-        judge_model: str,
-        run: int,
-    ) -> Judgement:
+    def judge(self, folder: str, question: JudgeQuestion) -> Judgement:
         """Count a judgement. Its verdict is not read."""
-        unknown = sum(isinstance(text, _PlannedText) for text in slots)
-        known = ["" if isinstance(text, _PlannedText) else text for text in slots]
-        prompt = judge_prompt(user_prompt, known[0], known[1], criteria)
-        request = Request(judge_model, prompt.system, prompt.user, self.judge_tokens)
+        unknown = sum(isinstance(text, _PlannedText) for text in question.slots)
+        first, second = ("" if isinstance(text, _PlannedText) else text for text in question.slots)
+        prompt = judge_prompt(question.user_prompt, first, second, question.criteria)
+        request = Request(question.judge_model, prompt.system, prompt.user, self.judge_tokens)
         call = _Call(JUDGEMENTS, request, unknown)
         if not unknown and not self.fresh_judgements:
-            key = judgement_key(
-                self.model, judge_model, PROMPT_VERSION, user_prompt, criteria, slots, run
-            )
+            key = judgement_key(self.model, question)
             entry = self.entries.read(self.entries.path(JUDGEMENTS, folder, key))
-            if entry is not None and self._is_usable(entry, criteria):
+            if entry is not None and self._is_usable(entry, question.criteria):
                 self._count_cached(call, entry)
                 return _NOT_JUDGED
         self.calls.append(call)

@@ -14,6 +14,7 @@ from skillyard.evals.checks.check import Check
 from skillyard.evals.checks.outcome import CheckOutcome, run_checks
 from skillyard.evals.criteria import Criterion
 from skillyard.evals.fields import Amount, Count, fits
+from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.judgement.verdicts import BadVerdict, verdict
 from skillyard.evals.models.prices import PriceOf, cost_of
 from skillyard.evals.models.protocol import ChatModel, ModelFailed, Reply, Request
@@ -166,29 +167,15 @@ class Session:
             self._write(path, self._generation(key, request, run, reply, cost))
             return answer_of(path, self.entries.read(path) or {}, cost)
 
-    def judge(
-        self,
-        folder: str,
-        user_prompt: str,
-        slots: Sequence[str],
-        criteria: Sequence[Criterion],
-        judge_model: str,
-        run: int,
-    ) -> Judgement:
-        """Return the judgement of two answers. ``slots`` are the texts in slot A and slot B.
-
-        Raises as :meth:`generate` does.
-        """
+    def judge(self, folder: str, question: JudgeQuestion) -> Judgement:
+        """Return the judgement of two answers. Raises as :meth:`generate` does."""
         from skillyard.evals.judgement.judge import invoke_judge
-        from skillyard.evals.judgement.prompt import PROMPT_VERSION
 
-        key = judgement_key(
-            self.model, judge_model, PROMPT_VERSION, user_prompt, criteria, slots, run
-        )
+        key, judge_model = judgement_key(self.model, question), question.judge_model
         path = self.entries.path(JUDGEMENTS, folder, key)
         with self._guard:
-            self.counts.judge_versions.add(PROMPT_VERSION)
-        with self._lookup(path, JUDGEMENTS, partial(judgement_fault, criteria)) as entry:
+            self.counts.judge_versions.add(question.prompt_version)
+        with self._lookup(path, JUDGEMENTS, partial(judgement_fault, question.criteria)) as entry:
             if entry is not None:
                 return _judgement_of(path, entry)
             if self.offline:
@@ -196,10 +183,9 @@ class Session:
             price = self.price_of(judge_model)
             outcome = invoke_judge(
                 self._model_for(),
-                user_prompt,
-                slots[0],
-                slots[1],
-                criteria,
+                question.user_prompt,
+                *question.slots,
+                question.criteria,
                 judge_model,
                 temperature=self.temperature,
                 max_retries=self.judge_retries,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
-from skillyard.evals.criteria import Criterion
+from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.models.protocol import ChatModel, Request
 from skillyard.io.sha256 import sha256
 
@@ -52,30 +51,19 @@ def generation_key(model: ChatModel, request: Request, run: int) -> str:
     )
 
 
-def judgement_key(
-    model: ChatModel,
-    judge_model: str,
-    prompt_version: str,
-    user_prompt: str,
-    criteria: Sequence[Criterion],
-    slots: Sequence[str],
-    run: int,
-) -> str:
-    """Return the key of one judgement: ``slots`` are the texts in slot A and in slot B.
-
-    ``run`` separates repeated judgements of equal texts.
-    """
+def judgement_key(model: ChatModel, question: JudgeQuestion) -> str:
+    """Return the key of one judgement."""
     return _key(
         "judgement",
         {
             "provider": model.provider,
             "host": model.host,
-            "judge_model": judge_model,
-            "prompt_version": prompt_version,
-            "user_prompt": text_digest(user_prompt),
-            "criteria": [[each.name, each.weight, each.description] for each in criteria],
-            "slots": [text_digest(each) for each in slots],
-            "run": run,
+            "judge_model": question.judge_model,
+            "prompt_version": question.prompt_version,
+            "user_prompt": text_digest(question.user_prompt),
+            "criteria": [[each.name, each.weight, each.description] for each in question.criteria],
+            "slots": [text_digest(each) for each in question.slots],
+            "run": question.run,
         },
     )
 
