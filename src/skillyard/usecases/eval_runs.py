@@ -7,7 +7,7 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from math import fsum
@@ -20,7 +20,7 @@ from skillyard.evals.checks.outcome import require_libraries
 from skillyard.evals.config import read_config
 from skillyard.evals.config_values import Config
 from skillyard.evals.layers.datasets import BadCases, diagnostic_line
-from skillyard.evals.layers.plan import Plan, plan
+from skillyard.evals.layers.plan import Plan, PlanSession, plan
 from skillyard.evals.layers.protocol import Work
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.runner import EvaluationResult, RunModels, Step, execute, moment
@@ -91,20 +91,8 @@ def eval_plan(
     ``warn`` gets what is left out of the cases. Needs no key, and no name of a model: the cost is
     then unknown. Otherwise raises the errors that :func:`eval_run` raises before its first call.
     """
-    return _plan(prepare_run(catalog, eval_type, options, warn, plans=True))
-
-
-def _plan(ready: ReadyRun) -> Plan:
-    options = ready.options
-    return plan(
-        ready.work,
-        ready.offline_model(),
-        Entries(ready.results),
-        ready.known_prices().get,
-        fresh_generations=options.regenerate,
-        fresh_judgements=options.regenerate or options.rejudge,
-        keep_failures=options.resume is not None or options.replay,
-    )
+    ready = prepare_run(catalog, eval_type, options, warn, plans=True)
+    return plan(ready.work, ready.plan_session())
 
 
 def eval_run(
@@ -125,7 +113,7 @@ def eval_run(
     ready = prepare_run(catalog, eval_type, options, warn)
     settings = ready.settings
     if LAYERS[eval_type].decides and not options.replay:
-        _check_decidable(_plan(ready), options, warn)
+        _check_decidable(plan(ready.work, ready.plan_session()), options, warn)
     halt = stop or threading.Event()
     run_id = new_run_id(options)
     with ExitStack() as at_end:
@@ -214,12 +202,22 @@ class ReadyRun:
         models = dict.fromkeys((self.settings.model, *self.settings.judge_models))
         return {name: price(self.settings.provider, name) for name in models if name}
 
-    def known_prices(self) -> dict[str, Price | None]:
-        """Return the prices for a plan, which does without the library of prices."""
-        try:
-            return self.prices()
-        except ModelFailed:
-            return {}
+    def plan_session(self) -> PlanSession:
+        """Return a session that sends nothing. It does without the library of prices."""
+        settings, options = self.settings, self.options
+        prices: dict[str, Price | None] = {}
+        with suppress(ModelFailed):
+            prices = self.prices()
+        return PlanSession(
+            self.offline_model(),
+            Entries(self.results),
+            price_of=prices.get,
+            temperature=settings.temperature,
+            judge_tokens=settings.judge_tokens,
+            fresh_generations=options.regenerate,
+            fresh_judgements=options.regenerate or options.rejudge,
+            keep_failures=options.resume is not None or options.replay,
+        )
 
 
 def prepare_run(

@@ -28,7 +28,7 @@ from skillyard.evals.layers.session import (
     judgement_fault,
     token_count,
 )
-from skillyard.evals.models.prices import PriceOf, attachment_tokens, estimate
+from skillyard.evals.models.prices import attachment_tokens, estimate
 from skillyard.evals.models.protocol import ChatModel, Request
 from skillyard.evals.statistics.power import PlannedVerdict, planned_verdicts
 from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS, Entries
@@ -38,7 +38,7 @@ from skillyard.text import plural
 if TYPE_CHECKING:
     pass
 
-__all__ = ["Plan", "plan"]
+__all__ = ["Plan", "PlanSession", "plan"]
 
 UNSEEN_TOKENS = 800
 """Assumed output tokens of a call if the cache has no call of its kind."""
@@ -134,40 +134,21 @@ class Plan:
         }
 
 
-def plan(
-    work: Work,
-    model: ChatModel,
-    entries: Entries,
-    price_of: PriceOf,
-    *,
-    fresh_generations: bool = False,
-    fresh_judgements: bool = False,
-    keep_failures: bool = False,
-) -> Plan:
-    """Return the plan of a run. ``model`` gives only the parameters that it would send.
+def plan(work: Work, session: PlanSession) -> Plan:
+    """Return the plan of a run.
 
     The jobs of the run are worked through with a session that looks into the cache and sends
     nothing. Judgements of answers that do not exist yet count as calls. A run makes fewer calls
     where two answers turn out to be equal.
     """
     settings = work.settings
-    session = PlanSession(
-        model,
-        entries,
-        price_of=price_of,
-        temperature=settings.temperature,
-        judge_tokens=settings.judge_tokens,
-        fresh_generations=fresh_generations,
-        fresh_judgements=fresh_judgements,
-        keep_failures=keep_failures,
-    )
     layer = LAYERS[settings.eval_type]
     run = layer.load().run(work, session, lambda case: None)
     if settings.asks_models:
         for job in run.jobs():
             job.work()
     models = sorted({call.request.model for call in session.calls})
-    prices = {name: price_of(name) for name in models if name}
+    prices = {name: session.price_of(name) for name in models if name}
     known = next((price for price in prices.values() if price is not None), None)
     prompts = Counter(unit.skill for unit in work.cases if work.tested)
     judged = Counter(unit.skill for unit in work.cases if work.tested and unit.case.criteria)
@@ -231,7 +212,10 @@ class _Call:
 
 
 class PlanSession(Session):
-    """A session that sends nothing: it counts the answers in the cache, and the missing ones."""
+    """A session that sends nothing: it counts the answers in the cache, and the missing ones.
+
+    Its model gives only the parameters that it would send.
+    """
 
     def __init__(self, model: ChatModel, entries: Entries, **options: Any) -> None:
         super().__init__(model, entries, now=str, **options)

@@ -14,9 +14,9 @@ from skillyard.evals.layers.plan import UNSEEN_TOKENS, PlanSession
 from skillyard.evals.layers.router import routed_skills
 from skillyard.evals.layers.session import Session
 from skillyard.evals.models.calls import Calls
-from skillyard.evals.models.prices import PriceOf, estimate
+from skillyard.evals.models.prices import estimate
 from skillyard.evals.settings import MODEL, RunSettings
-from skillyard.evals.storage.entries import GENERATIONS, Entries
+from skillyard.evals.storage.entries import GENERATIONS
 from skillyard.shapes.improvements import (
     EvalImprove,
     EvalImprovePlan,
@@ -259,18 +259,11 @@ def plan_improvement(
 ) -> EvalImprovePlan:
     """Return what :func:`improve` would do and cost. Sends nothing, and needs no key."""
     task = _read(catalog, name, options, warn, plans=True)
-    price_of = task.ready.known_prices().get
-    session = PlanSession(
-        task.ready.offline_model(),
-        Entries(task.ready.results),
-        price_of=price_of,
-        temperature=task.settings.temperature,
-        fresh_generations=options.run.regenerate,
-    )
+    session = task.ready.plan_session()
     _model_proposals(task, options, session)
     if task.settings.asks_models:
         _route_everything(task, options, session)
-    low, high = (_cost(session, price_of, low=low) for low in (True, False))
+    low, high = (_cost(session, low=low) for low in (True, False))
     return EvalImprovePlan(
         skill=task.skill.name,
         router=task.settings.router,
@@ -303,11 +296,11 @@ def _route_everything(task: _Task, options: ImproveOptions, session: Session) ->
         scoring.outcomes(task.halves.held_out, description)
 
 
-def _cost(session: PlanSession, price_of: PriceOf, *, low: bool) -> float | None:
+def _cost(session: PlanSession, *, low: bool) -> float | None:
     """Return US dollars; None where a price is not known."""
     costs = []
     for call in session.calls:
-        price = price_of(call.request.model)
+        price = session.price_of(call.request.model)
         if price is None:
             return None
         most = call.request.max_tokens
