@@ -11,8 +11,7 @@ from skillyard.errors import InvalidInput
 from skillyard.evals.statistics.comparison import (
     Comparison,
     compare_arms,
-    compare_over_skills,
-    values_by_prompt,
+    prompt_means,
     verdict_sentence,
 )
 from skillyard.evals.statistics.findings import findings, scores_by_arm
@@ -119,11 +118,12 @@ def _compare(
             for cases in cases_by_skill.values()
         )
         family = {skill: pairs[name] for skill, pairs in pairs_by_skill.items() if name in pairs}
-        shrunken = shrunken_means(
-            [list(map(mean_of, values_by_prompt(pairs).values())) for pairs in family.values()]
-        )
-        for (skill, pairs), mean in zip(family.items(), shrunken, strict=True):
-            comparison = compare_arms(pairs, seed, skills=planned, looks=looks, margin=margin)
+        means = list(map(prompt_means, family.values()))
+        shrunken = shrunken_means(means)
+        for (skill, pairs), values, mean in zip(family.items(), means, shrunken, strict=True):
+            comparison = compare_arms(
+                pairs, values, seed, skills=planned, looks=looks, margin=margin
+            )
             compared[skill][name] = replace(comparison, shrunken=mean)
     return compared
 
@@ -132,13 +132,13 @@ def _pool(skills: Mapping[str, _Group], seed: int, margin: float) -> _Group:
     """Return the cases of all skills together, compared over skills."""
     cases = [case for group in skills.values() for case in group.cases]
     pairs: dict[str, list[Pair]] = {}
-    means: dict[str, dict[str, float]] = {}
-    for skill, group in skills.items():
+    means: dict[str, list[float]] = {}
+    for group in skills.values():
         for name, of_skill in group.pairs.items():
             pairs.setdefault(name, []).extend(of_skill)
-            means.setdefault(name, {})[skill] = group.comparisons[name].mean
+            means.setdefault(name, []).append(group.comparisons[name].mean)
     comparisons = {
-        name: compare_over_skills(pairs[name], means[name], seed, margin=margin)
+        name: compare_arms(pairs[name], means[name], seed, margin=margin, over_skills=True)
         for name in comparisons_in_order(pairs)
     }
     return _Group(cases, pairs, comparisons, _mean_sizes(cases))

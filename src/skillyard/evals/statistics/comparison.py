@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -30,8 +30,7 @@ from skillyard.text import plural
 __all__ = [
     "Comparison",
     "compare_arms",
-    "compare_over_skills",
-    "values_by_prompt",
+    "prompt_means",
     "verdict_sentence",
 ]
 
@@ -179,47 +178,30 @@ class Comparison:
         }
 
 
-def values_by_prompt(pairs: Sequence[Pair]) -> dict[Unit, list[float]]:
-    """Return the improvements of each prompt, over its runs."""
+def prompt_means(pairs: Sequence[Pair]) -> list[float]:
+    """Return the mean improvement of each prompt over its runs."""
     by_prompt: dict[Unit, list[float]] = {}
     for pair in pairs:
         by_prompt.setdefault(pair.unit, []).append(pair.improvement)
-    return by_prompt
+    return list(map(mean_of, by_prompt.values()))
 
 
 def compare_arms(
-    pairs: Sequence[Pair], seed: int, *, skills: int, looks: int, margin: float
-) -> Comparison:
-    """Return the comparison of two arms over the prompts of one of ``skills`` skills.
-
-    ``pairs`` are at least one, all of the same skill and arms.
-    """
-    by_prompt = values_by_prompt(pairs)
-    values = [mean_of(values_of_prompt) for values_of_prompt in by_prompt.values()]
-    return _comparison(pairs, values, seed, skills=skills, looks=looks, margin=margin)
-
-
-def compare_over_skills(
-    pairs: Sequence[Pair], means_by_skill: Mapping[str, float], seed: int, *, margin: float
-) -> Comparison:
-    """Return the comparison of two arms over skills: each skill is one observation.
-
-    Prompts of one skill are alike, so a statement about all skills must not count them singly.
-    """
-    values = list(means_by_skill.values())
-    return _comparison(pairs, values, seed, skills=1, looks=1, margin=margin, over_skills=True)
-
-
-def _comparison(
     pairs: Sequence[Pair],
     values: Sequence[float],
     seed: int,
     *,
-    skills: int,
-    looks: int,
     margin: float,
+    skills: int = 1,
+    looks: int = 1,
     over_skills: bool = False,
 ) -> Comparison:
+    """Return the comparison of two arms, of at least one pair, all of the same arms.
+
+    ``values`` are the independent observations: the means of the prompts of one of ``skills``
+    skills, or with ``over_skills`` those of all skills. Prompts of one skill are alike, so a
+    statement about all skills must not count them singly.
+    """
     first, second = pairs[0].first, pairs[0].second
     level = level_for(skills * looks)
     means = subset_means(values, seed, level=level)
