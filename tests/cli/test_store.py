@@ -234,7 +234,7 @@ def test_an_address_in_the_wrong_place_is_repeated_without_its_password(
 def test_no_answer_and_no_progress_holds_the_password(
     run: Run, skills: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skillyard.cli.store_progress.EVERY_S", 0.0)
+    monkeypatch.setattr("skillyard.cli.store_progress.INTERVAL_S", 0.0)
     monkeypatch.setenv("SKILLYARD_STORE", postgres_url)
     monkeypatch.setenv("SKILLYARD_PUBLISHER", "ci")
     for json_flag in ((), ("--json",)):
@@ -269,7 +269,7 @@ def test_a_publish_that_breaks_off_says_what_stands(
         return real(self, rows, **words)  # type: ignore[arg-type]
 
     monkeypatch.setattr(kind, "publish", going)
-    monkeypatch.setattr("skillyard.store.ingest.ingest_run.AT_ONCE", 10)
+    monkeypatch.setattr("skillyard.store.ingest.ingest_run.BATCH_ITEMS", 10)
     words = ("--tenant", "acme", "--batch", "10", "--jobs", "1")
     answer = run("store", "publish", "--jsonl", path, *words)
     assert answer.code == 2

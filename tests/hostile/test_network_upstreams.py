@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.remote.sources.transport import AT_ONCE, Transport
+from skillyard.remote.sources.transport import MAX_REQUESTS, Transport
 from skillyard_testkit import RateLimit, Response, faults
 from tests.hostile.network import EVERY, Done, World, skill, world
 
@@ -147,8 +147,8 @@ def test_no_more_than_a_roomful_waits_for_a_host_that_is_silent(here: World) -> 
     here.up.faults.add("github_api", "/repos/o*", faults.hang(), times=None)
     done = searched(here, "--limit", "50")
     assert done.json["count"] == 50
-    assert here.up.count("skills_sh", "/api/download/") < 2 * AT_ONCE
-    assert here.up.count("github_api", "/repos/o") < 2 * AT_ONCE
+    assert here.up.count("skills_sh", "/api/download/") < 2 * MAX_REQUESTS
+    assert here.up.count("github_api", "/repos/o") < 2 * MAX_REQUESTS
 
 
 # --- trees ---

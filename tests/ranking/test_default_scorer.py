@@ -100,7 +100,7 @@ def test_a_terminal_shows_how_far_the_vectors_are(
     install(monkeypatch, Letters())
     monkeypatch.setattr(progress, "is_terminal", lambda _: True)
     monkeypatch.setattr(progress, "PATIENCE_S", 0.0)
-    monkeypatch.setattr(progress, "_EVERY_S", 0.0)
+    monkeypatch.setattr(progress, "_INTERVAL_S", 0.0)
     main(["rank", TEXT, "--root", str(skills), "--scorer", "hybrid+letters"])
     shown = capsys.readouterr().err
     assert "embedding [" in shown

@@ -17,7 +17,7 @@ __all__ = ["ReportProgress", "progress"]
 
 PATIENCE_S = 0.3
 """Seconds before the first output: shorter jobs print nothing."""
-_EVERY_S = 0.1
+_INTERVAL_S = 0.1
 _CELLS = 24
 
 
@@ -58,7 +58,7 @@ class _Bar:
             return
         if not remark and total is not None:
             remark = self._pace(now, done, total)
-        self._next = now + _EVERY_S
+        self._next = now + _INTERVAL_S
         text = f"{self._what} {done:,}"
         if total is not None:
             full = min(_CELLS, _CELLS * done // total)

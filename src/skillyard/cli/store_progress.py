@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["store_progress"]
 
-EVERY_S = 10.0
+INTERVAL_S = 10.0
 """Seconds between two lines without a terminal."""
 
 
@@ -52,7 +52,7 @@ def store_progress(
 def _lines(console: Console, clock: Callable[[], float]) -> Callable[[Step], None]:
     began = clock()
     rate = Rate(began)
-    due = began + EVERY_S
+    due = began + INTERVAL_S
 
     def write(now: Step) -> None:
         nonlocal due
@@ -60,7 +60,7 @@ def _lines(console: Console, clock: Callable[[], float]) -> Callable[[Step], Non
         speed = rate.update(at, now.done)
         if at < due:
             return
-        due = at + EVERY_S
+        due = at + INTERVAL_S
         if console.json:
             complain(json.dumps(encode(_document(now, speed))))
         else:

@@ -35,7 +35,7 @@ __all__ = [
     "synced_line",
 ]
 
-LISTED = 20
+MAX_ERRORS = 20
 """Maximum number of listed errors; ``--json`` has more."""
 _KINDS = ("added", "changed", "unchanged", "withdrawn")
 
@@ -76,9 +76,9 @@ def published_blocks(result: StorePublished) -> Iterator[Block]:
     counts += [f"{result.elsewhere:,} left to other parts"] if result.elsewhere else []
     counts += [f"{result.refused:,} refused"] if result.refused else []
     yield line(Span(result.store, "name"), head, ", ".join(counts))
-    for each in result.diagnostics[:LISTED]:
+    for each in result.diagnostics[:MAX_ERRORS]:
         yield _error(each)
-    more = len(result.diagnostics) - LISTED + result.left_out
+    more = len(result.diagnostics) - MAX_ERRORS + result.left_out
     if more > 0:
         yield line(Span(f"and {plural(more, 'error')} more", "dim"))
 

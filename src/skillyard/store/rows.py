@@ -41,11 +41,11 @@ MAX_STATE_BYTES = 32_768
 """Bytes of document and list of files up to which the state of a skill is read: thousands of them
 are in memory at a time. Real documents have about 1,500."""
 
-AROUND = tuple(each.name for each in SKILL_FIELDS.values() if each.around)
+LOCATION_FIELDS = tuple(each.name for each in SKILL_FIELDS.values() if each.around)
 """Fields about the location of a copy. They are not part of the content, so that publishing the
 same skill from elsewhere is no change."""
-_APART = {*AROUND, "body", "install_count"}
-_CONTENT = tuple(each for each in SKILL_FIELDS.values() if each.name not in _APART)
+_SEPARATE_FIELDS = {*LOCATION_FIELDS, "body", "install_count"}
+_CONTENT = tuple(each for each in SKILL_FIELDS.values() if each.name not in _SEPARATE_FIELDS)
 COLUMNS = (
     *("tenant", "namespace", "source", "place", "version", "generation", "ordinal", "digest"),
     *("document", "body", "files", "around", "installs", "commit_id", "url"),
@@ -113,7 +113,7 @@ def row_of(
     files = _json([list(file) for file in _files(submission, key, store)])
     try:
         document = _document(skill, key, store)
-        around = _json({name: getattr(skill, name) for name in AROUND})
+        around = _json({name: getattr(skill, name) for name in LOCATION_FIELDS})
     except ValueError:
         raise StoreRefused(store, f"{key}: a number is too long to be kept") from None
     size = len(document) + len(files) + (len(body.encode("utf-8", "surrogatepass")) if body else 0)

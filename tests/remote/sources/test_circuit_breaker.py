@@ -8,7 +8,7 @@ import pytest
 
 from skillyard.remote.sources.circuit_breaker import OPEN_S, CircuitBreaker
 from skillyard.remote.sources.protocol import SourceFailed
-from skillyard.remote.sources.transport import AT_ONCE, Transport
+from skillyard.remote.sources.transport import MAX_REQUESTS, Transport
 from skillyard_testkit import Response, faults
 from tests.remote.sources.clients import Clock, Network
 
@@ -64,12 +64,12 @@ def test_what_waits_for_room_at_a_silent_host_does_not_wait_for_a_deadline_too(
     net: Network,
 ) -> None:
     net.up.faults.add("github_raw", "*", faults.hang(), times=None)
-    assert set(ask_many(net, 3 * AT_ONCE, 0.5)) == {"timeout"}
-    assert net.up.count("github_raw") <= AT_ONCE
+    assert set(ask_many(net, 3 * MAX_REQUESTS, 0.5)) == {"timeout"}
+    assert net.up.count("github_raw") <= MAX_REQUESTS
 
 
 def test_one_that_hangs_among_others_costs_itself_alone(net: Network) -> None:
     net.up.faults.add("github_raw", "/demo/0", faults.hang(), times=None)
     net.up.faults.add("github_raw", "*", faults.respond_with(Response(200, b"x")), times=None)
-    ended = ask_many(net, 2 * AT_ONCE, 1.0)
-    assert ended == ["timeout", *["answered"] * (2 * AT_ONCE - 1)]
+    ended = ask_many(net, 2 * MAX_REQUESTS, 1.0)
+    assert ended == ["timeout", *["answered"] * (2 * MAX_REQUESTS - 1)]

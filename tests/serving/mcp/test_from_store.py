@@ -230,7 +230,7 @@ def test_names_of_few_skills_alone_are_offered_by_the_tools(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, named: int
 ) -> None:
     """Of many skills no record is read for it, at no publish and at no question."""
-    monkeypatch.setattr(mcp_server, "FEW", 20)
+    monkeypatch.setattr(mcp_server, "MAX_NODE_NAMES", 20)
     with store_in(tmp_path) as store:
         store.publish(skills(count), tenant="acme", publisher="ci")
         with stored(tmp_path) as server:

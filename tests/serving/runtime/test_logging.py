@@ -17,7 +17,7 @@ from skillyard.cli.console import Console
 from skillyard.errors import SkillIoError
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.runtime.app_context import AppContext
-from skillyard.serving.runtime.logging import CAUSES, TOGETHER_S, Log, redirect
+from skillyard.serving.runtime.logging import MAX_CAUSES, THROTTLE_S, Log, redirect
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
 from tests.serving.http.local_server import LIBRARY, options_of, running
@@ -209,13 +209,13 @@ def test_what_happens_a_thousand_times_is_one_line_and_a_count() -> None:
     for number in range(1_000):
         log.write_throttled("connections", "idle_closed", client=str(number))
         log.write_throttled("connections", "no_descriptor")
-    clock.now = TOGETHER_S
+    clock.now = THROTTLE_S
     log.write("request")  # whatever is written next brings the counts
     for _ in range(3):
         log.write_throttled("connections", "idle_closed", client="later")
-    clock.now = 2 * TOGETHER_S
+    clock.now = 2 * THROTTLE_S
     log.write("request")
-    clock.now = 4 * TOGETHER_S
+    clock.now = 4 * THROTTLE_S
     log.write("request")
     log.write_throttled("connections", "idle_closed", client="anew")
     log.flush()
@@ -239,10 +239,10 @@ def test_what_happens_a_thousand_times_is_one_line_and_a_count() -> None:
 def test_causes_without_end_are_counted_together() -> None:
     stream = io.StringIO()
     log = Log("text", stream)
-    for number in range(10 * CAUSES):
+    for number in range(10 * MAX_CAUSES):
         log.write_throttled("server", f"cause {number}", message="odd")
     log.flush()
-    assert len(stream.getvalue().splitlines()) <= CAUSES + 2
+    assert len(stream.getvalue().splitlines()) <= MAX_CAUSES + 2
 
 
 @requirement("log:repeated")

@@ -6,7 +6,7 @@ import skillyard as sy
 from skillyard.catalog.counts import NO_SKILLS
 from skillyard.serving.runtime.browse import BrowseIndex, browse_index_of
 from skillyard.serving.runtime.snapshot import Snapshot
-from skillyard.serving.web.browse_page import LISTED, MAX_TAGS, browse_page
+from skillyard.serving.web.browse_page import MAX_TAGS, PAGE_SIZE, browse_page
 from tests.serving.web.page_parser import Page, harm, read
 from tests.tables import for_each
 
@@ -63,13 +63,13 @@ def test_a_skill_that_is_chosen_by_name_alone_is_listed_with_that_word() -> None
 
 @for_each(
     ("asked", "number", "first"),
-    [(1, 1, 0), (2, 2, LISTED), (200, 200, 9_950), (201, 200, 9_950), (10**6, 200, 9_950)],
+    [(1, 1, 0), (2, 2, PAGE_SIZE), (200, 200, 9_950), (201, 200, 9_950), (10**6, 200, 9_950)],
 )
 def test_a_page_holds_its_part_of_the_list_and_beyond_the_end_is_the_last(
     asked: int, number: int, first: int
 ) -> None:
     page = shown(MANY, page=asked)
-    assert names(page) == [f"skill-{n:05}" for n in range(first, first + LISTED)]
+    assert names(page) == [f"skill-{n:05}" for n in range(first, first + PAGE_SIZE)]
     assert f"Page {number} of 200" in page.text()
     links = {"".join(a.text): a.attributes["href"] for a in page.all("a")}
     assert ("Next" in links) == (number < 200)
@@ -81,7 +81,7 @@ def test_a_page_holds_its_part_of_the_list_and_beyond_the_end_is_the_last(
 def test_ten_thousand_skills_with_as_many_tags_make_no_larger_page() -> None:
     page = browse_page(MANY, NO_SKILLS, "", 1)
     assert len(page) < 150_000
-    assert len(read(page).all("li")) < MAX_TAGS + LISTED + 20
+    assert len(read(page).all("li")) < MAX_TAGS + PAGE_SIZE + 20
     assert "rarer ones are not named here" in read(page).text()
 
 

@@ -179,7 +179,7 @@ def test_what_is_only_remarked_does_not_stand_against_pruning(
 def test_pruning_a_part_leaves_the_others_alone(
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skillyard.store.ingest.pruning.LISTED_AT_ONCE", 7)
+    monkeypatch.setattr("skillyard.store.ingest.pruning.PAGE_SIZE", 7)
     publish(store, tree(tmp_path / "root", 40))
     (tmp_path / "empty").mkdir()
     part = Partition(2, 3)
@@ -294,7 +294,7 @@ def test_batches_are_bounded_by_their_size_too(
     tmp_path: Path, store: CatalogStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(publisher, "MAX_BATCH_CHARS", 9_000)
-    monkeypatch.setattr(ingest_run, "MAX_BYTES", 3_000)
+    monkeypatch.setattr(ingest_run, "BATCH_BYTES", 3_000)
     monkeypatch.setattr(ingest_run, "MAX_QUERY_BYTES", 3_000)
     done = publish(store, tree(tmp_path / "root", 9, "x" * 2_000))
     assert (done.added, done.generations) == (9, 5)

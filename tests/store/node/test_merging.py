@@ -19,7 +19,7 @@ from skillyard.index.index_writer import INLINE_BYTES, MAX_SMALL_SEGMENTS, Index
 from skillyard.index.integrity import verify
 from skillyard.index.manifest import Manifest, parse_manifest, read_manifest, render_manifest
 from skillyard.index.segment_searcher import SegmentSearcher
-from skillyard.store.node.generation_builder import FEW_REWRITTEN
+from skillyard.store.node.generation_builder import MAX_REWRITTEN
 from tests.index.random_documents import DIMENSIONS, Asker, document, in_memory
 from tests.kernel_needed import without_kernel
 from tests.store.node.nodes import Node, answers, store_in
@@ -182,8 +182,8 @@ def test_what_does_not_fit_the_manifest_is_moved_even_when_merging_waits(
 def test_segments_that_wait_for_merging_are_merged_by_a_rebuild(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skillyard.store.node.generation_builder.FEW_REWRITTEN", 20)
-    assert FEW_REWRITTEN > 20
+    monkeypatch.setattr("skillyard.store.node.generation_builder.MAX_REWRITTEN", 20)
+    assert MAX_REWRITTEN > 20
     from skillyard.store.node.generation_builder import apply_few, few_changes, rebuild
 
     with store_in(tmp_path) as store:

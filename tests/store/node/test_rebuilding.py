@@ -41,7 +41,7 @@ class Asked:
 def test_few_changes_with_much_text_are_not_made_beside_the_answers(
     store: CatalogStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generation_builder, "FEW_CHARACTERS", 1_000)
+    monkeypatch.setattr(generation_builder, "MAX_CHARACTERS", 1_000)
     store.publish(skills(20), tenant="acme", publisher="ci")
     node = Node(store, tmp_path / "node")
     position = node.take().position

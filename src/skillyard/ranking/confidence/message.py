@@ -19,7 +19,7 @@ NO_MATCH = "No skills matched the current context."
 
 _REASON_CHARS = 50
 _DETAILED = 3
-_NAMED = 3
+_MAX_NAMES = 3
 
 
 def markdown(
@@ -53,8 +53,8 @@ def _left_out(names: Sequence[str]) -> str:
     """Return the remark on skills with patterns that were not compared; empty without any."""
     if not names:
         return ""
-    shown = ", ".join(f"`{_text(name)}`" for name in names[:_NAMED])
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    shown = ", ".join(f"`{_text(name)}`" for name in names[:_MAX_NAMES])
+    more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
     return (
         f"Not all file patterns of {shown}{more} were compared: with these files they are more work"
         " than one request may cause. Give fewer files, or simplify the patterns."

@@ -16,7 +16,12 @@ from skillyard.remote.origins.choice import ONLY_ONE, SkillChoice, choose_folder
 from skillyard.remote.sources.github import FILE_BYTES
 from skillyard.remote.sources.paths import is_inside
 from skillyard.remote.sources.protocol import Package, SourceFailed
-from skillyard.remote.sources.repository import LEFT_OUT, WHOLE, files_beside, skill_folders
+from skillyard.remote.sources.repository import (
+    IGNORED_FOLDERS,
+    WHOLE,
+    files_beside,
+    skill_folders,
+)
 
 __all__ = ["local_package"]
 
@@ -92,7 +97,7 @@ def _is_folder(entry: os.DirEntry[str], path: str, listed: _Entries) -> bool:
     if entry_is_link(entry):
         listed.others[path] = "a link, which is not followed"
     elif entry.is_dir(follow_symlinks=False):
-        return entry.name not in LEFT_OUT and path.count("/") < DEFAULT_LIMITS.tree_depth
+        return entry.name not in IGNORED_FOLDERS and path.count("/") < DEFAULT_LIMITS.tree_depth
     elif entry.is_file(follow_symlinks=False):
         listed.files[path] = entry.stat(follow_symlinks=False).st_size
     else:

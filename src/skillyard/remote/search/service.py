@@ -43,7 +43,7 @@ __all__ = ["SearchService"]
 
 MAX_SKILLS = 100
 """Maximum number of skills in one result."""
-AT_ONCE = 32
+MAX_CONCURRENT_FETCHES = 32
 """Number of skills that are fetched concurrently."""
 MAX_REMOTE_CHARACTERS = 2_000
 """Maximum length of a query that leaves this machine."""
@@ -91,7 +91,7 @@ class SearchService:
         """The transport that all sources share with the cache; None when they do not."""
         self._ranking = tuple(each for each in self.sources if isinstance(each, RankingSource))
         """The sources that rank their own skills with the default scorer."""
-        self._room = asyncio.Semaphore(AT_ONCE)
+        self._room = asyncio.Semaphore(MAX_CONCURRENT_FETCHES)
 
     def _build(
         self,

@@ -35,7 +35,7 @@ from skillyard.remote.sources.transport import Host, Transport
 __all__ = ["GitHub", "GitHubSource", "build", "hosts", "is_repository"]
 
 API_VERSION = {"X-GitHub-Api-Version": "2022-11-28"}
-FILES_AT_ONCE = 64
+MAX_CONCURRENT_FILES = 64
 """Twenty skills with their references in one round trip. The raw host has no quota."""
 
 TREE_BYTES = 32 * 1024 * 1024
@@ -401,7 +401,7 @@ def hosts(settings: Settings) -> dict[str, Host]:
             settings.github_raw_url,
             token=token,
             token_variables=variables,
-            at_once=FILES_AT_ONCE,
+            at_once=MAX_CONCURRENT_FILES,
         ),
     }
 

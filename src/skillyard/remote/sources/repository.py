@@ -34,9 +34,9 @@ PLACES = (
 """Folders in which skills usually are, likeliest first (spec/skyll.md §3.2)."""
 VENDORS = ("vercel-", "anthropic-", "openai-", "claude-")
 """Prefixes that a marketplace adds to the name of a folder."""
-LEFT_OUT = frozenset({".git", "node_modules", "__pycache__"})
+IGNORED_FOLDERS = frozenset({".git", "node_modules", "__pycache__"})
 """Folders that are never part of a skill."""
-SKIPPED = frozenset({*LEFT_OUT, "dist", "build"})
+UNSEARCHED_FOLDERS = frozenset({*IGNORED_FOLDERS, "dist", "build"})
 """Folders that are not searched for skills. A skill itself may contain such folders."""
 REFERENCE_FOLDERS = ("references", "resources", "docs", "examples", "rules")
 """Folders of a skill whose Markdown files are its references (spec/skyll.md §1)."""
@@ -68,7 +68,7 @@ def skill_folders(paths: Iterable[str]) -> list[str]:
     folders = set()
     for path in paths:
         folder, _, name = path.rpartition("/")
-        if name == SKILL_FILE and not SKIPPED.intersection(folder.split("/")):
+        if name == SKILL_FILE and not UNSEARCHED_FOLDERS.intersection(folder.split("/")):
             folders.add(folder)
     return sorted(folders)
 
@@ -119,7 +119,7 @@ def files_beside(blobs: Mapping[str, int], folder: str) -> list[Blob]:
     for path in sorted(blobs):
         if path.startswith(inside) and not any(path.startswith(other) for other in nested):
             below = path.removeprefix(inside)
-            if not LEFT_OUT.intersection(below.split("/")):
+            if not IGNORED_FOLDERS.intersection(below.split("/")):
                 blobs_beside.append(Blob(path, blobs[path]))
     return blobs_beside
 

@@ -36,7 +36,7 @@ DEADLINE_S = 30.0
 """Time limit for one response, redirects included."""
 HOPS = 5
 """Maximum number of redirects."""
-AT_ONCE = 32
+MAX_REQUESTS = 32
 """Default maximum of concurrent requests to one origin."""
 NEGATIVE_S = 60.0
 """Seconds for which a 404 is served from the cache."""
@@ -61,7 +61,7 @@ class Host(NamedTuple):
     """The environment variables of the token; the first one that is set counts."""
     named_by_user: bool = True
     """False when the address came from a command line or a response: it must be public then."""
-    at_once: int = AT_ONCE
+    at_once: int = MAX_REQUESTS
     """Maximum of concurrent requests."""
 
 
@@ -151,7 +151,7 @@ class Transport:
             limits=httpx2.Limits(
                 max_connections=None,
                 max_keepalive_connections=max(
-                    (host.at_once for host in self.hosts.values()), default=AT_ONCE
+                    (host.at_once for host in self.hosts.values()), default=MAX_REQUESTS
                 ),
             ),
         )
@@ -294,7 +294,7 @@ class Transport:
         room = self._rooms.get(origin)
         if room is None:
             there = (host.at_once for host in self.hosts.values() if origin_of(host.url) == origin)
-            room = self._rooms[origin] = asyncio.Semaphore(min(there, default=AT_ONCE))
+            room = self._rooms[origin] = asyncio.Semaphore(min(there, default=MAX_REQUESTS))
         return room
 
     @asynccontextmanager

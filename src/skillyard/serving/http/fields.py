@@ -19,7 +19,7 @@ from skillyard.serving.runtime.fields import (
 
 __all__ = ["from_form", "from_json", "from_path", "from_query", "refuse_field"]
 
-MOST_PAIRS = 1_000
+MAX_PAIRS = 1_000
 """Parameters of one query string: more than the items of any route's lists together."""
 TRUE = frozenset({"true", "1", "yes", "on"})
 FALSE = frozenset({"false", "0", "no", "off"})
@@ -70,13 +70,13 @@ def from_query(
 def _pairs(raw: bytes, place: str) -> list[tuple[str, str]]:
     try:
         return parse_qsl(
-            raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MOST_PAIRS
+            raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_PAIRS
         )
     except UnicodeDecodeError:
         what = "query string" if place == "query" else "form"
         fault = Fault((place,), f"the {what} is not percent-encoded UTF-8", "encoding")
     except ValueError:
-        fault = Fault((place,), f"more than {MOST_PAIRS} parameters", "too_many")
+        fault = Fault((place,), f"more than {MAX_PAIRS} parameters", "too_many")
     raise wrong_field([fault])
 
 

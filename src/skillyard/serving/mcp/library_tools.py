@@ -47,8 +47,8 @@ PROBLEMS = 50
 WorkResult = tuple[Answer, Iterable[Skill]]
 
 
-MANY = 50_000
-"""Number of skills above which a library is searched and not listed, because listing reads all."""
+MAX_LISTED_SKILLS = 50_000
+"""A larger library is searched and not listed, because listing reads all skills."""
 
 
 def offered_skills(view: View, *, hidden: bool = False) -> list[Skill]:
@@ -65,7 +65,7 @@ def offered_skills(view: View, *, hidden: bool = False) -> list[Skill]:
 
 def _refuse_many(view: View) -> None:
     count = len(view.catalog)
-    if view.files.on_demand and count > MANY:
+    if view.files.on_demand and count > MAX_LISTED_SKILLS:
         raise ToolFailed(
             "library_too_large",
             f"{count:,} skills are too many to list: search_skills and skill_evaluate find them",

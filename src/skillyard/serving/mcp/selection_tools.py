@@ -30,7 +30,7 @@ from skillyard.usecases.skill_selection import Selected, select_skills
 __all__ = ["select_skill", "skill_evaluate", "why_skill"]
 
 CONFIDENCE = "confidence"
-NAMED = 3
+MAX_RUNNERS_UP = 3
 """Number of runners-up that the text of an answer names."""
 PERHAPS = (
     "Use one only where its description is what the request is about; else ask, or go on without a"
@@ -105,7 +105,7 @@ def _choice_text(selected: Selected, block: str | None) -> str:
         if selection.maybe:
             near = ", ".join(
                 f"{match.skill.name} ({match.score:.2f}): {shorten(match.skill.description, 200)}"
-                for match in selection.maybe[:NAMED]
+                for match in selection.maybe[:MAX_RUNNERS_UP]
             )
             lines = [f"No skill surely fits. Perhaps: {near}", PERHAPS]
     if selected.question:

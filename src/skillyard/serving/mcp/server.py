@@ -31,7 +31,7 @@ from skillyard.serving.mcp.failures import (
     log_refusal,
     protocol_error,
 )
-from skillyard.serving.mcp.library_tools import MANY, offered_skills
+from skillyard.serving.mcp.library_tools import MAX_LISTED_SKILLS, offered_skills
 from skillyard.serving.mcp.manifests import Manifests
 from skillyard.serving.mcp.prompts import get_prompt, list_prompts
 from skillyard.serving.mcp.schemas import ARGUMENTS, NAMES, parse_arguments
@@ -47,8 +47,8 @@ __all__ = ["SkillServer", "create_server"]
 Context = ServerRequestContext[Any, Any]
 P = TypeVar("P")
 R = TypeVar("R")
-FEW = 500
-"""Skills of a node up to which their names are listed, because that reads their records."""
+MAX_NODE_NAMES = 500
+"""Maximum number of skills of a node whose names are listed, because that reads their records."""
 CALLS = 1_024
 """Maximum number of open notification streams."""
 
@@ -194,7 +194,7 @@ class _Methods:
 
     def _changed_uris(self, change: Change) -> list[str]:
         view = self._follower.view
-        if view is None or not change.changed or len(view.catalog) > MANY:
+        if view is None or not change.changed or len(view.catalog) > MAX_LISTED_SKILLS:
             return []
         try:
             roots = self._shared.manifests.uris_of(view).roots
@@ -205,9 +205,9 @@ class _Methods:
     def _schema_names(self) -> tuple[str, ...]:
         """Return the names for the schemas of the tools; empty when there are many."""
         view = self._follower.view
-        if view is None or len(view.catalog) > MANY:
+        if view is None or len(view.catalog) > MAX_LISTED_SKILLS:
             return ()
-        if view.files.on_demand and len(view.files) > FEW:
+        if view.files.on_demand and len(view.files) > MAX_NODE_NAMES:
             return ()
         names = sorted({skill.name for skill in offered_skills(view)})
         return tuple(names) if len(names) <= NAMES else ()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from skillyard.catalog import Catalog
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.skill import Origin, Skill
-from skillyard.store.node.library import EVERY
+from skillyard.store.node.library import MAX_IN_MEMORY
 from skillyard.text import clean_line
 
 __all__ = ["BrowseIndex", "BrowseTag", "browse_index_of"]
@@ -47,7 +47,7 @@ def browse_index_of(snapshot: Snapshot) -> BrowseIndex | None:
     The first caller builds it, in some hundredths of a second for 10,000 skills.
     """
     whole = snapshot.whole
-    if whole.on_demand and len(whole) > EVERY:
+    if whole.on_demand and len(whole) > MAX_IN_MEMORY:
         return None
     if snapshot.shelf is None:
         snapshot.shelf = _build_index(whole)

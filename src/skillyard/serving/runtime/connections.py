@@ -25,7 +25,7 @@ from skillyard.serving.runtime.slots import SlotTable
 
 __all__ = ["Acceptor", "Connection", "connections_of"]
 
-AT_ONCE = 32
+ACCEPT_BATCH = 32
 """Number of connections accepted before the loop runs other tasks."""
 PAUSE_S = 0.5
 """Pause in seconds after the system refused a connection, while idle ones are closed."""
@@ -200,7 +200,7 @@ class Acceptor:
             except Exception as error:  # noqa: BLE001 - one connection never ends the service
                 self._log.write_failure(error)
             count += 1
-            if count % AT_ONCE == 0:  # accepting pending connections does not yield
+            if count % ACCEPT_BATCH == 0:  # accepting pending connections does not yield
                 await asyncio.sleep(0)
 
     async def _go_on(self, error: OSError) -> None:

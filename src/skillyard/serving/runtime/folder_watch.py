@@ -15,8 +15,8 @@ from typing import Any
 
 __all__ = ["FolderWatch"]
 
-TOGETHER_MS = 200
-"""Milliseconds within which changes are reported together."""
+DEBOUNCE_MS = 200
+"""Milliseconds within which changes are combined into one report."""
 QUIET_MS = 40
 """They are reported earlier when no other change arrives for so many milliseconds."""
 TURN_MS = 500
@@ -105,7 +105,7 @@ def _changes(folders: list[str], stop: Event) -> Iterator[None]:
     for changes in watch(
         *folders,
         watch_filter=None,
-        debounce=TOGETHER_MS,
+        debounce=DEBOUNCE_MS,
         step=QUIET_MS,
         stop_event=stop,
         rust_timeout=TURN_MS,

@@ -26,11 +26,11 @@ TRACE_CHARS = 16_000
 STDIO = "standard input and output"
 """The address of a service on standard input and output."""
 CAUSE_CHARS = 200
-CHAIN = 5
+MAX_CHAIN = 5
 """Maximum number of exceptions of one chain that are logged."""
-TOGETHER_S = 10.0
+THROTTLE_S = 10.0
 """Seconds within which events of one cause are combined into one line with their number."""
-CAUSES = 100
+MAX_CAUSES = 100
 """Maximum number of distinct causes; further ones are counted together."""
 
 
@@ -61,7 +61,7 @@ class Log:
     def write(self, event: str, level: str = "info", **facts: Any) -> None:
         """Write one event with its facts. ``level`` is info, warning or error."""
         if self._event_counts:
-            self.flush(self._clock() - TOGETHER_S)
+            self.flush(self._clock() - THROTTLE_S)
         self._write(event, level, facts)
 
     def write_throttled(
@@ -69,13 +69,13 @@ class Log:
     ) -> None:
         """Write an event that may occur a thousand times a second: one counted line per cause.
 
-        The first is written at once. Further ones within :data:`TOGETHER_S` are counted, and
+        The first is written at once. Further ones within :data:`THROTTLE_S` are counted, and
         written as one line with the facts of the last and their number, ``times``.
         """
         now = self._clock()
-        self.flush(now - TOGETHER_S)
+        self.flush(now - THROTTLE_S)
         with self._lock:
-            if (event, code) not in self._event_counts and len(self._event_counts) >= CAUSES:
+            if (event, code) not in self._event_counts and len(self._event_counts) >= MAX_CAUSES:
                 code = "others"
             known = self._event_counts.get((event, code))
             if known is not None:
@@ -98,7 +98,7 @@ class Log:
             for key, known in counted:
                 if known.times and before is not None:
                     self._event_counts[key] = _EventCount(
-                        before + TOGETHER_S, known.level, known.facts
+                        before + THROTTLE_S, known.level, known.facts
                     )
         for (event, code), known in counted:
             if known.times:
@@ -188,7 +188,7 @@ def _exception_facts(error: BaseException) -> dict[str, str]:
     """Return the type of an exception, and the messages of its chain, outermost first."""
     messages: list[str] = []
     each: BaseException | None = error
-    while each is not None and len(messages) < CHAIN:
+    while each is not None and len(messages) < MAX_CHAIN:
         name = type(each).__name__
         text = clean_line(str(each))
         messages.append(f"{name}: {text}" if text else name)

@@ -13,9 +13,9 @@ from skillyard.serving.web.parts import lead, text_of
 from skillyard.skill import Skill
 from skillyard.text import plural
 
-__all__ = ["LISTED", "browse_page", "tag_list"]
+__all__ = ["PAGE_SIZE", "browse_page", "tag_list"]
 
-LISTED = 50
+PAGE_SIZE = 50
 """Skills per page."""
 TAGS = 30
 """Tags that are visible at once; further ones are folded."""
@@ -39,10 +39,10 @@ def browse_page(shelf: BrowseIndex | None, counts: SkillCounts, tag_name: str, p
         return document(title, heading, body, here=BROWSE)
     chosen = shelf.find_tag(tag_name) if tag_name else None
     skills = chosen.skills if chosen else () if tag_name else shelf.skills
-    pages = max(1, -(-len(skills) // LISTED))
+    pages = max(1, -(-len(skills) // PAGE_SIZE))
     page = min(page, pages)
-    start = (page - 1) * LISTED
-    on_page = skills[start : start + LISTED]
+    start = (page - 1) * PAGE_SIZE
+    on_page = skills[start : start + PAGE_SIZE]
     where = f"page {page:,} of {pages:,}" if pages > 1 else ""
     return document(
         f"{title}, {where}" if where else title,

@@ -13,7 +13,7 @@ from skillyard.serving.web.words import failure_words, sentence
 
 __all__ = ["error_page"]
 
-NAMED = 10
+MAX_ITEMS = 10
 _TITLES: Mapping[int, str] = {
     400: "This request makes no sense",
     401: "This service wants its token",
@@ -62,7 +62,7 @@ def error_page(status: int, refusal: Mapping[str, Any], *, bare: bool = False) -
 
 def _faults(detail: Sequence[Mapping[str, Any]]) -> Markup:
     rows = []
-    for fault in detail[:NAMED]:
+    for fault in detail[:MAX_ITEMS]:
         field = ".".join(text_of(str(part)) for part in fault["loc"][1:])
         message = text_of(str(fault["msg"]), 300)
         rows.append(tag("li", tag("code", field or "request"), ": ", message))
@@ -73,14 +73,14 @@ def _sources(sources: Sequence[Mapping[str, Any]]) -> Markup | None:
     rows = [
         tag("li", tag("strong", text_of(str(source["name"]))), ": ",
             failure_words(str(source.get("code", "")), source.get("retry_after_s")))
-        for source in sources[:NAMED]
+        for source in sources[:MAX_ITEMS]
     ]  # fmt: skip
     return tag("ul", rows, class_="sources") if rows else None
 
 
 def _near(names: Sequence[str], status: int) -> Markup | None:
     rows = []
-    for name in names[:NAMED]:
+    for name in names[:MAX_ITEMS]:
         address = local_address(str(name))
         text = text_of(str(name))
         rows.append(tag("li", tag("a", text, href=address) if address else text, dir="auto"))

@@ -43,7 +43,7 @@ __all__ = [
     "search_form",
 ]  # fmt: skip
 
-SHOWN = 24
+HOME_SKILLS = 24
 """Number of skills on the page without a search."""
 TAGS = 12
 """Number of tags on that page."""
@@ -107,7 +107,9 @@ def home_page(offer: Offer, question: Question, library: Library) -> bytes:
 def _browse(library: Library) -> Markup:
     counts, shelf = library.counts, library.shelf
     left_out = f" ({counts.left_out})" if counts.left_out else ""
-    named = [] if shelf is None else [skill for skill in shelf.skills if not skill.hidden][:SHOWN]
+    named = (
+        [] if shelf is None else [skill for skill in shelf.skills if not skill.hidden][:HOME_SKILLS]
+    )
     first = [
         tag("li", tag("a", text_of(skill.name), href=local_address(skill.id), dir="auto"))
         for skill in named

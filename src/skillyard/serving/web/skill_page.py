@@ -33,7 +33,7 @@ from skillyard.usecases.skill_explanation import Ahead, Why
 __all__ = ["SkillView", "skill_page"]
 
 DESCRIPTION = 2_000
-LISTED = 200
+MAX_FILES = 200
 """Maximum number of listed files."""
 REMARKS = 20
 
@@ -288,7 +288,7 @@ def _files(view: SkillView) -> Markup | None:
     paths = sorted({*read, *sizes})
     if not paths:
         return None
-    rows = [_file_row(view, path, read.get(path), sizes.get(path)) for path in paths[:LISTED]]
+    rows = [_file_row(view, path, read.get(path), sizes.get(path)) for path in paths[:MAX_FILES]]
     more = len(paths) - len(rows)
     return tag(
         "section",

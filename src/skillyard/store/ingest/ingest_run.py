@@ -46,8 +46,8 @@ QUERY_ITEMS = 500
 """Items whose stored state is requested in one query."""
 MAX_QUERY_BYTES = 33_554_432
 """Total bytes of the items of one query; lines are in memory until they are read."""
-AT_ONCE = 50
-MAX_BYTES = 8_388_608
+BATCH_ITEMS = 50
+BATCH_BYTES = 8_388_608
 """Items, and their bytes, in one task of a worker; a single item may be larger."""
 MAX_DIAGNOSTICS = 1_000
 """Maximum number of reported errors; further ones are only counted."""
@@ -143,7 +143,7 @@ class _Run:
         for group in _groups(self._mine(items), QUERY_ITEMS, MAX_QUERY_BYTES):
             standing = self._standing(group)
             small = len(group) < QUERY_ITEMS
-            for errand in _groups(group, AT_ONCE, MAX_BYTES):
+            for errand in _groups(group, BATCH_ITEMS, BATCH_BYTES):
                 work = [(item, standing.get(self._key(item))) for item in errand]
                 flying.append(workers.submit(build_rows, self._build_settings, work, here=small))
                 if len(flying) > 2 * self._options.jobs:

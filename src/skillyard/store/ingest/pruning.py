@@ -10,7 +10,7 @@ from skillyard.store.values import StoreKey
 
 __all__ = ["prune"]
 
-LISTED_AT_ONCE = 10_000
+PAGE_SIZE = 10_000
 
 
 def prune(publisher: Publisher, seen: SeenKeys, stop: threading.Event) -> bool:
@@ -26,7 +26,7 @@ def prune(publisher: Publisher, seen: SeenKeys, stop: threading.Event) -> bool:
             namespace=options.namespace,
             source=options.source,
             after=after,
-            limit=LISTED_AT_ONCE,
+            limit=PAGE_SIZE,
         )
         keys = [
             StoreKey(options.tenant, options.namespace, options.source, place) for place in places
@@ -46,7 +46,7 @@ def prune(publisher: Publisher, seen: SeenKeys, stop: threading.Event) -> bool:
                 durability=options.durability,
             )
             publisher.counts.add(published._replace(unchanged=0))
-        if len(places) < LISTED_AT_ONCE:
+        if len(places) < PAGE_SIZE:
             return True
         after = places[-1]
     return False

@@ -12,7 +12,7 @@ from skillyard.catalog.snapshot import CatalogDiff
 from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound
 from skillyard.io.sha256 import sha256
 from skillyard.skill import Origin, Skill
-from skillyard.store.node.library import EVERY, NodeLibrary
+from skillyard.store.node.library import MAX_IN_MEMORY, NodeLibrary
 from skillyard.store.values import Position
 from skillyard.text import plural
 
@@ -135,7 +135,7 @@ class NodeCatalog(Catalog):
             return super().difference(after)
         paths = after.touched
         unknown = paths is None or after.follows != self.position
-        if unknown and max(len(self), len(after)) > EVERY:
+        if unknown and max(len(self), len(after)) > MAX_IN_MEMORY:
             return (), (), ()  # too many to compare, and no list of changed paths
         if paths is None or unknown:
             paths = frozenset(s.path for s in self) | frozenset(s.path for s in after)

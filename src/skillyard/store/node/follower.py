@@ -14,7 +14,13 @@ from skillyard.index.token_table import bundled_table
 from skillyard.io.closeable import Closeable
 from skillyard.store.identifiers import checked_caller
 from skillyard.store.node.catalog import NodeCatalog
-from skillyard.store.node.generation_builder import FEW, apply_few, few_changes, is_little, rebuild
+from skillyard.store.node.generation_builder import (
+    MAX_CHANGES,
+    apply_few,
+    few_changes,
+    is_little,
+    rebuild,
+)
 from skillyard.store.node.library import NodeLibrary
 from skillyard.store.node.rebuild_process import RebuildProcess
 from skillyard.store.node.records import path_of
@@ -33,8 +39,8 @@ backup may have given its number to another generation."""
 ASK_S = 10.0
 """Time limit for requests to the store in this thread, which are small. Large ones run in another
 process."""
-KNOWN = 64
-"""Number of generations whose age is stored, for answers in progress."""
+MAX_CONFIRMED = 64
+"""Number of confirmed generations whose age is stored, for answers in progress."""
 END_S = 5.0
 """Seconds that ``close`` waits for the store's response. After that the thread ends by itself."""
 FIRST_PAUSE_S = 0.1
@@ -210,7 +216,7 @@ class Follower(Closeable):
         position = position_in(searcher)
         catalog = NodeCatalog(library, position, self._position, touched)
         # Until it is confirmed itself, it has the age of the previous one.
-        self._confirmed = ((position, self._checked_at), *self._confirmed)[:KNOWN]
+        self._confirmed = ((position, self._checked_at), *self._confirmed)[:MAX_CONFIRMED]
         self._listener(catalog)
         self._catalog, self._position = catalog, position
         self._ready.set()
@@ -293,7 +299,7 @@ class Follower(Closeable):
         self._confirmed = ((self._position, now), *self._confirmed[1:])
 
     def _rebuild(self, store: CatalogStore) -> None:
-        everything = store.changes(START, limit=FEW)
+        everything = store.changes(START, limit=MAX_CHANGES)
         self._head = everything.generation
         if (
             not (self._head or self._position.generation or self._anew)

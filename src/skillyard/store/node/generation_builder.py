@@ -20,13 +20,21 @@ from skillyard.store.node.state import POSITION, NodeState, position_in
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import START, Changes, Position, Version
 
-__all__ = ["FEW", "ApplyResult", "Progress", "apply_few", "few_changes", "is_little", "rebuild"]
+__all__ = [
+    "MAX_CHANGES",
+    "ApplyResult",
+    "Progress",
+    "apply_few",
+    "few_changes",
+    "is_little",
+    "rebuild",
+]
 
-FEW = 256
+MAX_CHANGES = 256
 """Number of changes that are applied in the serving process: about half a second of work."""
-FEW_CHARACTERS = 2_000_000
+MAX_CHARACTERS = 2_000_000
 """Total size of their bodies: twice that of this many usual skills, about two seconds of work."""
-FEW_REWRITTEN = 2_000
+MAX_REWRITTEN = 2_000
 """Documents that may be copied at that time to merge segments."""
 PAGE = 1_000
 """Skills per page when there are many."""
@@ -53,14 +61,14 @@ def few_changes(store: CatalogStore, position: Position) -> Changes | None:
     """Return the changes since a position in one page; None when :func:`rebuild` is needed."""
     if not position.generation:
         return None
-    page = store.changes(position, limit=FEW)
+    page = store.changes(position, limit=MAX_CHANGES)
     return page if is_little(page) and not page.whole else None
 
 
 def is_little(page: Changes) -> bool:
     """True for a complete page that is small enough to apply in the serving process."""
     characters = sum(len(version.skill.body or "") for version in page.upserts)
-    return page.complete and len(page.upserts) <= FEW and characters <= FEW_CHARACTERS
+    return page.complete and len(page.upserts) <= MAX_CHANGES and characters <= MAX_CHARACTERS
 
 
 def apply_few(state: NodeState, page: Changes) -> ApplyResult:
@@ -72,7 +80,7 @@ def apply_few(state: NodeState, page: Changes) -> ApplyResult:
     folder = state.current()
     if folder is None:
         raise SkillIoError("there is no index here to change", path=state.folder)
-    with state.writer(folder, max_rewritten=FEW_REWRITTEN) as writer:
+    with state.writer(folder, max_rewritten=MAX_REWRITTEN) as writer:
         table = bundled_table()
         for key in page.withdrawals:
             writer.delete(key_text(key))

@@ -25,15 +25,15 @@ from skillyard.store.node.records import (
     skill_in,
 )
 
-__all__ = ["EVERY", "NodeLibrary"]
+__all__ = ["MAX_IN_MEMORY", "NodeLibrary"]
 
 MAX_CACHED_SKILLS = 20_000
 """Number of cached skills: about 150 MB at the usual 7 KB each."""
 MAX_CACHED_CHARACTERS = 200_000_000
 """Total size of their bodies, which bounds the memory of unusually large skills."""
-EVERY = 100_000
+MAX_IN_MEMORY = 100_000
 """Maximum number of skills that are read all together, into about a gigabyte."""
-NEAR = 3
+MAX_NEAR_NAMES = 3
 """Number of similar names in the error for an unknown name."""
 
 
@@ -80,10 +80,10 @@ class NodeLibrary(Library):
 
         Raises InvalidInput when they are too many for one process.
         """
-        if self._skills is None and len(self) > EVERY:
+        if self._skills is None and len(self) > MAX_IN_MEMORY:
             raise InvalidInput(
-                f"this needs all of {len(self):,} skills in memory, and a node holds {EVERY:,} at"
-                " most: search instead, with the default scorer"
+                f"this needs all of {len(self):,} skills in memory, and a node holds"
+                f" {MAX_IN_MEMORY:,} at most: search instead, with the default scorer"
             )
         if self._skills is None:
             skills = [self.skill(ordinal) for ordinal in self.searcher.ordinals()]
@@ -160,9 +160,9 @@ class NodeLibrary(Library):
 
         words = dict.fromkeys(STANDARD.terms(name))
         terms = [(NAME_TERM + word, 1.0) for word in words]
-        hits = self.searcher.lexical(terms, 4 * NEAR) if terms else []
+        hits = self.searcher.lexical(terms, 4 * MAX_NEAR_NAMES) if terms else []
         names = dict.fromkeys(self.skill(ordinal).name for ordinal, _ in hits)
-        return list(names)[:NEAR]
+        return list(names)[:MAX_NEAR_NAMES]
 
     def _skills_with(self, mark: str, is_meant: Callable[[Skill], bool]) -> list[Skill]:
         skills = [self.skill(ordinal) for ordinal in self._holding(mark)]

@@ -55,7 +55,7 @@ __all__ = ["browse", "docs", "evaluate", "evaluate_by_form", "home", "home_by_fo
            "refusal_reply", "skill", "static"]  # fmt: skip
 
 LIMIT = 10
-FOLDERS = 20
+MAX_FOLDERS = 20
 """Number of folders that the page of an empty library names."""
 _HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -175,7 +175,7 @@ def _served_folders(options: ServiceOptions) -> tuple[str, ...]:
         return ()
     paths, scopes = parse_roots(options.roots, options.scopes)
     roots = [os.path.abspath(root.path) for root in all_roots(paths, scopes)]
-    return tuple(dict.fromkeys(roots))[:FOLDERS]
+    return tuple(dict.fromkeys(roots))[:MAX_FOLDERS]
 
 
 def _here(offer: Offer, snapshot: Snapshot, question: Question) -> bytes:

@@ -24,8 +24,8 @@ from skillyard.usecases.skill_selection import Ranked, Selected, rank_skills, se
 __all__ = ["evaluate", "rank", "select", "why"]
 
 CONFIDENCE = "confidence"
-MANY_FILES = 20
-"""Maximum number of files: more than a host sends."""
+MAX_QUICK_FILES = 20
+"""Above this number of files, a ranking runs in the thread for slow work. Hosts send fewer."""
 
 
 async def rank(context: AppContext, request: RouteRequest) -> Reply:
@@ -148,7 +148,7 @@ async def _ranking_reply(
         return json_bytes(snapshot.answer(scorer, work))
 
     body = await (
-        context.in_slow_thread(run) if len(files) > MANY_FILES else context.in_thread(run)
+        context.in_slow_thread(run) if len(files) > MAX_QUICK_FILES else context.in_thread(run)
     )
     return Reply(body, headers={"Skillyard-Catalog": snapshot.digest[:16]})
 
