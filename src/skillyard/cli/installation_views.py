@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillyard.cli.blocks import Block, Column, Line, Span, Table, line
 from skillyard.cli.scan_views import finding_lines
+from skillyard.remote.install.lockfile import is_user_lock
 from skillyard.text import clean_line, shorten
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ _STYLES = {
 _DIFF_STYLES = {"+": "good", "-": "error", "@": "dim"}
 _SHORT = 12
 _SIGNER_SHOWN = 160
+_FOLDERS = 5
+"""Folders that the lock does not name, of which ``update`` names so many."""
 
 
 def sync_blocks(result: Synced) -> Iterator[Block]:
@@ -201,6 +204,13 @@ def update_blocks(result: Updated, shown: Collection[str] = ()) -> Iterator[Bloc
             "run it without --dry-run" if result.dry_run else "say --yes, or run it on a terminal"
         )
         yield line(Span(f"nothing of these is written yet; to take them, {hint}", "dim"))
+    if result.extra:
+        listed = ", ".join(map(clean_line, result.extra[:_FOLDERS]))
+        more = len(result.extra) - _FOLDERS
+        listed += f" and {more} more" if more > 0 else ""
+        where = "--agent HOST --global" if is_user_lock(result.lock) else "--into DIR"
+        remark = f"  not in the lock file; `skillyard add SOURCE {where}` pins one"
+        yield line(Span("extra", "warning"), f"  {listed}", Span(remark, "dim"))
 
 
 def _skill(

@@ -155,6 +155,9 @@ class Updated:
     lock: Annotated[str, "The lock file."]
     dry_run: Annotated[bool, "Whether it was only planned."]
     skills: Annotated[tuple[SkillUpdate, ...], "Each skill that was asked for."]
+    extra: Annotated[
+        tuple[str, ...], "Skill folders that the lock does not name, when no skill was named."
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -470,6 +470,22 @@ class TestUpdate:
         done = project.run("update", "pdf")
         assert (done.code, done.out.count("+description")) == (0, 1)
 
+    def test_a_folder_that_the_lock_does_not_name_is_told_with_what_helps(
+        self, project: Project
+    ) -> None:
+        for number in range(7):
+            (project.skills / f"mine-{number}").mkdir()
+            (project.skills / f"mine-{number}" / "SKILL.md").write_text(text("mine", "My own."))
+        before = project.tree()
+        done = project.run("update", "--yes")
+        (told,) = (line for line in done.out.split("\n") if "extra" in line)
+        assert ".agents/skills/mine-4 and 2 more  not in the lock file; `skillyard add" in told
+        assert (done.code, project.tree()) == (0, before)
+        assert len(project.run("update", "--json").json["extra"]) == 7
+        assert "extra" not in project.run("update", "pdf", "--json").json
+        done = project.run("update", "pdf", "mine-1")
+        assert (done.code, ".agents/skills/mine-1 is not in the lock file" in done.err) == (2, True)
+
     def test_an_unknown_name_is_2_and_nothing_happens(self, project: Project) -> None:
         project.publish(**{"SKILL.md": NEWER})
         before = project.tree()

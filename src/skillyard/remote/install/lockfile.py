@@ -45,6 +45,7 @@ __all__ = [
     "LockedSkill",
     "change_user_lock",
     "folder_name",
+    "is_user_lock",
     "portable_source",
     "project_lock_path",
     "read_project_lock",
@@ -105,6 +106,11 @@ def user_lock_path(environment: Mapping[str, str] | None = None) -> str:
         return os.path.join(state, "skills", USER_LOCK)
     home = environment.get("HOME") or os.path.expanduser("~")
     return os.path.join(home, ".agents", USER_LOCK)
+
+
+def is_user_lock(path: str) -> bool:
+    """True for the name of a user's lock."""
+    return os.path.basename(path) == USER_LOCK
 
 
 def read_user_lock(path: str) -> Lock:

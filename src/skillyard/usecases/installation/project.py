@@ -227,15 +227,15 @@ class Project(NamedTuple):
         problem = "the place is a link to a folder that is not one of a host's"
         return Copy(os.path.dirname(path), name, UNREADABLE, problem)
 
-    def extra(self, skills: Iterable[InstalledSkill]) -> list[str]:
+    def extra(self, lock: Lock) -> tuple[str, ...]:
         """Return skill folders that the lock does not name, sorted.
 
         Looked at are all folders in which skills of the lock may lie.
         """
-        named = {folder_name(skill.entry.name) for skill in skills}
+        named = {folder_name(entry.name) for entry in lock.skills}
         looked_at = {*self.folders, self.default}
         real = {os.path.realpath(into): into for into in sorted(looked_at, reverse=True)}
-        return sorted(path for into in real.values() for path in _unnamed(into, named))
+        return tuple(sorted(path for into in real.values() for path in _unnamed(into, named)))
 
     def complete(self) -> None:
         """Complete what stopped runs left. What cannot be completed shows in the states.

@@ -82,7 +82,8 @@ def sync_skills(
     for _ in range(_TRIES):
         if not compare:
             project.complete()
-        skills = project.skills(project.lock.read())
+        lock = project.lock.read()
+        skills = project.skills(lock)
         if compare:
             results = {each.entry.name: _compared(each, project, frozen) for each in skills}
             break
@@ -101,7 +102,7 @@ def sync_skills(
                 results[name] = installed[name]
         if not any(each.problem and each.problem.code == RACED for each in results.values()):
             break
-    extra = tuple(project.extra(skills))
+    extra = project.extra(lock)
     listed = tuple(results.values())
     return Synced(
         lock=project.lock.path,

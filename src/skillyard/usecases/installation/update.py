@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from skillyard.errors import SkillyardError, UnknownName
+from skillyard.errors import InvalidInput, SkillyardError, UnknownName
+from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
 from skillyard.remote.install.verdict import check_accept
 from skillyard.remote.origins.locked import repinned
@@ -56,13 +58,16 @@ def update_skills(
     whether it is taken. A missing skill is installed in its newest version. A skill with local
     changes, or with a high finding of the scan that nobody accepted, is refused. One skill that
     fails does not stop the others. ``accept`` is as in ``add_skill``. Raises UnknownName,
-    SkillIoError for the lock file, InvalidInput.
+    SkillIoError for the lock file, InvalidInput (also for a folder that the lock does not name).
     """
     reasons = check_accept(accept or {})
     project = open_project(into, user=user)
     if not dry_run:
         project.complete()
     lock = project.lock.read()
+    names = list(names)
+    extra = project.extra(lock)
+    _check_locked(names, lock, extra)
     skills = project.skills(lock, entries_named(names, lock))
     fetched = [skill for skill in skills if skill.state in (CURRENT, BEHIND, MISSING)]
     newest = fetch_packages(fetched, project, pinned=False, settings=settings, report=report)
@@ -76,7 +81,24 @@ def update_skills(
             results.append(_update(skill, newest[name], project, reasons, taken))
         else:
             results.append(_not_updated(skill, original.get(name)))
-    return Updated(lock=project.lock.path, dry_run=dry_run, skills=tuple(results))
+    return Updated(
+        lock=project.lock.path,
+        dry_run=dry_run,
+        skills=tuple(results),
+        extra=() if names else extra,
+    )
+
+
+def _check_locked(names: Iterable[str], lock: Lock, extra: Iterable[str]) -> None:
+    """Raise InvalidInput for the name of a skill folder that the lock does not name."""
+    folders = {os.path.basename(folder): folder for folder in extra}
+    for name in names:
+        if name in folders and lock.get(name) is None:
+            folder = shown_path(folders[name])
+            raise InvalidInput(
+                f"{folder} is not in the lock file, which says where a newer version comes from;"
+                " `skillyard add` it from its source to pin it"
+            )
 
 
 def entries_named(names: Iterable[str], lock: Lock) -> list[LockedSkill]:

@@ -57,9 +57,9 @@ def verify_skills(
     """
     project = open_project(into, user=user)
     policy = policy_of(project.lock)
-    skills = project.skills(project.lock.read())
-    listed = tuple(_verified(skill, project.lock.path, policy) for skill in skills)
-    extra = tuple(project.extra(skills))
+    lock = project.lock.read()
+    listed = tuple(_verified(each, project.lock.path, policy) for each in project.skills(lock))
+    extra = project.extra(lock)
     return Verified(
         lock=project.lock.path,
         skills=listed,
