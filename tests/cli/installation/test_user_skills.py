@@ -218,8 +218,24 @@ class TestInstallersEntries:
         assert "installed by skillyard" in done.err
 
 
-def test_links_to_nothing_go_with_the_entry(user: User) -> None:
-    shutil.rmtree(user.skills / "pdf")
+def test_a_stopped_run_is_completed_with_its_entry(
+    user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("skillyard.remote.install.project_lock.ProjectLock.note", stopped)
+        assert user.run("add", "docx", *AGENTS[:-1]).code == 3
+    assert user.entries() == {"pdf": user.entry}
+    assert user.states("sync", "--agent", "claude-code") == {"docx": "installed", "pdf": "current"}
+    assert user.entries()["docx"]["installedAt"]
+    assert (user.claude / "docx" / "SKILL.md").is_file()
+
+
+@pytest.mark.parametrize("gone", ["pdf", ""])
+def test_links_to_nothing_go_with_the_entry(user: User, gone: str) -> None:
+    shutil.rmtree(user.skills / gone)
     other = user.home / ".cursor" / "skills"
     other.mkdir(parents=True)
     (other / "pdf").symlink_to(user.skills / "pdf")
@@ -251,6 +267,23 @@ def test_folders_and_the_lock_may_be_links_of_the_users_own(user: User, tmp_path
     assert user.run("remove", "docx").code == 0
     assert user.lock.is_symlink()
     assert "docx" not in (files / user.lock.name).read_text()
+
+
+def test_a_folder_of_this_machine_is_linked_or_copied(user: User, tmp_path: Path) -> None:
+    for name in ("linked", "copied"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "SKILL.md").write_text(text(name, "Mine."))
+    assert user.run("add", "../linked", *AGENTS[:2], "--link").code == 0
+    assert user.run("add", "../copied", *AGENTS[:2]).code == 0
+    assert user.entries()["copied"]["source"] == str(tmp_path / "copied")
+    states = {"copied": "current", "linked": "linked", "pdf": "unpinned"}
+    assert user.states("verify") == states
+    (tmp_path / "copied" / "SKILL.md").write_text(text("copied", "Mine, newer."))
+    assert user.states("outdated") == {**states, "copied": "outdated", "pdf": "current"}
+    assert user.states("update", "copied", "--yes") == {"copied": "updated"}
+    assert user.run("remove", "copied", "linked").code == 0
+    assert os.listdir(user.claude) == ["pdf"]
+    assert (tmp_path / "linked" / "SKILL.md").is_file()
 
 
 COMMANDS = (

@@ -270,7 +270,8 @@ class Project(NamedTuple):
             path = os.path.join(into, name)
             target = os.path.realpath(path)
             above = os.path.dirname(target)
-            inside = {os.path.realpath(each) for each in (*self.folders, *self.hosts)}
+            places = (*self.folders, *self.hosts, self.default)
+            inside = {os.path.realpath(each) for each in places}
             if os.path.islink(path) and not os.path.lexists(target) and above in inside:
                 try:
                     os.unlink(path)
