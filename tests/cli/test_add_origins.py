@@ -91,6 +91,7 @@ def walk(run: Run, server: GitServer, project: Path) -> None:
         "computedHash": locked(project).computed_hash,
         "commit": first,
         "digest": shape["digest"],
+        "executableDigest": locked(project).executable_digest,
     }
     before = tree_of(place)
 

@@ -59,7 +59,7 @@ def test_both_write_the_same_lock_and_layout(git_home: Path, tmp_path: Path) -> 
         run(ours, SKILLYARD, "add", f"{url}#v1@pdf", *AGENTS)
         theirs_entry, ours_entry = entry_of(theirs), entry_of(ours)
         assert list(ours_entry.items())[: len(theirs_entry)] == list(theirs_entry.items())
-        assert list(ours_entry)[len(theirs_entry) :] == ["commit", "digest"]
+        assert list(ours_entry)[len(theirs_entry) :] == ["commit", "digest", "executableDigest"]
         for skills in (".agents/skills", ".claude/skills"):
             assert tree_of(ours / skills) == tree_of(theirs / skills)
         link = Path(".claude") / "skills" / "pdf"

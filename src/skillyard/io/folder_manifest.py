@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from json import dumps
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,9 +19,10 @@ from skillyard.io.folders import Folder, entry_is_link, open_real_folder
 from skillyard.io.sha256 import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Set
+    from collections.abc import Iterable, Iterator, Set
 
-__all__ = ["Entry", "Manifest", "ManifestLimits", "file_digest", "manifest_of"]
+__all__ = ["Entry", "Manifest", "ManifestLimits"]
+__all__ += ["executable_digest", "file_digest", "manifest_of"]
 
 _PIECE = 1 << 20
 _MUCH = 262_144
@@ -79,6 +81,19 @@ class Manifest(NamedTuple):
         ]
         return f"sha256:{sha256(''.join(lines).encode('utf-8', 'surrogateescape')).hex()}"
 
+    def executable_digest(self, left_out: Set[str] = frozenset()) -> str | None:
+        """Return :func:`executable_digest` of the files; None where nothing says which those are.
+
+        That is so on Windows, and on file systems without such bits, where all files have them.
+        """
+        files = [
+            each for each in self.of_kind("file") if left_out.isdisjoint(each.path.split("/")[:-1])
+        ]
+        paths = [each.path for each in files if each.executable]
+        if sys.platform == "win32" or (paths and len(paths) == len(files)):
+            return None
+        return executable_digest(paths)
+
     def beside_files(self) -> list[str]:
         """Return the paths of what is neither a file nor a folder that holds something."""
         above = {each.path.rpartition("/")[0] for each in self.entries}
@@ -101,6 +116,12 @@ def manifest_of(
     with open_real_folder(os.path.realpath(folder)) as opened:
         entries = list(_below(opened, "", 0, room, only))
     return Manifest(tuple(sorted(entries)))
+
+
+def executable_digest(paths: Iterable[str]) -> str:
+    """Return ``sha256:…`` over the paths of the files that may be executed, as in a lock file."""
+    lines = "".join(f"{path}\n" for path in sorted(paths))
+    return f"sha256:{sha256(lines.encode('utf-8', 'surrogateescape')).hex()}"
 
 
 def file_digest(descriptor: int, most: int) -> tuple[str, int]:

@@ -117,7 +117,7 @@ class FileChange:
     path: Annotated[str, "Below the folder of the skill."]
     change: Annotated[str, "added, removed or changed."]
     diff: Annotated[str, "A unified diff of a text; empty where there is none."]
-    note: Annotated[str, "Why there is no diff."]
+    note: Annotated[str, "Why there is no diff, and whether the file becomes executable."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

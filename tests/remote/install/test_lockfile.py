@@ -80,7 +80,7 @@ skills = st.builds(
     source_url=st.none() | texts, ref=st.none() | texts,
     skill_path=st.none() | st.sampled_from(["SKILL.md", "skills/é/SKILL.md", ""]),
     computed_hash=st.none() | texts, well_known_digest=st.none() | texts,
-    commit=st.none() | texts, digest=st.none() | texts,
+    commit=st.none() | texts, digest=st.none() | texts, executable_digest=st.none() | texts,
     extra=extras(set(FIELDS)),
     order=st.lists(st.sampled_from(["ref", "commit", "source", "7", "subagents"]), max_size=4),
 )  # fmt: skip

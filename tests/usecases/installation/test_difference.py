@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.remote.sources.protocol import Package
 from skillyard.shapes.installation import FileChange
 from skillyard.usecases.installation.difference import (
     difference_of,
@@ -34,13 +36,13 @@ def skill(tmp_path: Path) -> Path:
 
 
 def changes(folder: Path, old: dict[str, bytes], new: dict[str, bytes]) -> dict[str, FileChange]:
-    found = difference_of(installed(folder, old), new)
+    found = difference_of(installed(folder, old), Package(new, "acme/a"))
     return {each.path: each for each in found.files}
 
 
 def test_skill_md_comes_first_and_tools_are_compared(skill: Path) -> None:
     new = {"SKILL.md": SKILL.replace(b"Read Grep", b"Read Bash"), "A.md": b"x"}
-    found = difference_of(installed(skill, {"SKILL.md": SKILL}), new)
+    found = difference_of(installed(skill, {"SKILL.md": SKILL}), Package(new, "acme/a"))
     assert [each.path for each in found.files] == ["SKILL.md", "A.md"]
     assert (found.tools_added, found.tools_removed) == (("Bash",), ("Grep",))
     assert [each.rule for each in found.findings] == ["tools_too_wide"]
@@ -85,7 +87,7 @@ def test_added_files_do_not_push_a_changed_script_out_of_the_diffs(skill: Path) 
     old = {"SKILL.md": SKILL, "run.sh": b"date\n", "old": b"x", **prose}
     added = {f"0{number:03}": b"x" for number in range(30)}
     new = {"SKILL.md": SKILL + b"More.\n", "run.sh": b"id\n", **added, **dict.fromkeys(prose, b"y")}
-    found = difference_of(installed(skill, old), new).files
+    found = difference_of(installed(skill, old), Package(new, "acme/a")).files
     assert [each.path for each in found[:3]] == ["SKILL.md", "run.sh", "a/000.md"]
     assert found[1].diff
     assert [each.change for each in found] == ["changed"] * 32 + ["added"] * 30 + ["removed"]
@@ -110,9 +112,28 @@ def test_a_version_differs_exactly_where_its_files_do(
         found = changes(Path(folder), old, new)
         expected = {path for path in {*old, *new} if old.get(path) != new.get(path)}
         assert set(found) == expected
-        assert edited_paths(folder, new) == sorted(expected)
+        assert edited_paths(folder, Package(new, "acme/a")) == sorted(expected)
         kinds = {path: each.change for path, each in found.items()}
     assert kinds == {
         path: "added" if path not in old else "removed" if path not in new else "changed"
         for path in expected
     }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no executable bits")
+def test_files_that_become_executable_or_no_longer_are_named(skill: Path) -> None:
+    files = {"SKILL.md": SKILL, "a.sh": b"date\n", "b.sh": b"id\n", "c.sh": b"ls\n"}
+    folder = installed(skill, files)
+    for name in ("a.sh", "c.sh"):
+        (skill / name).chmod(0o755)
+    new = Package({**files, "c.sh": b"ls -l\n"}, "acme/a", executable=frozenset({"b.sh"}))
+    found = {each.path: (each.change, each.note) for each in difference_of(folder, new).files}
+    assert found == {
+        "a.sh": ("changed", "no longer executable"),
+        "b.sh": ("changed", "now executable"),
+        "c.sh": ("changed", "no longer executable"),
+    }
+    assert edited_paths(folder, new) == ["a.sh", "b.sh", "c.sh"]
+    for name in files:  # as on a file system without such bits
+        (skill / name).chmod(0o755)
+    assert [each.path for each in difference_of(folder, new).files] == ["c.sh"]

@@ -13,12 +13,14 @@ from skillyard.remote.install.folder_hash import (
     is_tree_of,
 )
 from skillyard.remote.install.lock_entries import LockedSkill
-from skillyard.remote.install.record import written_digest
+from skillyard.remote.install.record import note_written, written_digest
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import LIMITS
 
-__all__ = ["NOTHING", "Installed", "check_installed", "is_as_written", "manifest_at"]
+__all__ = ["NOTHING", "OTHER_MODES", "Installed", "check_installed", "is_as_written"]
+__all__ += ["manifest_at", "note_installed"]
 
+OTHER_MODES = "other files may be executed"
 SHOWN = 3
 """Number of entries that an error names."""
 
@@ -30,16 +32,24 @@ class Installed(NamedTuple):
     """The folder hash or the tree hash, as in lock files."""
     digest: str | None = None
     """The digest of the content; where there is one, the hash is not compared."""
+    executable: str | None = None
+    """The digest of which files may be executed; None where that is not known."""
 
     @classmethod
     def by(cls, entry: LockedSkill | None) -> Installed:
         """Return what an entry of the lock installed; None installed nothing."""
-        return cls() if entry is None else cls(entry.content_hash, entry.digest)
+        if entry is None:
+            return cls()
+        return cls(entry.content_hash, entry.digest, entry.executable_digest)
 
     def is_at(self, there: Manifest, target: str) -> bool:
         """True when the folder is exactly that, links and empty folders included."""
         same, added = self._compare(there, target)
-        return same and not added
+        return same and not added and self.has_modes(there)
+
+    def has_modes(self, there: Manifest) -> bool:
+        """True when those files may be executed that were installed so, as far as it is known."""
+        return self.executable is None or there.executable_digest() in (None, self.executable)
 
     def _compare(self, there: Manifest, target: str) -> tuple[bool, list[str]]:
         """Return whether the files are the same, and what else is there.
@@ -64,8 +74,14 @@ NOTHING = Installed()
 
 def is_as_written(there: Manifest, target: str) -> bool:
     """True when a folder is exactly what skillyard last wrote to it."""
-    digest = written_digest(target)
-    return digest is not None and Installed(digest=digest).is_at(there, target)
+    digest, _, executable = (written_digest(target) or "").partition(" ")
+    written = Installed(digest=digest, executable=executable or None)
+    return bool(digest) and written.is_at(there, target)
+
+
+def note_installed(target: str, digest: str, executable: str | None) -> None:
+    """Note the digests of what was written to a folder: of the content, and of executable files."""
+    note_written(target, f"{digest} {executable}" if executable else digest)
 
 
 def manifest_at(target: str) -> Manifest | None:
@@ -99,6 +115,8 @@ def check_installed(there: Manifest, target: str, installed: Installed) -> None:
     if named:
         more = f" and {len(added) - SHOWN} more" if len(added) > SHOWN else ""
         named = f": {named}{more}"
+    elif not installed.has_modes(there):
+        named = f": {OTHER_MODES}"
     raise InstallRefused(
         f"the folder holds something else than what was installed{named}",
         path=target,

@@ -27,6 +27,7 @@ KEYS: Mapping[str, str] = MappingProxyType(
         "well_known_digest": "wellKnownDigest",
         "commit": "commit",
         "digest": "digest",
+        "executable_digest": "executableDigest",
         "folder_hash": "skillFolderHash",
         "plugin_name": "pluginName",
         "installed_at": "installedAt",
@@ -36,7 +37,7 @@ KEYS: Mapping[str, str] = MappingProxyType(
 """Fields of a locked skill and their keys in a file, in the order in which new ones are written."""
 FIELDS: Mapping[str, str] = MappingProxyType({key: field for field, key in KEYS.items()})
 """The inverse mapping."""
-_OWN = ("commit", "digest")
+_OWN = ("commit", "digest", "executableDigest")
 """Keys that the installer does not know."""
 
 
@@ -66,6 +67,8 @@ class LockedSkill:
     """Only written by skillyard: the commit that was fetched."""
     digest: str | None = None
     """Only written by skillyard: a digest of the content."""
+    executable_digest: str | None = None
+    """Only written by skillyard: a digest of which files may be executed; None where not known."""
     folder_hash: str | None = None
     """In the user's lock: the SHA-1 of a tree on GitHub, a ``folder_hash``, or empty."""
     plugin_name: str | None = None
@@ -105,6 +108,13 @@ class LockedSkill:
     def content_hash(self) -> str | None:
         """The installer's hash of the content, of either lock; None where it has none."""
         return self.computed_hash if self.computed_hash is not None else self.folder_hash or None
+
+    def pins_same(self, other: LockedSkill) -> bool:
+        """True where another entry of the skill pins the same files, as far as both say so."""
+        if self.digest is None:
+            return self.content_hash == other.content_hash
+        modes = {self.executable_digest, other.executable_digest} - {None}
+        return self.digest == other.digest and len(modes) < 2
 
     def to_json(self) -> dict[str, Json]:
         """Return the entry as in a file, with its keys in order."""

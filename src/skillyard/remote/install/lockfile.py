@@ -7,10 +7,11 @@ file, or an older user lock, as empty and overwrites it; here both are errors.
 
 The keys of an entry in a project's lock are ``source``, ``sourceUrl``, ``ref``, ``sourceType``,
 ``skillPath``, ``computedHash`` and, after these, ``subagents`` and ``wellKnownDigest``. skillyard
-adds two, which the installer ignores: ``commit``, the commit that was fetched, and ``digest``, a
-digest of the content. The installer preserves them when it changes other skills. When it installs
-or updates the skill itself, it replaces the entry and drops both. An entry without them is
-therefore valid: the skill is not pinned. Fields beside ``version`` and ``skills`` are preserved
+adds three, which the installer ignores: ``commit``, the commit that was fetched, ``digest``, a
+digest of the content, and ``executableDigest``, one of the paths of executable files. The installer
+preserves them when it changes other skills. When it installs or updates the skill itself, it
+replaces the entry and drops them. An entry without them is therefore valid: the skill is not
+pinned. Fields beside ``version`` and ``skills`` are preserved
 here, and dropped when the installer writes.
 
 Sources: the form of the text, the order of names and keys, and the folder hash come from the

@@ -20,17 +20,22 @@ from skillyard.errors import SkillIoError
 from skillyard.formats.agentskills import Document, parse_document
 from skillyard.formats.frontmatter import decode
 from skillyard.io.files import create_exclusive, rename_folder, sync_folder
-from skillyard.io.folder_manifest import Manifest, manifest_of
+from skillyard.io.folder_manifest import Manifest, executable_digest, manifest_of
 from skillyard.io.sha256 import sha256
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.remote.install.exclusive import alone
 from skillyard.remote.install.file_paths import FilePaths, checked_path
 from skillyard.remote.install.folder_hash import FOLDERS_LEFT_OUT, folder_hash
-from skillyard.remote.install.installed import NOTHING, Installed, check_installed, manifest_at
+from skillyard.remote.install.installed import (
+    NOTHING,
+    Installed,
+    check_installed,
+    manifest_at,
+    note_installed,
+)
 from skillyard.remote.install.journal import Journal, remove_journal, write_journal
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.install.project_lock import ProjectLock
-from skillyard.remote.install.record import note_written
 from skillyard.remote.install.recovery import complete
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import (
@@ -129,7 +134,8 @@ def place_copies(
     :func:`check_files`. Raises InstallRefused, SkillIoError.
     """
     listed, digest, new_hash = tuple(sorted(files)), content_digest(files), folder_hash(files)
-    compared = _compared_digest(files)
+    compared = _compared_digests(files, executable)
+    modes = executable_digest(files.keys() & set(executable))
     placed: list[Placed] = []
     copies: list[_Copy] = []
     try:
@@ -148,7 +154,7 @@ def place_copies(
             if copies and entry is not None and lock is not None:
                 lock.note(entry)
             for copy in copies:  # not of a folder that somebody else wrote, with the same files
-                note_written(os.path.join(copy.into, name), digest)
+                note_installed(os.path.join(copy.into, name), digest, modes)
                 discard_aside(copy.into, name)
                 remove_journal(copy.into, name)
     except OSError as error:
@@ -162,11 +168,16 @@ def place_copies(
 
 
 def preview_copies(
-    files: Mapping[str, bytes], folders: Sequence[str], name: str, installed: Installed = NOTHING
+    files: Mapping[str, bytes],
+    folders: Sequence[str],
+    name: str,
+    installed: Installed = NOTHING,
+    *,
+    executable: Collection[str] = (),
 ) -> list[Placed]:
     """Return what :func:`place_copies` would do, without writing. Raises what that raises."""
     listed, digest, new_hash = tuple(sorted(files)), content_digest(files), folder_hash(files)
-    compared = _compared_digest(files)
+    compared = _compared_digests(files, executable)
     return [
         Placed(f"{each.into}/{name}", each.state, listed, new_hash, digest)
         for each in (_copy(into, name, compared, installed) for into in folders)
@@ -188,25 +199,28 @@ class _Copy(NamedTuple):
         return "unchanged" if self.is_new else "replaced" if self.there else "added"
 
 
-def _compared_digest(files: Mapping[str, bytes]) -> str:
-    """Return the digest of the files that a folder is compared by."""
-    return content_digest(
-        {
-            path: data
-            for path, data in files.items()
-            if FOLDERS_LEFT_OUT.isdisjoint(path.split("/")[:-1])
-        }
-    )
+def _compared_digests(files: Mapping[str, bytes], executable: Collection[str]) -> tuple[str, str]:
+    """Return the digests that a folder is compared by: of the content, and of executable files."""
+    compared = {
+        path: data
+        for path, data in files.items()
+        if FOLDERS_LEFT_OUT.isdisjoint(path.split("/")[:-1])
+    }
+    return content_digest(compared), executable_digest(compared.keys() & set(executable))
 
 
-def _copy(into: str, name: str, new_digest: str, installed: Installed) -> _Copy:
+def _copy(into: str, name: str, new: tuple[str, str], installed: Installed) -> _Copy:
     """Return a folder that may be replaced. Raises InstallRefused for another one."""
     target = os.path.join(into, name)
     there = manifest_at(target)
-    is_new = there is not None and there.files_digest(FOLDERS_LEFT_OUT) == new_digest
+    digest, modes = new
+    is_new = there is not None and there.files_digest(FOLDERS_LEFT_OUT) == digest
+    if is_new and there is not None and installed != NOTHING:  # else it is somebody else's
+        is_new = there.executable_digest(FOLDERS_LEFT_OUT) in (None, modes)
     if there is not None and not is_new:
         check_installed(there, target, installed)
-        note_written(target, there.files_digest())  # a stopped run may replace another copy only
+        # A stopped run may replace another copy only.
+        note_installed(target, there.files_digest(), there.executable_digest())
     return _Copy(into, name, there, is_new)
 
 

@@ -19,7 +19,7 @@ from skillyard.resources import read_file
 __all__ = ["forget_written", "is_added_source", "note_added_source", "note_written"]
 __all__ += ["written_digest"]
 
-_MAX_BYTES = 128
+_MAX_BYTES = 256
 
 
 def note_written(folder: str, digest: str, *, durable: bool = False) -> None:

@@ -13,7 +13,7 @@ import stat
 
 from skillyard.io.files import refuse_link, rename_folder, sync_folder
 from skillyard.io.folder_manifest import manifest_of
-from skillyard.remote.install.installed import Installed
+from skillyard.remote.install.installed import Installed, note_installed
 from skillyard.remote.install.journal import (
     Journal,
     is_unfinished_journal,
@@ -23,7 +23,6 @@ from skillyard.remote.install.journal import (
 )
 from skillyard.remote.install.lock_entries import folder_name
 from skillyard.remote.install.project_lock import ProjectLock
-from skillyard.remote.install.record import note_written
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import ASIDE, BESIDE, LIMITS, aside_of, discard_aside, put_back
 
@@ -72,7 +71,7 @@ def complete(into: str, name: str, lock: ProjectLock | None) -> Installed | None
         if there.digest == journal.new and entry is not None:
             if lock is not None:
                 lock.note(entry)
-            note_written(target, there.files_digest())
+            note_installed(target, there.files_digest(), there.executable_digest())
             completed = Installed.by(entry)
     remove_journal(into, name)
     return completed

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from shlex import quote
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from skillyard.errors import InvalidInput
+from skillyard.io.folder_manifest import executable_digest
 from skillyard.io.paths import is_below
 from skillyard.remote.git.address import check_ref, parse_git_address
 from skillyard.remote.install.file_paths import shown_path
@@ -66,6 +68,7 @@ def locked_skill(name: str, hit: Hit, package: Package, ref: str | None) -> Lock
         well_known_digest=hit.digest or None,
         commit=package.commit or None,
         digest=content_digest(package.files),
+        executable_digest=_modes(package),
     )
 
 
@@ -185,7 +188,15 @@ def repinned(locked: LockedSkill, package: Package) -> LockedSkill:
         well_known_digest=locked.well_known_digest if same else None,
         commit=package.commit or None,
         digest=digest,
+        executable_digest=_modes(package),
     )
+
+
+def _modes(package: Package) -> str | None:
+    """Return the digest of executable files; None where a folder on Windows does not say which."""
+    if package.source_type == LOCAL and sys.platform == "win32":
+        return None
+    return executable_digest(package.executable & package.files.keys())
 
 
 async def _on_this_machine(request: _Request) -> Package:

@@ -349,7 +349,7 @@ def _linked(
 
     The entry has no digest: whoever edits the folder means it to change.
     """
-    entry = replace(admission.entry, digest=None)
+    entry = replace(admission.entry, digest=None, executable_digest=None)
     folder, name = places.links[0], folder_name(entry.name)
     there = os.path.lexists(os.path.join(folder, name))
     path = link_skill(package.url, folder, name, dry_run=options.dry_run)
@@ -387,7 +387,7 @@ def _check_pin(known: LockedSkill | None, new: LockedSkill, *, pinned: bool, loc
             code="install_source",
             hint=hint,
         )
-    if pinned and known.digest != new.digest:
+    if pinned and not known.pins_same(new):
         raise InstallRefused(
             f"what came for {_shown(known.name)} is not what the lock pins: it has"
             f" {_shown(known.digest or '')[:19]}…, and this is {(new.digest or '')[:19]}…",

@@ -54,7 +54,10 @@ class Admission(NamedTuple):
         """
         name = folder_name(self.entry.name)
         if dry_run:
-            return preview_copies(self.package.files, folders, name, Installed.by(known))
+            installed, executable = Installed.by(known), self.package.executable
+            return preview_copies(
+                self.package.files, folders, name, installed, executable=executable
+            )
         return place_copies(
             self.package.files,
             folders,

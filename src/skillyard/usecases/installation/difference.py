@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from difflib import unified_diff
 
 from skillyard.errors import SkillError
-from skillyard.io.folder_manifest import manifest_of
+from skillyard.io.folder_manifest import Manifest, manifest_of
 from skillyard.io.sha256 import sha256
 from skillyard.remote.install.placement import check_files
 from skillyard.remote.install.swap import LIMITS
+from skillyard.remote.sources.protocol import Package
 from skillyard.resources import read_file
 from skillyard.scanning import Finding, files_of_folder, files_of_package, scan_files
 from skillyard.scanning.document import SCRIPT, kind_of
@@ -26,26 +26,32 @@ _MAX_LINES = 1_000
 """Lines of a file. difflib takes time by their square."""
 _MAX_DIFFS = 20
 """Files whose text is compared, of one skill."""
-_KINDS = ("changed", "added", "removed")
+_MODE = "mode"
+"""The kind of a file of which only that changes whether it may be executed."""
+_KINDS = ("changed", _MODE, "added", "removed")
 """Kinds of changes, in the order in which they are shown."""
 
 
-def difference_of(folder: str, files: Mapping[str, bytes]) -> Difference:
-    """Return what ``files`` change in an installed folder, which may be missing.
+def difference_of(folder: str, package: Package) -> Difference:
+    """Return what fetched files change in an installed folder, which may be missing.
 
     Raises OSError, SkillIoError.
     """
-    digests = _digests(folder) if os.path.lexists(folder) else {}
-    changes = _changes(digests, files)
+    files = package.files
+    there = manifest_of(folder, LIMITS) if os.path.lexists(folder) else Manifest(())
+    changes, modes = _changes(there, package)
     left = _MAX_DIFFS
     listed = []
     for path, change in changes:
-        diff, note = "", ""
-        if left:
-            diff, note = _diff(folder, path, files.get(path), change)
+        diff, why = "", ""
+        if change == _MODE:
+            change = "changed"
+        elif left:
+            diff, why = _diff(folder, path, files.get(path), change)
             left -= bool(diff)
         else:
-            note = "too many files for a diff"
+            why = "too many files for a diff"
+        note = "; ".join(filter(None, (modes.get(path), why)))
         listed.append(FileChange(path=path, change=change, diff=diff, note=note))
     before, after = _tools(_old_text(folder)), _tools(files.get("SKILL.md"))
     known = {_key(each) for each in scan_files(files_of_folder(folder))}
@@ -58,36 +64,42 @@ def difference_of(folder: str, files: Mapping[str, bytes]) -> Difference:
     )
 
 
-def edited_paths(folder: str, files: Mapping[str, bytes]) -> list[str]:
-    """Return the paths that were edited in a folder in which ``files`` were installed.
+def edited_paths(folder: str, package: Package) -> list[str]:
+    """Return the paths that were edited in a folder in which fetched files were installed.
 
     Raises OSError, SkillIoError.
     """
-    beside = manifest_of(folder, LIMITS).beside_files()
-    return sorted({*beside, *(path for path, _ in _changes(_digests(folder), files))})
+    there = manifest_of(folder, LIMITS)
+    return sorted({*there.beside_files(), *(path for path, _ in _changes(there, package)[0])})
 
 
-def _digests(folder: str) -> dict[str, str]:
-    return {each.path: each.digest for each in manifest_of(folder, LIMITS).of_kind("file")}
+def _changes(there: Manifest, package: Package) -> tuple[list[tuple[str, str]], dict[str, str]]:
+    """Return path and kind of each change, and what becomes of executable files.
 
-
-def _changes(old: Mapping[str, str], files: Mapping[str, bytes]) -> list[tuple[str, str]]:
-    """Return path and kind of each change: changed files first, then added and removed ones.
-
-    Of each kind SKILL.md comes first, then what can be run: many files that are added cannot push a
-    changed script beyond the limits.
+    Changed files come first, then added and removed ones. Of each kind SKILL.md comes first, then
+    what can be run: many files that are added cannot push a changed script beyond the limits.
     """
-    changed = [path for path in old if path in files and sha256(files[path]).hex() != old[path]]
+    files = package.files
+    old = {each.path: each for each in there.of_kind("file") if each.path in files}
+    modes = {
+        path: "no longer executable" if entry.executable else "now executable"
+        for path, entry in old.items()
+        if entry.executable != (path in package.executable)
+    }
+    if there.executable_digest() is None:  # nothing says which files may be executed
+        modes = {}
+    changed = [path for path in old if sha256(files[path]).hex() != old[path].digest]
     changes = [(path, "changed") for path in changed]
+    changes += [(path, _MODE) for path in modes if path not in changed]
     changes += [(path, "added") for path in files if path not in old]
-    changes += [(path, "removed") for path in old if path not in files]
+    changes += [(each.path, "removed") for each in there.of_kind("file") if each.path not in files]
 
     def rank(change: tuple[str, str]) -> tuple[int, bool, bool, str]:
         path, kind = change
         is_script = kind_of(path, files.get(path, b"")) == SCRIPT
         return _KINDS.index(kind), path != "SKILL.md", not is_script, path
 
-    return sorted(changes, key=rank)
+    return sorted(changes, key=rank), modes
 
 
 def _diff(folder: str, path: str, new: bytes | None, change: str) -> tuple[str, str]:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.policy.decision import Policy
-from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.origins.locked import repinned
 from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
@@ -83,13 +82,6 @@ def _version(
     is_known = entry.digest is not None or entry.content_hash is not None
     if skill.state == UNREADABLE and not is_known:  # nothing says which version it is
         return replace(version, newest=version_of(new), problem=problem_of_state(skill))
-    if is_newer(entry, new):
+    if not entry.pins_same(new):
         return replace(version, state=OUTDATED, newest=version_of(new))
     return replace(version, newest=version_of(entry) or version_of(new))
-
-
-def is_newer(entry: LockedSkill, new: LockedSkill) -> bool:
-    """True where the files of two entries of one skill differ."""
-    if entry.digest is not None:
-        return new.digest != entry.digest
-    return new.content_hash != entry.content_hash

@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from skillyard.errors import SkillyardError
-from skillyard.remote.install.folder_hash import folder_hash, is_tree_hash, tree_hash
 from skillyard.remote.install.lock_entries import LockedSkill
-from skillyard.remote.install.placement import content_digest
 from skillyard.remote.install.refusal import InstallRefused
-from skillyard.remote.origins.locked import locked_package
+from skillyard.remote.origins.locked import locked_package, repinned
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings, load_settings
@@ -82,12 +80,10 @@ def check_pin(entry: LockedSkill, package: Package, option: str = "") -> None:
 
     ``option`` is what a command that the hint names needs.
     """
-    expected, content = entry.content_hash, folder_hash(package.files)
-    if entry.digest is not None:
-        expected, content = entry.digest, content_digest(package.files)
-    elif expected is not None and is_tree_hash(expected):
-        content = tree_hash(package.files, package.executable)
-    if expected == content:
+    new, is_digest = repinned(entry, package), entry.digest is not None
+    expected = entry.digest if is_digest else entry.content_hash
+    actual = (new.digest if is_digest else new.content_hash) or ""
+    if expected is not None and entry.pins_same(new):
         return
     name = shorten(clean_line(entry.name), 80)
     hint = f"`skillyard update{option} {name_in_shell(entry.name)}` shows what changed, and pins it"
@@ -95,13 +91,20 @@ def check_pin(entry: LockedSkill, package: Package, option: str = "") -> None:
         raise InstallRefused(
             f"the lock pins no content of {name}", path="", code="install_pin", hint=hint
         )
+    if expected == actual:
+        raise InstallRefused(
+            f"what came for {name} is not what the lock pins: other files may be executed",
+            path="",
+            code="install_pin",
+            hint=hint,
+        )
     left_out = (
         f" ({len(package.skipped)} left out: {package.skipped[0]})" if package.skipped else ""
     )
     raise InstallRefused(
         f"what came for {name} is not what the lock pins: it has"
         f" {shorten(clean_line(expected), 19)}…, and this is"
-        f" {content[:19]}…{left_out}",
+        f" {actual[:19]}…{left_out}",
         path="",
         code="install_pin",
         hint=hint,

@@ -19,9 +19,15 @@ from typing import NamedTuple
 from skillyard.discovery.hosts import expand_pattern, host_roots
 from skillyard.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.io.atomic_write import remove_leftovers
+from skillyard.io.folder_manifest import Manifest
 from skillyard.io.paths import is_below
 from skillyard.remote.install.exclusive import alone
-from skillyard.remote.install.installed import Installed, is_as_written, manifest_at
+from skillyard.remote.install.installed import (
+    OTHER_MODES,
+    Installed,
+    is_as_written,
+    manifest_at,
+)
 from skillyard.remote.install.journal import read_journal
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
 from skillyard.remote.install.lockfile import project_lock_path, source_folder, user_lock_path
@@ -367,16 +373,18 @@ def _copy(into: str, name: str, entry: LockedSkill) -> Copy:
         journal = read_journal(into, name)
         if journal is not None and journal.new == there.digest:
             return Copy(into, name, INTERRUPTED, left)
-        return Copy(into, name, EDITED, _edits(there.beside_files()))
+        return Copy(into, name, EDITED, _edits(there, Installed.by(entry)))
     except SkillError as error:
         return Copy(into, name, UNREADABLE, f"{error.path}: {error.message}")
     except OSError as error:
         return Copy(into, name, UNREADABLE, f"{target}: {error.strerror or error}")
 
 
-def _edits(added: list[str]) -> str:
-    named = ", ".join(ascii(path) for path in added[:3])
-    return f"it holds more than files: {named}" if named else ""
+def _edits(there: Manifest, installed: Installed) -> str:
+    named = ", ".join(ascii(path) for path in there.beside_files()[:3])
+    if named:
+        return f"it holds more than files: {named}"
+    return "" if installed.has_modes(there) else OTHER_MODES
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from skillyard.errors import SkillyardError
 from skillyard.remote.install.accepted import accepted_of
+from skillyard.remote.install.installed import note_installed
 from skillyard.remote.install.lock_entries import folder_name
-from skillyard.remote.install.record import note_written
 from skillyard.remote.install.verdict import check_accept
 from skillyard.remote.signatures.record import signer_of
 from skillyard.remote.sources.protocol import Package, SourceFailed
@@ -118,8 +118,8 @@ def _note_current(skills: list[InstalledSkill]) -> None:
     """Note what is as the lock says: the lock may be ahead of it the next time."""
     for skill in skills:
         for copy in skill.copies:
-            if copy.state == CURRENT and skill.entry.digest is not None:
-                note_written(copy.folder, skill.entry.digest)
+            if copy.state == CURRENT and (digest := skill.entry.digest) is not None:
+                note_installed(copy.folder, digest, skill.entry.executable_digest)
 
 
 def _synced(skill: InstalledSkill) -> SyncedSkill:

@@ -141,7 +141,7 @@ def _not_updated(skill: InstalledSkill, original: Package | SkillyardError | Non
     if isinstance(original, Package):
         try:
             folder = next(copy.folder for copy in skill.copies if copy.state == EDITED)
-            paths = edited_paths(folder, original.files)
+            paths = edited_paths(folder, original)
         except (SkillyardError, OSError):
             paths = []
         named = ", ".join(ascii(path) for path in paths[:5])
@@ -166,7 +166,7 @@ def _update(
             raise package
         new = repinned(entry, package)
         result = replace(result, newest=version_of(new))
-        if new.digest == entry.digest and skill.state == CURRENT:
+        if entry.digest and entry.pins_same(new) and skill.state == CURRENT:
             admission = _unsigned(skill, package, project, accept)
             if admission is None or admission.entry == entry:
                 return result
@@ -174,7 +174,7 @@ def _update(
             if confirm is not None:
                 _write(skill, admission, project)
             return result if confirm is None else replace(result, state=PINNED)
-        difference = difference_of(skill.folders[0], package.files)
+        difference = difference_of(skill.folders[0], package)
         result = replace(result, state=AVAILABLE, difference=difference)
         admission = admit(new, package, known=entry, lock=project.lock, accept=accept)
         result = replace(result, signature=admission.signature.document())
