@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ESSENTIAL_VARIABLES",
+    "Watchdog",
     "end_group",
     "limit_memory",
     "lower_priority",
@@ -152,6 +154,59 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
         except (ProcessLookupError, PermissionError):
             pass
     process.wait()
+
+
+class Watchdog:
+    """A context in which one process is ended with its children if this one is killed.
+
+    With ``group`` that process leads a group of its own, which is killed; otherwise the process and
+    its children are terminated. A shell waits for the end of a pipe that only this process holds
+    open, because nothing can be done on SIGKILL itself, and ``PR_SET_PDEATHSIG`` of Linux reaches
+    no children. Does nothing on Windows, and where no shell can be started.
+    """
+
+    def __init__(self, *, group: bool) -> None:
+        self._group = group
+        self._shell: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Watchdog:
+        if sys.platform == "win32":
+            return self
+        import subprocess
+
+        ending = 'pkill -TERM -P "$pid"; kill -s TERM "$pid"'
+        ending = 'kill -s KILL -- "-$pid"' if self._group else ending
+        nothing = subprocess.DEVNULL
+        with suppress(OSError):
+            self._shell = subprocess.Popen(
+                [system_shell(), "-c", f"read -r pid && {{ read -r end || {{ {ending}; }}; }}"],
+                cwd="/",
+                stdin=subprocess.PIPE,
+                stdout=nothing,
+                stderr=nothing,
+                bufsize=0,
+                start_new_session=True,  # whoever kills our group does not kill it
+            )
+        return self
+
+    def watch(self, pid: int) -> None:
+        """Name the process, once."""
+        self._write(f"{pid}\n")
+
+    def end(self) -> None:
+        """End the process now. It is not waited for."""
+        if self._shell is not None:
+            self._shell.communicate()
+
+    def __exit__(self, *_: object) -> None:
+        self._write("end\n")
+        self.end()
+
+    def _write(self, text: str) -> None:
+        pipe = None if self._shell is None else self._shell.stdin
+        if pipe is not None and not pipe.closed:
+            with suppress(BrokenPipeError):  # somebody ended the shell: nobody watches
+                pipe.write(text.encode("ascii"))
 
 
 if sys.platform == "win32":

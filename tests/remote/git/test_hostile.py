@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
+import signal
+import socket
 import struct
+import subprocess
 import sys
 import threading
 import zlib
@@ -305,3 +309,64 @@ def test_a_host_that_a_stranger_chose_gets_no_credentials(
             runner.ask("http", "ls-remote", "--", f"{base}/x.git")
     assert seen
     assert any("Basic" in each or "secret" in each for each in seen) is sent
+
+
+# --- what is left of a run that is killed ---
+
+ASK = """
+import sys
+from threading import Event
+from skillyard.remote.git.address import parse_git_address
+from skillyard.remote.git.command import Git
+from skillyard.remote.git.repository import GitRepository
+
+report = lambda _: print("waiting", flush=True)
+git = Git("", Event(), may_prompt=sys.argv[2] == "prompt", report=report)
+GitRepository(parse_git_address(sys.argv[1]), git).commit()
+"""
+
+
+@for_each(
+    ("scheme", "prompt"),
+    [("git", ""), ("http", ""), ("ssh", ""), ("git", "prompt"), ("http", "prompt")],
+)
+def test_git_and_its_children_end_with_a_run_that_is_killed(
+    git_home: Path, monkeypatch: pytest.MonkeyPatch, scheme: str, prompt: str
+) -> None:
+    """Git connects itself, by ``git-remote-http``, or by ssh; the connection ends with it."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(30)
+        port = server.getsockname()[1]
+        connect = f"import socket; socket.create_connection(('127.0.0.1', {port})).recv(1)"
+        ssh = git_home / "ssh"
+        ssh.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c "{connect}"\n')
+        ssh.chmod(0o755)
+        monkeypatch.setenv("GIT_SSH", str(ssh))
+        url = f"{scheme}://127.0.0.1:{port}/one.git"
+        command = [sys.executable, "-c", ASK, url, prompt]
+        run = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+        connection, _ = server.accept()
+        with run, connection:
+            assert run.stdout is not None
+            assert run.stdout.readline()
+            connection.settimeout(30)
+            if scheme != "ssh":
+                assert connection.recv(65_536)  # what git asks; it waits for the answer
+            (os.kill if prompt else os.killpg)(run.pid, signal.SIGKILL)
+            while connection.recv(65_536):
+                pass
+
+
+@for_each("may_prompt", [False, True])
+def test_git_and_its_children_end_when_the_time_is_over(git_home: Path, may_prompt: bool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/one.git"
+        git_ = Git("", threading.Event(), may_prompt, GitLimits(seconds=0.5))
+        with pytest.raises(SourceFailed, match="did not finish"):
+            GitRepository(parse_git_address(url), git_).commit()
+        server.settimeout(30)
+        connection, _ = server.accept()
+        with connection:
+            connection.settimeout(30)
+            while connection.recv(65_536):
+                pass

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from threading import Event
 from typing import IO, NamedTuple
 
-from skillyard.io.processes import end_group, limit_memory, program_path
+from skillyard.io.processes import Watchdog, end_group, limit_memory, program_path
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.text import clean_line, shorten, without_secrets
 
@@ -124,6 +124,7 @@ class Git(NamedTuple):
             tempfile.TemporaryFile() as given,
             tempfile.TemporaryFile() as out,
             tempfile.TemporaryFile() as err,
+            Watchdog(group=not prompts) as watchdog,
         ):
             given.write(stdin)
             given.seek(0)
@@ -140,8 +141,9 @@ class Git(NamedTuple):
                 )
             except OSError as error:
                 raise SourceFailed("unreachable", f"cannot start git: {error.strerror}") from None
+            watchdog.watch(process.pid)
             limit_memory(process, self.limits.memory_bytes)
-            problem = self._wait(process, (out, err), most, apart=not prompts)
+            problem = self._wait(process, (out, err), most, watchdog if prompts else None)
             message = _tail(err)
             if problem is not None:
                 raise problem
@@ -169,10 +171,12 @@ class Git(NamedTuple):
         process: subprocess.Popen[bytes],
         outputs: Sequence[IO[bytes]],
         max_bytes: int,
-        *,
-        apart: bool,
+        watchdog: Watchdog | None,
     ) -> SourceFailed | None:
-        """Wait for the end, and end the process where a limit is exceeded; return why."""
+        """Wait for the end, and end the process where a limit is exceeded; return why.
+
+        ``watchdog`` ends a process without a group of its own.
+        """
         limits = self.limits
         deadline = time.monotonic() + limits.seconds
         try:
@@ -203,10 +207,11 @@ class Git(NamedTuple):
                         hint="try again later, or clone the repository and add the folder",
                     )
         finally:
-            if apart:
+            if watchdog is None:
                 end_group(process)
             elif process.returncode is None:
-                process.terminate()  # git ends the programs that it started
+                watchdog.end()
+                process.terminate()  # where there is no shell; git ends most of its programs
                 process.wait()
 
     def _stored(self) -> int:
