@@ -46,6 +46,7 @@ __all__ = [
     "LockedSkill",
     "change_user_lock",
     "folder_name",
+    "is_path",
     "is_user_lock",
     "portable_source",
     "project_lock_path",
@@ -284,9 +285,17 @@ def source_folder(skill: LockedSkill, folder: str) -> str | None:
     None too for what no path can be. The lock may name any folder of this machine. Reading it is
     the user's decision.
     """
-    if skill.source_type != LOCAL or "\0" in skill.source:
+    if skill.source_type != LOCAL or not is_path(skill.source):
         return None
     return os.path.normpath(os.path.join(os.path.abspath(folder), skill.source))
+
+
+def is_path(text: str) -> bool:
+    """True for a text that can be a path on this system; JSON can hold others."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def write_project_lock(path: str, lock: Lock) -> None:

@@ -44,7 +44,10 @@ BUNDLES = (".sigstore.json", ".sigstore")
 
 def archive_kind(url: str) -> ArchiveKind | None:
     """Return what kind of archive an address names, by its path; None for anything else."""
-    path = urlsplit(url).path.lower()
+    try:
+        path = urlsplit(url).path.lower()
+    except ValueError:  # not an address at all
+        return None
     return next((kind for ending, kind in _ENDINGS if path.endswith(ending)), None)
 
 
@@ -58,7 +61,9 @@ async def archive_package(
     kind = archive_kind(url)
     if kind is None:
         endings = ", ".join(ending for ending, _ in _ENDINGS)
-        raise SourceFailed("refused", f"{url} names no archive", hint=f"known: {endings}")
+        raise SourceFailed(
+            "refused", f"{shown_path(url)} names no archive", hint=f"known: {endings}"
+        )
     reply = await search.transport.get(
         _host(search, url), url, accept="*/*", max_bytes=LIMITS.archive_bytes
     )

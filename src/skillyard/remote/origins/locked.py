@@ -23,7 +23,7 @@ from skillyard.remote.git.address import check_ref, parse_git_address
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.folder_hash import folder_hash, tree_hash
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
-from skillyard.remote.install.lockfile import LOCAL, source_folder
+from skillyard.remote.install.lockfile import LOCAL, is_path, source_folder
 from skillyard.remote.install.placement import content_digest
 from skillyard.remote.install.record import is_added_source
 from skillyard.remote.origins.archive import ARCHIVE, archive_package
@@ -41,6 +41,7 @@ __all__ = ["locked_package", "locked_skill", "repinned", "user_entry"]
 
 GIT = ("git", "gitlab")
 NODE_MODULES = "node_modules"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _NPM_NAME = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*")
 
 
@@ -111,6 +112,13 @@ async def locked_package(
             f" supported (known: {known})"
         )
     ref = (locked.commit if pinned else None) or locked.ref or "HEAD"
+    for text in filter(None, (locked.source, locked.source_url, locked.skill_path)):
+        if not is_path(text) or (locked.source_type != LOCAL and _SURROGATE.search(text)):
+            raise _refused(locked, f"{shown_path(text)!r} is not an address or a path")
+    try:
+        check_ref(ref)
+    except InvalidInput as error:
+        raise _refused(locked, str(error)) from None
     return await fetch(_Request(search, locked, ref, folder))
 
 
@@ -142,7 +150,6 @@ async def _of_git(request: _Request) -> Package:
     search, locked, ref, _ = request
     try:
         address = parse_git_address(locked.source_url or locked.source)
-        check_ref(ref)
     except InvalidInput as error:
         raise _refused(locked, str(error)) from None
     path = _folder(locked)
@@ -201,8 +208,6 @@ def _modes(package: Package) -> str | None:
 
 async def _on_this_machine(request: _Request) -> Package:
     locked, folder = request.locked, request.folder
-    if "\0" in locked.source:
-        raise _refused(locked, "its source holds a NUL character")
     if locked.source_type == LOCAL:
         place = source_folder(locked, folder) or ""
         if locked.source.startswith(("\\\\", "//")):  # would ask a server for the file

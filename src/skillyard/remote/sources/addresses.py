@@ -97,8 +97,11 @@ async def public_addresses(host: str, port: int) -> Sequence[str]:
 
     Raises OSError when the name cannot be resolved.
     """
-    entries = await asyncio.get_running_loop().getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
-    )
+    try:
+        entries = await asyncio.get_running_loop().getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+        )
+    except UnicodeError:  # an empty label, or one that is too long
+        raise OSError("it is not the name of a host") from None
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
     return addresses if all(map(is_public, addresses)) else []
