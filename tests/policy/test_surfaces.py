@@ -22,8 +22,10 @@ from skillyard.index.library_spec import LibrarySpec, index_folder
 from skillyard.policy import places
 from skillyard.policy.decision import Policy
 from skillyard.policy.places import MAX_BYTES, find_policy
+from skillyard.remote.install.lockfile import read_project_lock
 from skillyard.serving.runtime import freshness
 from skillyard.serving.runtime.options import ServiceLimits
+from skillyard.usecases.installation.policy_check import locked_source
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run, run
 from tests.cli.remotes import remotes
@@ -244,6 +246,21 @@ def test_the_lock_says_who_signed_a_skill(project: Path) -> None:
     )
     for wrong in records:
         assert listed(wrong, "required = true") == []
+
+
+def test_what_is_fetched_decides_and_not_what_an_entry_says_beside_it(project: Path) -> None:
+    entry = {"source": "https://git.corp.invalid/x.git", "sourceType": "git", "commit": "c" * 40}
+    disguised = {**entry, "sourceUrl": "https://evil.invalid/x.git"}
+    (project / "skillyard-policy.toml").write_text(
+        '[sources]\nallowed = ["git:https://git.corp.invalid/*"]\n'
+    )
+    for name, each in {"good-deploy": entry, "evil-deploy": disguised}.items():
+        lock = {"version": 1, "skills": {name: each}}
+        (project / "skills-lock.json").write_text(json.dumps(lock))
+        (locked,) = read_project_lock(str(project / "skills-lock.json")).skills
+        assert name.startswith("evil") == ("evil.invalid" in locked_source(locked, None).source)
+        offered = [skill.name for skill in sy.load_catalog("lib")]
+        assert (name in offered) == name.startswith("good")
 
 
 def test_the_policy_of_the_machine_holds_beside_the_projects(project: Path) -> None:

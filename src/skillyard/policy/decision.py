@@ -24,11 +24,13 @@ __all__ = [
     "check_install",
     "check_signer",
     "decide",
+    "source_text",
 ]
 
 REFUSED = "refused_by_policy"
 """The code of the diagnostics about skills that a policy refuses."""
 _SHOWN = 120
+_BY_URL = ("git", "gitlab", "well-known")
 
 
 class PolicyRefused(SkillError):
@@ -47,6 +49,14 @@ class LockedSource(NamedTuple):
     """It has a commit or a digest."""
     signer: Signer | None = None
     """Who signed what the entry pins."""
+
+
+def source_text(kind: str, source: str, source_url: str | None) -> str:
+    """Return what a policy matches for an entry of a lock file: what is fetched for it.
+
+    Beside the source, which may be any text then, an entry of these kinds may have an address.
+    """
+    return f"{kind}:{(kind in _BY_URL and source_url) or source}"
 
 
 class Refusal(NamedTuple):

@@ -94,7 +94,7 @@ def _read(path: str) -> Rules:
 def _locked(path: str) -> tuple[LockedSource, ...]:
     """Return what the lock file says of each skill; nothing where there is none."""
     from skillyard.io.strict_json import strict_loads
-    from skillyard.policy.decision import LockedSource
+    from skillyard.policy.decision import LockedSource, source_text
     from skillyard.policy.signers import recorded_signer
     from skillyard.resources import read_file
 
@@ -105,7 +105,7 @@ def _locked(path: str) -> tuple[LockedSource, ...]:
         return tuple(
             LockedSource(
                 name,
-                f"{entry['sourceType']}:{entry['source']}",
+                source_text(entry["sourceType"], entry["source"], entry.get("sourceUrl")),
                 any(isinstance(entry.get(pin), str) and entry[pin] for pin in _PINS),
                 recorded_signer(entry),
             )

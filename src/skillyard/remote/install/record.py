@@ -12,12 +12,13 @@ from contextlib import suppress
 
 from skillyard.errors import SkillIoError
 from skillyard.io.atomic_write import atomic_write
+from skillyard.io.paths import is_below
 from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import state_folder
 from skillyard.resources import read_file
 
-__all__ = ["forget_written", "is_added_source", "note_added_source", "note_written"]
-__all__ += ["written_digest"]
+__all__ = ["forget_written", "may_read_source", "note_added_source"]
+__all__ += ["note_written", "written_digest"]
 
 _MAX_BYTES = 256
 
@@ -49,9 +50,13 @@ def note_added_source(folder: str) -> None:
     _note(_path(folder, "sources"), "", durable=False)
 
 
-def is_added_source(folder: str) -> bool:
-    """True for a folder that the user added a skill from; links must be resolved."""
-    return os.path.isfile(_path(folder, "sources"))
+def may_read_source(folder: str, project: str) -> bool:
+    """True for a folder of the project, and one that the user added a skill from.
+
+    Links in ``folder`` must be resolved.
+    """
+    root = os.path.realpath(project)
+    return folder == root or is_below(folder, root) or os.path.isfile(_path(folder, "sources"))
 
 
 def _note(path: str, text: str, *, durable: bool) -> None:

@@ -18,14 +18,13 @@ from urllib.parse import urlsplit
 
 from skillyard.errors import InvalidInput
 from skillyard.io.folder_manifest import executable_digest
-from skillyard.io.paths import is_below
 from skillyard.remote.git.address import check_ref, parse_git_address
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.folder_hash import folder_hash, tree_hash
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.lockfile import LOCAL, is_path, source_folder
 from skillyard.remote.install.placement import content_digest
-from skillyard.remote.install.record import is_added_source
+from skillyard.remote.install.record import may_read_source
 from skillyard.remote.origins.archive import ARCHIVE, archive_package
 from skillyard.remote.origins.choice import SkillChoice
 from skillyard.remote.origins.git import GitQuery, locked_git_package
@@ -217,8 +216,7 @@ async def _on_this_machine(request: _Request) -> Package:
             raise _refused(locked, "its source is not the name of an npm package")
         place = os.path.join(os.path.abspath(folder), NODE_MODULES, *locked.source.split("/"))
     place = os.path.realpath(place)  # a link of the clone may lead out of it
-    root = os.path.realpath(folder)
-    if place != root and not is_below(place, root) and not is_added_source(place):
+    if not may_read_source(place, folder):
         add = f"skillyard add {quote(shown_path(place))} --into DIR"
         raise SourceFailed(
             "refused",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from skillyard.errors import SkillyardError
-from skillyard.policy.decision import LockedSource, Policy, check_install
+from skillyard.policy.decision import LockedSource, Policy, check_install, source_text
 from skillyard.policy.places import find_policy
 from skillyard.policy.rules import NO_RULES
 from skillyard.policy.signers import Signer
@@ -28,7 +28,8 @@ def policy_of(lock: ProjectLock) -> Policy | None:
 def locked_source(entry: LockedSkill, signer: Signer | None) -> LockedSource:
     """Return what a policy decides on in an entry whose files somebody signed."""
     pin = entry.digest or entry.commit or entry.well_known_digest
-    return LockedSource(entry.name, f"{entry.source_type}:{entry.source}", bool(pin), signer)
+    source = source_text(entry.source_type, entry.source, entry.source_url)
+    return LockedSource(entry.name, source, bool(pin), signer)
 
 
 def refusal_of(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 from skillyard.errors import SkillyardError
 from skillyard.policy.decision import Policy, check_signer
 from skillyard.policy.rules import NO_RULES
 from skillyard.policy.signers import Signer
 from skillyard.remote.install.accepted import accepted_of, without_accepted
 from skillyard.remote.install.lock_entries import LockedSkill
+from skillyard.remote.install.record import may_read_source
 from skillyard.remote.origins.archive import ARCHIVE
 from skillyard.remote.origins.local import local_package
 from skillyard.remote.signatures.manifest import FOLDER_BUNDLE
@@ -24,7 +27,7 @@ from skillyard.shapes.installation import (
 )
 from skillyard.usecases.installation.policy_check import locked_source, policy_of, refusal_of
 from skillyard.usecases.installation.problems import failure_of, problem_of_state
-from skillyard.usecases.installation.project import InstalledSkill, open_project
+from skillyard.usecases.installation.project import InstalledSkill, Project, open_project
 from skillyard.usecases.installation.signature_check import (
     SignatureCheck,
     invalid_signature,
@@ -58,7 +61,7 @@ def verify_skills(
     project = open_project(into, user=user)
     policy = policy_of(project.lock)
     lock = project.lock.read()
-    listed = tuple(_verified(each, project.lock.path, policy) for each in project.skills(lock))
+    listed = tuple(_verified(each, project, policy) for each in project.skills(lock))
     extra = project.extra(lock)
     return Verified(
         lock=project.lock.path,
@@ -72,16 +75,17 @@ def verify_skills(
     )
 
 
-def _verified(skill: InstalledSkill, lock_path: str, policy: Policy | None) -> VerifiedSkill:
+def _verified(skill: InstalledSkill, project: Project, policy: Policy | None) -> VerifiedSkill:
     entry, folder, state = skill.entry, skill.folders[0], skill.state
     problem = None if state in GOOD else problem_of_state(skill)
     stale: tuple[StaleAccepted, ...] = ()
     signature, signer = None, signer_of(entry)
     if state == CURRENT:
         state = CURRENT if skill.is_pinned else UNPINNED
-        stale = _stale(entry, folder, lock_path)
+        stale = _stale(entry, folder, project.lock.path)
         signature, signer, problem = _signature(entry, folder, policy)
-    if problem is None and state in (CURRENT, UNPINNED, LINKED):
+    may_read = state != LINKED or may_read_source(os.path.realpath(folder), project.folder)
+    if problem is None and state in (CURRENT, UNPINNED, LINKED) and may_read:
         problem = refusal_of(entry, files_of_folder(folder), policy, signer)
         state = state if problem is None else REFUSED
     return VerifiedSkill(
