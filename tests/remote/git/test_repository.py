@@ -348,3 +348,21 @@ def test_odd_refs_are_refused(ref: str) -> None:
 def test_refs_that_git_allows_are_allowed(ref: str, tmp_path: Path, git_home: Path) -> None:
     assert check_ref(ref) == ref
     assert git("check-ref-format", "--allow-onelevel", ref, folder=tmp_path) == ""
+
+
+@for_each(
+    "settings",
+    [
+        '[remote "origin"]\n\tfetch = +refs/pull/*:refs/pull/*\n\ttagOpt = --tags\n',
+        "[trace2]\n\tnormalTarget = 2\n",
+        "[init]\n\tdefaultRefFormat = reftable\n\tdefaultObjectFormat = sha256\n",
+        "[color]\n\tui = always\n[core]\n\tquotePath = true\n\tautocrlf = true\n",
+    ],
+)
+def test_settings_of_the_user_do_not_change_what_is_read(
+    tmp_path: Path, git_home: Path, settings: str
+) -> None:
+    upstream = Upstream(tmp_path / "one.git")
+    upstream.publish({"a.txt": "first\r\n"})
+    (git_home / ".gitconfig").write_text(f"[safe]\n\tdirectory = *\n{settings}")
+    assert text_at(reader(f"file://{upstream.folder}")) == "first\r\n"

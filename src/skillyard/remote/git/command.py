@@ -32,7 +32,7 @@ _OVERRIDES = (
     "core.alternateRefsCommand=",
     "core.bigFileThreshold=1m",  # larger objects are streamed, not held in memory
     "transfer.fsckObjects=true",  # refuses `..`, `.git` and odd names in trees, before any use
-    "transfer.unpackLimit=1",
+    "fetch.unpackLimit=1",  # packs are what is measured
     "transfer.bundleURI=false",
     "fetch.fsckObjects=true",
     "fetch.fsck.badTimezone=ignore",  # harmless faults of old programs that wrote commits
@@ -185,15 +185,18 @@ class Git(NamedTuple):
                     process.wait(_STEP_S)
                 except subprocess.TimeoutExpired:
                     pass
-                over = any(os.fstat(file.fileno()).st_size > max_bytes for file in outputs)
+                # Messages may be long: GIT_TRACE adds to them.
+                most = (max_bytes, max(max_bytes, limits.output_bytes))
+                sizes = [os.fstat(file.fileno()).st_size for file in outputs]
+                over = any(size > limit for size, limit in zip(sizes, most, strict=True))
                 stored = self._stored()
                 if self.report is not None:
                     self.report(stored)
                 if over or stored > limits.stored_bytes:
-                    most = max_bytes if over else limits.stored_bytes
+                    limit = max_bytes if over else limits.stored_bytes
                     return SourceFailed(
                         "too_large",
-                        f"the repository sends more than {most:,} bytes",
+                        f"the repository sends more than {limit:,} bytes",
                         hint="name a smaller repository, or clone it and add the folder",
                     )
                 if process.returncode is not None:
