@@ -66,9 +66,9 @@ def team(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Team:
     return Team(root, run)
 
 
-def zip_of(files: dict[str, bytes]) -> bytes:
+def zip_of(files: dict[str, bytes], inside: str = "pdf/") -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for path, data in files.items():
-            archive.writestr(zipfile.ZipInfo(f"pdf/{path}"), data)
+            archive.writestr(zipfile.ZipInfo(f"{inside}{path}"), data)
     return out.getvalue()

@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 
 from skillyard.errors import SkillIoError
 from skillyard.policy.signers import Signer
-from skillyard.remote.signatures.bundle import MAX_BUNDLE_BYTES, verify_archive, verify_folder
+from skillyard.remote.signatures.bundle import verify_archive, verify_folder
 from skillyard.remote.signatures.manifest import FOLDER_BUNDLE, SignatureInvalid
+from skillyard.remote.sources.archive_bundle import MAX_BUNDLE_BYTES
 from skillyard.remote.sources.protocol import ArchiveBundle
 from tests.signatures.needed import need_sigstore
 from tests.signatures.statements import statement_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from skillyard.remote.signatures.manifest import FOLDER_BUNDLE
+from skillyard.remote.sources.well_known import CURRENT, SCHEMA
 from tests.cli.conftest import plain_surroundings as plain_surroundings
 from tests.cli.conftest import run as run
 from tests.cli.remotes import site as site
@@ -82,6 +84,36 @@ def test_the_older_ending_beside_an_archive_is_read_too(team: Team, site: tuple[
     url = put(site, zip_of(FILES))
     (site[0] / "pdf.zip.sigstore").write_text(json.dumps(INSTANCE.sign(zip_of(FILES))))
     assert team.add(url).code == 0
+
+
+def test_an_archive_in_the_index_of_a_site_is_signed_like_any_other(
+    team: Team, site: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_SOURCES", "well-known")
+    team.policy(f"required = true\n{ACME}")
+    archive = zip_of(FILES, inside="")
+    url = put(site, archive, INSTANCE.sign(archive))
+    index = site[0] / CURRENT.lstrip("/")
+    index.parent.mkdir(parents=True)
+    digest = f"sha256:{hashlib.sha256(archive).hexdigest()}"
+    skill = {
+        "name": "pdf",
+        "type": "archive",
+        "description": "Fills.",
+        "url": url,
+        "digest": digest,
+    }
+    index.write_text(json.dumps({"$schema": SCHEMA, "skills": [{**skill, "digest": digest}]}))
+    assert team.add("pdf").code == 0
+    assert team.entry()["sigstoreSigner"]["identity"] == WORKFLOW
+    shutil.rmtree(team.skill)
+    assert team.run("sync").code == 0
+    shutil.rmtree(team.skill)
+    team.lock_path.unlink()
+    put(site, archive)
+    team.run("cache", "clear")
+    done = team.add("pdf")
+    assert (done.code, "signatures.required in " in done.err) == (2, True)
 
 
 @for_each(

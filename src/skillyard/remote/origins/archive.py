@@ -10,9 +10,9 @@ from skillyard.remote.install.archives import ArchiveKind, ArchiveLimits, read_a
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.origins.choice import ONLY_ONE, SkillChoice, choose_folder
 from skillyard.remote.search import SearchService
-from skillyard.remote.signatures.bundle import MAX_BUNDLE_BYTES
+from skillyard.remote.sources.archive_bundle import fetch_bundle
 from skillyard.remote.sources.host_tokens import host_of
-from skillyard.remote.sources.protocol import ArchiveBundle, Package, SourceFailed
+from skillyard.remote.sources.protocol import Package, SourceFailed
 from skillyard.remote.sources.repository import WHOLE, files_beside, skill_folders
 from skillyard.remote.sources.transport import origin_of
 
@@ -38,8 +38,6 @@ _REDIRECTS = {
     )
 }
 """Where the downloads of a host really lie."""
-BUNDLES = (".sigstore.json", ".sigstore")
-"""What is added to the path of an archive for that of its signature; the first that is there."""
 
 
 def archive_kind(url: str) -> ArchiveKind | None:
@@ -64,9 +62,8 @@ async def archive_package(
         raise SourceFailed(
             "refused", f"{shown_path(url)} names no archive", hint=f"known: {endings}"
         )
-    reply = await search.transport.get(
-        _host(search, url), url, accept="*/*", max_bytes=LIMITS.archive_bytes
-    )
+    host, transport = _host(search, url), search.transport
+    reply = await transport.get(host, url, accept="*/*", max_bytes=LIMITS.archive_bytes)
     if reply.status != 200:
         raise SourceFailed("not_found", f"{url} is not there", status=reply.status)
     try:
@@ -98,31 +95,10 @@ async def archive_package(
             path.removeprefix(inside) for path in paths if by_path[path].executable
         ),
         source_type=ARCHIVE,
-        bundle=await _bundle(search, url, reply.body),
+        bundle=await fetch_bundle(transport, host, url, sha256(reply.body))
+        if search.settings.archive_bundles
+        else None,
     )
-
-
-async def _bundle(search: SearchService, url: str, archive: bytes) -> ArchiveBundle | None:
-    """Return the signature beside an archive, if it is to be checked and there is one.
-
-    What a server denies counts as missing: some say so of each file that they do not have.
-    """
-    if not search.settings.archive_bundles:
-        return None
-    for ending in BUNDLES:
-        parts = urlsplit(url)
-        beside = parts._replace(path=parts.path + ending, fragment="").geturl()
-        try:
-            reply = await search.transport.get(
-                _host(search, url), beside, accept="*/*", max_bytes=MAX_BUNDLE_BYTES
-            )
-        except SourceFailed as error:
-            if error.code not in ("denied", "not_found"):
-                raise
-            continue
-        if reply.status == 200:
-            return ArchiveBundle(reply.body, sha256(archive))
-    return None
 
 
 def _host(search: SearchService, url: str) -> str:

@@ -175,7 +175,7 @@ async def _of_site(request: _Request) -> Package:
     if site not in search.settings.sites:
         host = host_of(site, search.settings.host_tokens, named_by_user=False)
         search.transport.add_host(f"site:{site}", host)
-    source = WellKnown(search.transport, [site])
+    source = WellKnown(search.transport, [site], bundles=search.settings.archive_bundles)
     for hit in await source.list_skills(site):
         if folder_name(hit.name) == folder_name(locked.name):
             return await source.fetch(hit, whole=True)

@@ -86,7 +86,7 @@ async def _on_site(search: SearchService, target: Target) -> FoundSkill:
     if url not in search.settings.sites:
         host = host_of(url, search.settings.host_tokens, named_by_user=False)
         search.transport.add_host(f"site:{url}", host)
-    source = WellKnown(search.transport, [url])
+    source = WellKnown(search.transport, [url], bundles=search.settings.archive_bundles)
     listed = await source.list_skills(url)
     names = [hit.name for hit in listed]
     if not target.skill_id and len(listed) != 1:

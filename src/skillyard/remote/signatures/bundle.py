@@ -21,6 +21,7 @@ from skillyard.remote.signatures.manifest import (
     SignatureInvalid,
     check_files_signed,
 )
+from skillyard.remote.sources.archive_bundle import MAX_BUNDLE_BYTES
 from skillyard.remote.sources.protocol import ArchiveBundle
 from skillyard.resources import read_file
 
@@ -29,10 +30,8 @@ if TYPE_CHECKING:
     from sigstore.models import Bundle
     from sigstore.verify import Verifier
 
-__all__ = ["MAX_BUNDLE_BYTES", "verify_archive", "verify_folder"]
+__all__ = ["verify_archive", "verify_folder"]
 
-MAX_BUNDLE_BYTES = 1 << 20
-"""A bundle of 512 files has about 150 KB."""
 _MAX_ROOT_BYTES = 4 << 20
 _ISSUER = "1.3.6.1.4.1.57264.1.8"
 _ISSUER_V1 = "1.3.6.1.4.1.57264.1.1"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from skillyard.io.sha256 import sha256
+from skillyard.remote.sources.archive_bundle import fetch_bundle
 from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.host_tokens import host_of
 from skillyard.remote.sources.paths import checked_files, is_inside
@@ -41,8 +42,12 @@ class WellKnown:
 
     name = "well-known"
 
-    def __init__(self, transport: Transport, sites: Sequence[str]) -> None:
+    def __init__(
+        self, transport: Transport, sites: Sequence[str], *, bundles: bool = False
+    ) -> None:
+        """With ``bundles`` the signature beside an archive is fetched with it."""
         self.transport = transport
+        self.bundles = bundles
         self.sites = tuple(sites)
 
     @property
@@ -147,12 +152,17 @@ class WellKnown:
         """
         hit = hit if hit.url else await self._find_hit(hit)
         executable: frozenset[str] = frozenset()
+        bundle = None
         if hit.kind == "archive" or hit.digest:
             most = ARCHIVE_BYTES if hit.kind == "archive" else FILE_BYTES
             replies = [await self._reply(hit, hit.url, most)]
             files = {"SKILL.md": replies[0].body}
             if hit.kind == "archive":
                 files, executable = _unpack(hit, replies[0].body)
+                if self.bundles and whole:
+                    digest = bytes.fromhex(hit.digest.removeprefix("sha256:"))
+                    host = f"site:{hit.category}"
+                    bundle = await fetch_bundle(self.transport, host, hit.url, digest)
             raw_url = hit.url
         else:
             paths = hit.kind.split("\n") if references or whole else ["SKILL.md"]
@@ -163,7 +173,9 @@ class WellKnown:
         if not references and not whole:
             files = {"SKILL.md": files["SKILL.md"]}
         age = max(reply.age_s if reply.stale else 0.0 for reply in replies)
-        return Package(files, hit.source, raw_url=raw_url, age_s=age, executable=executable)
+        return Package(
+            files, hit.source, raw_url=raw_url, age_s=age, executable=executable, bundle=bundle
+        )
 
     async def _find_hit(self, hit: Hit) -> Hit:
         for site in self.sites:
@@ -243,4 +255,5 @@ def hosts(settings: Settings) -> dict[str, Host]:
 
 def build(settings: Settings, transport: Transport) -> list[Source]:
     """Return the source over the sites of the settings; none without any."""
-    return [WellKnown(transport, settings.sites)] if settings.sites else []
+    sites, bundles = settings.sites, settings.archive_bundles
+    return [WellKnown(transport, sites, bundles=bundles)] if sites else []
