@@ -12,8 +12,10 @@ import pytest
 
 from skillyard.remote.signatures.manifest import FOLDER_BUNDLE
 from skillyard.remote.sources.well_known import CURRENT, SCHEMA
+from skillyard_testkit import FakeServers
 from tests.cli.conftest import plain_surroundings as plain_surroundings
 from tests.cli.conftest import run as run
+from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import site as site
 from tests.signatures.needed import need_sigstore
 from tests.signatures.team import FILES, Team, zip_of
@@ -143,6 +145,20 @@ def test_only_sources_that_must_be_signed_must_be(team: Team, site: tuple[Path, 
     assert team.add(put(site, zip_of(FILES))).code == 0
     assert signature_of(team) == {"state": "unsigned", "signer": None}
     assert team.run("verify").code == 0
+
+
+def test_the_folder_of_a_repository_is_signed(team: Team, remotes: FakeServers) -> None:
+    team.policy(f'required = ["github:acme/*"]\n{ACME}')
+    files = {f"skills/pdf/{path}": data for path, data in signed(FILES).items()}
+    remotes.add_repository("acme/signed", files)
+    assert team.add("acme/signed").code == 0
+    assert signature_of(team)["state"] == "verified"
+    remotes.add_repository("acme/signed", {**files, "skills/pdf/scripts/more.sh": b"ls"})
+    team.run("cache", "clear")
+    (skill,) = team.run("update", "--yes", "--json").json["skills"]
+    assert (skill["state"], skill["problem"]["code"]) == ("refused", "signature_invalid")
+    assert "not listed in the signature: 'scripts/more.sh'" in skill["problem"]["message"]
+    assert not (team.skill / "scripts" / "more.sh").exists()
 
 
 def test_a_signed_folder_is_verified_again_from_its_bundle(team: Team) -> None:
