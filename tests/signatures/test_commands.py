@@ -42,7 +42,7 @@ def trust_root(team: Team) -> None:
     (team.root / "root.json").write_text(json.dumps(INSTANCE.trust_root()))
 
 
-def signed(files: dict[str, bytes], identity: str = WORKFLOW) -> dict[str, bytes]:
+def sign_folder(files: dict[str, bytes], identity: str = WORKFLOW) -> dict[str, bytes]:
     return {**files, FOLDER_BUNDLE: INSTANCE.sign_files(files, identity)}
 
 
@@ -108,6 +108,7 @@ def test_an_archive_in_the_index_of_a_site_is_signed_like_any_other(
     index.write_text(json.dumps({"$schema": SCHEMA, "skills": [{**skill, "digest": digest}]}))
     assert team.add("pdf").code == 0
     assert team.entry()["sigstoreSigner"]["identity"] == WORKFLOW
+    assert signature_of(team)["state"] == "recorded"
     shutil.rmtree(team.skill)
     assert team.run("sync").code == 0
     shutil.rmtree(team.skill)
@@ -149,7 +150,7 @@ def test_only_sources_that_must_be_signed_must_be(team: Team, site: tuple[Path, 
 
 def test_the_folder_of_a_repository_is_signed(team: Team, remotes: FakeServers) -> None:
     team.policy(f'required = ["github:acme/*"]\n{ACME}')
-    files = {f"skills/pdf/{path}": data for path, data in signed(FILES).items()}
+    files = {f"skills/pdf/{path}": data for path, data in sign_folder(FILES).items()}
     remotes.add_repository("acme/signed", files)
     assert team.add("acme/signed").code == 0
     assert signature_of(team)["state"] == "verified"
@@ -163,14 +164,14 @@ def test_the_folder_of_a_repository_is_signed(team: Team, remotes: FakeServers) 
 
 def test_a_signed_folder_is_verified_again_from_its_bundle(team: Team) -> None:
     team.policy(f"required = true\n{ACME}")
-    assert team.add(team.folder(signed(FILES))).code == 0
+    assert team.add(team.folder(sign_folder(FILES))).code == 0
     assert signature_of(team)["state"] == "verified"
     assert "signed by https://github.com/acme/" in team.run("verify").out
 
 
 def test_a_lock_that_was_rewritten_does_not_hide_a_changed_file(team: Team) -> None:
     """Who may commit may change a file and every digest in the lock, and still did not sign."""
-    files = {**signed(FILES), "SKILL.md": NEWER["SKILL.md"]}
+    files = {**sign_folder(FILES), "SKILL.md": NEWER["SKILL.md"]}
     assert team.add(team.folder(files)).code == 0  # without a policy: whatever it contains
     lock = json.loads(team.lock_path.read_bytes())
     entry = lock["skills"]["pdf"]
@@ -186,7 +187,7 @@ def test_a_lock_that_was_rewritten_does_not_hide_a_changed_file(team: Team) -> N
 
 def test_a_lock_that_names_another_signer_is_told_and_not_installed(team: Team) -> None:
     team.policy(ANYBODY)
-    assert team.add(team.folder(signed(FILES, MALLORY))).code == 0
+    assert team.add(team.folder(sign_folder(FILES, MALLORY))).code == 0
     lock = json.loads(team.lock_path.read_bytes())
     lock["skills"]["pdf"]["sigstoreSigner"]["identity"] = "ann@acme.example"
     team.lock_path.write_text(json.dumps(lock))
@@ -201,7 +202,7 @@ def test_a_lock_that_names_another_signer_is_told_and_not_installed(team: Team) 
 def test_a_folder_whose_bundle_was_taken_away_is_no_longer_signed(team: Team) -> None:
     """Only a signed archive leaves no bundle: the lock's word for a folder needs it."""
     team.policy(ANYBODY)
-    assert team.add(team.folder(signed(FILES))).code == 0
+    assert team.add(team.folder(sign_folder(FILES))).code == 0
     record = team.entry()["sigstoreSigner"]
     shutil.rmtree(team.skill)
     team.lock_path.unlink()
@@ -219,11 +220,11 @@ class TestUpdate:
     @pytest.fixture(autouse=True)
     def installed(self, team: Team, trust_root: None) -> None:
         team.policy(ANYBODY)
-        assert team.add(team.folder(signed(FILES))).code == 0
+        assert team.add(team.folder(sign_folder(FILES))).code == 0
 
     def test_a_release_of_the_same_workflow_is_no_other_author(self, team: Team) -> None:
         team.policy(f"{ANYBODY}same_signer = true")
-        team.folder(signed(NEWER, WORKFLOW.replace("v1", "v2")))
+        team.folder(sign_folder(NEWER, WORKFLOW.replace("v1", "v2")))
         (skill,) = team.run("update", "--yes", "--json").json["skills"]
         assert (skill["state"], skill["signature"]["change"]) == ("updated", "none")
         assert team.entry()["sigstoreSigner"]["identity"].endswith("v2")
@@ -231,7 +232,7 @@ class TestUpdate:
     @for_each(
         ("files", "change", "says"),
         [
-            (signed(NEWER, MALLORY), "changed", f"signed by  {MALLORY}"),
+            (sign_folder(NEWER, MALLORY), "changed", f"signed by  {MALLORY}"),
             (NEWER, "lost", f"no longer signed by  {WORKFLOW}"),
         ],
     )
@@ -258,7 +259,7 @@ class TestUpdate:
         assert team.entry() == before
 
     def test_another_author_can_be_accepted(self, team: Team) -> None:
-        done = team.add(team.folder(signed(NEWER, MALLORY)), "--yes")
+        done = team.add(team.folder(sign_folder(NEWER, MALLORY)), "--yes")
         assert (done.code, "signed before by" in done.out) == (0, True)
         assert team.entry()["sigstoreSigner"]["identity"] == MALLORY
 
@@ -271,13 +272,13 @@ class TestUpdate:
     def test_without_a_policy_the_recorded_signer_still_binds_the_check(self, team: Team) -> None:
         """The public trust root does not know the private instance, so it is refused."""
         (team.root / "skillyard-policy.toml").unlink()
-        team.folder(signed(NEWER))
+        team.folder(sign_folder(NEWER))
         (skill,) = team.run("update", "--yes", "--json").json["skills"]
         assert (skill["state"], skill["problem"]["code"]) == ("refused", "signature_invalid")
 
 
 def test_a_policy_that_comes_later_lets_update_record_the_signer(team: Team) -> None:
-    assert team.add(team.folder(signed(FILES))).code == 0
+    assert team.add(team.folder(sign_folder(FILES))).code == 0
     team.policy(f"required = true\n{ACME}")
     assert "pdf" not in team.run("list", ".agents/skills").out
     assert team.run("verify").code == 0  # it is signed; only the lock does not say so
@@ -292,6 +293,6 @@ def test_a_policy_that_comes_later_lets_update_record_the_signer(team: Team) -> 
 def test_a_broken_trust_root_is_an_error_and_never_no_rule(team: Team) -> None:
     team.policy(f"required = true\n{ACME}")
     (team.root / "root.json").write_text("{")
-    done = team.add(team.folder(signed(FILES)))
+    done = team.add(team.folder(sign_folder(FILES)))
     assert (done.code, "root.json: the trust root cannot be read" in done.err) == (2, True)
     team.assert_nothing_written()

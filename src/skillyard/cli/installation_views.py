@@ -15,13 +15,13 @@ if TYPE_CHECKING:
         Outdated,
         Removed,
         Signature,
+        SignatureState,
         Signer,
         SkillProblem,
         SkillUpdate,
         Synced,
         Updated,
         Verified,
-        VerifiedSignature,
     )
 
 __all__ = [
@@ -83,7 +83,7 @@ def verify_blocks(result: Verified) -> Iterator[Block]:
     for skill in result.skills:
         yield from _skill(skill.name, skill.state, skill.folders, skill.problem)
         if skill.signature is not None:
-            yield _verified_signature(skill.signature)
+            yield _signature_state(skill.signature)
         for entry in skill.stale:
             yield line(
                 Span("accepted, and no longer found: ", "warning"),
@@ -171,7 +171,7 @@ def signature_lines(signature: Signature | None, *, always: bool = True) -> Iter
         yield line(Span(label, "warning"), f"  {_signer(signature.before)}", indent=2)
 
 
-def _verified_signature(signature: VerifiedSignature) -> Line:
+def _signature_state(signature: SignatureState) -> Line:
     style = {"verified": "good", "recorded": "good", "unsigned": "dim"}.get(
         signature.state, "error"
     )

@@ -95,7 +95,7 @@ def _locked(path: str) -> tuple[LockedSource, ...]:
     """Return what the lock file says of each skill; nothing where there is none."""
     from skillyard.io.strict_json import strict_loads
     from skillyard.policy.decision import LockedSource, source_text
-    from skillyard.policy.signers import recorded_signer
+    from skillyard.policy.signers import signer_in_entry
     from skillyard.resources import read_file
 
     if not os.path.lexists(path):
@@ -107,7 +107,7 @@ def _locked(path: str) -> tuple[LockedSource, ...]:
                 name,
                 source_text(entry["sourceType"], entry["source"], entry.get("sourceUrl")),
                 any(isinstance(entry.get(pin), str) and entry[pin] for pin in _PINS),
-                recorded_signer(entry),
+                signer_in_entry(entry),
             )
             for name, entry in sorted(skills.items())
         )

@@ -16,7 +16,7 @@ __all__ = [
     "Signer",
     "SignerPattern",
     "parse_signatures",
-    "recorded_signer",
+    "signer_in_entry",
 ]
 
 ANY_SOURCE = ("*",)
@@ -137,16 +137,16 @@ def _patterns(value: object, trust_root: str) -> tuple[SignerPattern, ...]:
     patterns = set()
     for each in value:
         members = each if isinstance(each, dict) else {}
-        texts = [members.get(key) for key in ("identity", "issuer")]
-        found = [text for text in texts if isinstance(text, str) and text.strip()]
-        if len(found) != 2 or len(members) != 2:
+        values = [members.get(key) for key in ("identity", "issuer")]
+        texts = [text for text in values if isinstance(text, str) and text.strip()]
+        if len(texts) != 2 or len(members) != 2:
             message = "must have an identity and an issuer in each table, and nothing else"
             raise RuleFault("signatures.identity", message, hint)
-        patterns.add(SignerPattern(found[0], found[1], trust_root))
+        patterns.add(SignerPattern(texts[0], texts[1], trust_root))
     return tuple(sorted(patterns))
 
 
-def recorded_signer(entry: Mapping[str, object]) -> Signer | None:
+def signer_in_entry(entry: Mapping[str, object]) -> Signer | None:
     """Return the signer in an entry of a lock file, read as JSON; None where there is none.
 
     A signer of other content than the entry pins, or in another form, is none.

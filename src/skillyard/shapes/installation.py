@@ -18,6 +18,7 @@ __all__ = [
     "RemovedFolder",
     "RemovedSkill",
     "Signature",
+    "SignatureState",
     "Signer",
     "SkillProblem",
     "SkillUpdate",
@@ -27,7 +28,6 @@ __all__ = [
     "SyncedSkill",
     "Updated",
     "Verified",
-    "VerifiedSignature",
     "VerifiedSkill",
 ]
 
@@ -191,7 +191,7 @@ class StaleAccepted(LockAccepted):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerifiedSignature:
+class SignatureState:
     """The signature of an installed skill."""
 
     state: Annotated[
@@ -216,7 +216,7 @@ class VerifiedSkill(LockedSkillState):
     folders: Annotated[tuple[str, ...], "Its folders, or the one that is missing."]
     stale: Annotated[tuple[StaleAccepted, ...], "Accepted findings that no longer apply."]
     signature: Annotated[
-        VerifiedSignature | None, "Its signature; null where the policy and the lock ask for none."
+        SignatureState | None, "Its signature; null where the policy and the lock ask for none."
     ]
     problem: Annotated[SkillProblem | None, "Why it is not current."]
 

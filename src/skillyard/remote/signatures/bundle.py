@@ -47,8 +47,8 @@ def verify_archive(bundle: ArchiveBundle, trust_roots: Iterable[str]) -> Signer:
 
     digest = Hashed(algorithm=HashAlgorithm.SHA2_256, digest=bundle.digest)
 
-    def verify(verifier: Verifier, opened: Bundle, any_signer: Any) -> None:
-        verifier.verify_artifact(digest, opened, any_signer)
+    def verify(verifier: Verifier, content: Bundle, any_signer: Any) -> None:
+        verifier.verify_artifact(digest, content, any_signer)
 
     return _verify(bundle.data, trust_roots, verify)
 
@@ -61,8 +61,8 @@ def verify_folder(files: Mapping[str, bytes], trust_roots: Iterable[str]) -> Sig
     """
     _check_installed()
 
-    def verify(verifier: Verifier, opened: Bundle, any_signer: Any) -> None:
-        kind, payload = verifier.verify_dsse(opened, any_signer)
+    def verify(verifier: Verifier, content: Bundle, any_signer: Any) -> None:
+        kind, payload = verifier.verify_dsse(content, any_signer)
         if kind != PAYLOAD_TYPE:
             raise SignatureInvalid(f"it signs a payload of the type {kind!r}, not {PAYLOAD_TYPE}")
         check_files_signed(payload, files)
@@ -98,15 +98,15 @@ def _verify(data: bytes, trust_roots: Iterable[str], verify: Any) -> Signer:
         raise SignatureInvalid(f"it has more than {MAX_BUNDLE_BYTES:,} bytes")
     verifiers = [(root, _verifier(root)) for root in trust_roots]
     try:
-        opened = Bundle.from_json(data)
+        content = Bundle.from_json(data)
     except Exception as error:  # noqa: BLE001 - hostile bytes: whatever fails is no bundle
         why = str(error).partition("failed to load bundle:")[0]  # what follows is a library's trace
         raise SignatureInvalid(f"it is not a sigstore bundle{why and f': {why}'}") from None
     failure = SignatureInvalid("there is no trust root")
     for root, verifier in verifiers:
         try:
-            verify(verifier, opened, _AnySigner())
-            identity, issuer = _signer_of(opened.signing_certificate)
+            verify(verifier, content, _AnySigner())
+            identity, issuer = _signer_of(content.signing_certificate)
             return Signer(identity, issuer, root)
         except SignatureInvalid as error:
             failure = error

@@ -37,15 +37,15 @@ def check_files_signed(payload: bytes, files: Mapping[str, bytes]) -> None:
 
     Raises SignatureInvalid.
     """
-    signed = _listed(payload)
+    expected = _digests_in(payload)
     present = {path: sha256(data).hex() for path, data in files.items() if path != FOLDER_BUNDLE}
     for paths, what in (
         (
-            {path for path in present if signed.get(path, present[path]) != present[path]},
+            {path for path in present if expected.get(path, present[path]) != present[path]},
             "changed since it was signed",
         ),
-        (present.keys() - signed.keys(), "not listed in the signature"),
-        (signed.keys() - present.keys(), "missing, but listed in the signature"),
+        (present.keys() - expected.keys(), "not listed in the signature"),
+        (expected.keys() - present.keys(), "missing, but listed in the signature"),
     ):
         if paths:
             some = ", ".join(map(ascii, sorted(paths)[:_SHOWN]))
@@ -53,7 +53,7 @@ def check_files_signed(payload: bytes, files: Mapping[str, bytes]) -> None:
             raise SignatureInvalid(f"{what}: {some}{more}")
 
 
-def _listed(payload: bytes) -> dict[str, str]:
+def _digests_in(payload: bytes) -> dict[str, str]:
     """Return the digest of each path in a statement. Raises SignatureInvalid."""
     try:
         statement = strict_loads(payload.decode("utf-8"))
@@ -64,21 +64,21 @@ def _listed(payload: bytes) -> dict[str, str]:
             )
         if predicate["serialization"]["method"] != "files" or len(subjects) != 1:
             raise SignatureInvalid("it does not list the files one by one")
-        listed: dict[str, str] = {}
+        digests: dict[str, str] = {}
         for resource in predicate["resources"]:
-            _add(listed, resource)
-        total = sha256(b"".join(map(bytes.fromhex, listed.values()))).hex()
+            _add(digests, resource)
+        total = sha256(b"".join(map(bytes.fromhex, digests.values()))).hex()
         if subjects[0]["digest"]["sha256"] != total:
             raise SignatureInvalid("its list of files has another digest than it says")
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         raise SignatureInvalid("it signs no list of files") from None
-    return listed
+    return digests
 
 
-def _add(listed: dict[str, str], resource: Any) -> None:
+def _add(digests: dict[str, str], resource: Any) -> None:
     path, digest = resource["name"], resource["digest"]
     if resource["algorithm"] != "sha256" or not _DIGEST.fullmatch(digest):
         raise SignatureInvalid("it lists a digest that is not SHA-256; sign with sha256")
-    if not isinstance(path, str) or path in listed:
+    if not isinstance(path, str) or path in digests:
         raise SignatureInvalid("it lists one path twice")
-    listed[path] = digest
+    digests[path] = digest

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from skillyard.policy.signers import SIGNER_KEY, Signer, recorded_signer
+from skillyard.policy.signers import SIGNER_KEY, Signer, signer_in_entry
 from skillyard.remote.install.javascript_json import stringify
 from skillyard.remote.install.lock_entries import LockedSkill
 
@@ -16,7 +16,7 @@ __all__ = ["signer_of", "with_signer"]
 
 def signer_of(entry: LockedSkill | None) -> Signer | None:
     """Return who signed what an entry pins; None where it does not say."""
-    return None if entry is None else recorded_signer(entry.to_json())
+    return None if entry is None else signer_in_entry(entry.to_json())
 
 
 def with_signer(entry: LockedSkill, signer: Signer | None) -> LockedSkill:

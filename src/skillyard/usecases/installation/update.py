@@ -167,7 +167,7 @@ def _update(
         new = repinned(entry, package)
         result = replace(result, newest=version_of(new))
         if entry.digest and entry.pins_same(new) and skill.state == CURRENT:
-            admission = _unsigned(skill, package, project, accept)
+            admission = _admit_signer(skill, package, project, accept)
             if admission is None or admission.entry == entry:
                 return result
             result = replace(result, state=AVAILABLE, signature=admission.signature.document())
@@ -190,7 +190,7 @@ def _update(
         return replace(result, state=REFUSED, problem=reason)
 
 
-def _unsigned(
+def _admit_signer(
     skill: InstalledSkill, package: Package, project: Project, accept: Mapping[str, str]
 ) -> Admission | None:
     """Return the admission of what is installed, where the lock does not say yet who signed it.

@@ -15,14 +15,15 @@ from skillyard.remote.origins.archive import ARCHIVE
 from skillyard.remote.origins.local import local_package
 from skillyard.remote.signatures.manifest import FOLDER_BUNDLE
 from skillyard.remote.signatures.record import signer_of
+from skillyard.remote.sources.well_known import WellKnown
 from skillyard.scanning import files_of_folder, scan_files
 from skillyard.shapes import installation as shapes
 from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.installation import (
+    SignatureState,
     SkillProblem,
     StaleAccepted,
     Verified,
-    VerifiedSignature,
     VerifiedSkill,
 )
 from skillyard.usecases.installation.policy_check import locked_source, policy_of, refusal_of
@@ -48,6 +49,8 @@ __all__ = ["verify_skills"]
 UNCHECKED = "signature_unchecked"
 _STATES = {"signature_invalid": "invalid", UNCHECKED: "unchecked"}
 """States of a signature by the code of the error; any other is ``refused``."""
+_OF_ARCHIVES = (ARCHIVE, WellKnown.name)
+"""Types of sources whose signature may lie beside an archive, which is not installed."""
 
 
 def verify_skills(
@@ -100,22 +103,22 @@ def _verified(skill: InstalledSkill, project: Project, policy: Policy | None) ->
 
 def _signature(
     entry: LockedSkill, folder: str, policy: Policy | None
-) -> tuple[VerifiedSignature | None, Signer | None, SkillProblem | None]:
+) -> tuple[SignatureState | None, Signer | None, SkillProblem | None]:
     """Return the signature of a folder that is as the lock says, its signer, and what is wrong.
 
     The signature is None where neither the policy nor the lock asks for one.
     """
     rules = NO_RULES if policy is None else policy.rules
-    signer = recorded = signer_of(entry)
-    if recorded is None and not rules.checks_signatures:
+    signer = note = signer_of(entry)
+    if note is None and not rules.checks_signatures:
         return None, None, None
-    state, problem = ("unsigned" if recorded is None else "recorded"), None
+    state, problem = ("unsigned" if note is None else "recorded"), None
     try:
-        if (verified := verify_signature(entry.name, local_package(folder), rules)) is not None:
-            signer, state = verified, "verified"
-            if (check := SignatureCheck(verified, recorded)).change == "changed":
+        if (proof := verify_signature(entry.name, local_package(folder), rules)) is not None:
+            signer, state = proof, "verified"
+            if (check := SignatureCheck(proof, note)).change == "changed":
                 raise other_signer(check)
-        elif recorded is not None and entry.source_type != ARCHIVE:
+        elif note is not None and entry.source_type not in _OF_ARCHIVES:
             raise invalid_signature(entry.name, f"{FOLDER_BUNDLE} is not in the folder")
         check_signer(policy, locked_source(entry, signer))
     except SkillyardError as error:
@@ -123,7 +126,7 @@ def _signature(
         if reason.code != UNCHECKED or rules.checks_signatures:
             state, problem = _STATES.get(reason.code, "refused"), reason
     shown = signer and from_attributes(shapes.Signer, signer)
-    return VerifiedSignature(state=state, signer=shown), signer, problem
+    return SignatureState(state=state, signer=shown), signer, problem
 
 
 def _stale(entry: LockedSkill, folder: str, lock_path: str) -> tuple[StaleAccepted, ...]:
