@@ -98,7 +98,8 @@ def test_every_key_of_the_file_is_read(tmp_path: Path, field: str) -> None:
 
 def test_every_setting_has_a_key_or_is_a_token(tmp_path: Path) -> None:
     tokens = {"github_token", "skills_sh_token", "host_tokens"}
-    assert set(Settings._fields) == {*EVERY_KEY, "registry_files", *tokens}
+    of_policies = {"archive_bundles"}
+    assert set(Settings._fields) == {*EVERY_KEY, "registry_files", *tokens, *of_policies}
     files = loaded(tmp_path, FILE).registry_files
     assert [Path(name).name for name in files] == ["a.md", "b.md"]
 
