@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+import skillyard as sy
 from skillyard.remote.signatures.manifest import FOLDER_BUNDLE
+from skillyard.remote.sources.archive_bundle import MAX_BUNDLE_BYTES
 from skillyard.remote.sources.well_known import CURRENT, SCHEMA
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import plain_surroundings as plain_surroundings
@@ -138,6 +140,15 @@ def test_an_archive_that_is_not_signed_as_the_policy_says_is_refused(
     team.run("cache", "clear")
     done = team.add(put(site, zip_of(FILES), bundle))
     assert (done.code, says in done.err) == (2, True)
+    team.assert_nothing_written()
+
+
+def test_a_bundle_that_is_too_large_is_not_read(team: Team, site: tuple[Path, str]) -> None:
+    team.policy(ANYBODY)
+    url = put(site, zip_of(FILES))
+    (site[0] / "pdf.zip.sigstore.json").write_bytes(b" " * (MAX_BUNDLE_BYTES + 1))
+    done = team.add(url)
+    assert (done.code, "pdf.zip.sigstore.json" in done.err) == (4, True)
     team.assert_nothing_written()
 
 
@@ -281,6 +292,8 @@ def test_a_policy_that_comes_later_lets_update_record_the_signer(team: Team) -> 
     assert team.add(team.folder(sign_folder(FILES))).code == 0
     team.policy(f"required = true\n{ACME}")
     assert "pdf" not in team.run("list", ".agents/skills").out
+    (diagnostic,) = sy.load_catalog(".agents/skills").diagnostics
+    assert "say `skillyard update`, which notes who signed it" in diagnostic.hint
     assert team.run("verify").code == 0  # it is signed; only the lock does not say so
     assert team.run("update", "--dry-run", "--json").json["skills"][0]["state"] == "available"
     assert "sigstoreSigner" not in team.entry()

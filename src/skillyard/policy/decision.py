@@ -106,7 +106,10 @@ def _words(refusals: Iterable[Refusal]) -> str:
 
 
 def _hint(refusals: tuple[Refusal, ...], action: str = "remove the skill") -> str:
-    return f"{action}, or change {refusals[0].rule} in {refusals[0].file}"
+    rule, file, _ = refusals[0]
+    if rule == "signatures.required" and action.startswith("remove"):
+        action = f"say `skillyard update`, which notes who signed it, {action}"
+    return f"{action}, or change {rule} in {file}"
 
 
 def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Refusal, ...]:
@@ -154,7 +157,7 @@ def _of_signer(rules: Rules, source: LockedSource) -> list[tuple[str, str]]:
     signer = source.signer
     if signer is None:
         if _match(source.source, rules.signed_sources):
-            return [("signatures.required", "it has no signature that was verified")]
+            return [("signatures.required", "it has no verified signature")]
     elif not all(any(each.matches(signer) for each in set_) for set_ in rules.signers):
         return [("signatures.identity", f"it is signed by {signer.shown}, who is not accepted")]
     return []
