@@ -21,6 +21,7 @@ from skillyard.remote.install.record import forget_written, note_written, writte
 from skillyard.resources import read_file
 
 __all__ = [
+    "NOT_WRITTEN",
     "Journal",
     "is_unfinished_journal",
     "journal_name",
@@ -31,6 +32,8 @@ __all__ = [
 
 PREFIX = ".skillyard-journal-"
 MAX_BYTES = 1 << 20
+NOT_WRITTEN = "not written"
+"""Stands for the digest of the new folder while it is being written. No folder has it."""
 
 
 class Journal(NamedTuple):

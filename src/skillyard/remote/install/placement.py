@@ -33,7 +33,7 @@ from skillyard.remote.install.installed import (
     manifest_at,
     note_installed,
 )
-from skillyard.remote.install.journal import Journal, remove_journal, write_journal
+from skillyard.remote.install.journal import NOT_WRITTEN, Journal, remove_journal, write_journal
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.install.project_lock import ProjectLock
 from skillyard.remote.install.recovery import complete
@@ -194,6 +194,11 @@ class _Copy(NamedTuple):
     """It holds exactly the files already."""
 
     @property
+    def digest(self) -> str:
+        """The digest of what is there; empty when there is nothing."""
+        return "" if self.there is None else self.there.digest
+
+    @property
     def state(self) -> str:
         """What is to happen to it, as in :class:`Placed`."""
         return "unchanged" if self.is_new else "replaced" if self.there else "added"
@@ -235,12 +240,13 @@ def _replace(
     done: list[tuple[_Copy, Manifest]] = []
     try:
         for copy in copies:
+            # From now on the next run knows that the folder beside is left by a stopped one.
+            write_journal(copy.into, copy.name, Journal(copy.digest, NOT_WRITTEN, entry))
             written.append(beside_in(copy.into, copy.name))
             _write_all(written[-1], files, executable)
         new = [manifest_of(beside, LIMITS) for beside in written]
         for copy, manifest in zip(copies, new, strict=True):
-            old = "" if copy.there is None else copy.there.digest
-            write_journal(copy.into, copy.name, Journal(old, manifest.digest, entry))
+            write_journal(copy.into, copy.name, Journal(copy.digest, manifest.digest, entry))
         for copy, beside, manifest in zip(copies, written, new, strict=True):
             put(beside, copy.into, copy.name, copy.there, manifest)
             done.append((copy, manifest))
