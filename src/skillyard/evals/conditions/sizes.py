@@ -7,22 +7,11 @@ from math import ceil, inf
 
 from skillyard.errors import InvalidInput
 
-__all__ = [
-    "CHARS_PER_TOKEN",
-    "TOKEN_METHOD",
-    "Size",
-    "estimate_tokens",
-    "scale",
-    "size_of",
-    "tier",
-    "token_method",
-]
+__all__ = ["CHARS_PER_TOKEN", "Size", "estimate_tokens", "scale", "size_of", "tier"]
 
 CHARS_PER_TOKEN = 4.0
 """English prose has about four characters a token; 3.6 is reported for Claude 4.7 and later
 (spec/evals.md §1.7, from measurements that others published)."""
-TOKEN_METHOD = "chars"
-"""The estimate of tokens: characters over a constant, which :func:`token_method` adds."""
 
 SMALL_BELOW_BYTES = 5_000
 LARGE_ABOVE_BYTES = 15_000
@@ -42,12 +31,7 @@ class Size:
     """In UTF-8."""
     tokens_estimated: int
     method: str
-    """The method of the estimate: ``chars/4``."""
-
-
-def token_method(chars_per_token: float = CHARS_PER_TOKEN) -> str:
-    """Return the name of the estimate: ``chars/4`` or ``chars/3.6``."""
-    return f"{TOKEN_METHOD}/{chars_per_token:g}"
+    """The method of the estimate: ``chars/4`` or ``chars/3.6``."""
 
 
 def estimate_tokens(text: str, chars_per_token: float = CHARS_PER_TOKEN) -> int:
@@ -65,7 +49,7 @@ def size_of(text: str, chars_per_token: float = CHARS_PER_TOKEN) -> Size:
     return Size(
         len(text.encode("utf-8", "surrogatepass")),
         estimate_tokens(text, chars_per_token),
-        token_method(chars_per_token),
+        f"chars/{chars_per_token:g}",
     )
 
 
