@@ -199,22 +199,20 @@ def _document_of(skill: Skill) -> tuple[str, str | None]:
     return decode(data, skill.path), folder
 
 
-def _effectiveness_limits(rules: Regression) -> tuple[float, int, float]:
-    limits = rules.effectiveness
-    return limits.mean_drop, limits.min_cases, limits.stddev_multiplier
-
-
-def _size_impact_limits(rules: Regression) -> tuple[float, int, float]:
-    return rules.size_impact.score_change, rules.size_impact.min_cases, 0.0
-
-
 EFFECTIVENESS: Layer = PairLayer(
-    "effectiveness", (("enhanced", "baseline"),), RUBRIC, _effectiveness_limits
+    "effectiveness",
+    (("enhanced", "baseline"),),
+    RUBRIC,
+    lambda rules: (
+        rules.effectiveness.mean_drop,
+        rules.effectiveness.min_cases,
+        rules.effectiveness.stddev_multiplier,
+    ),
 )
 SIZE_IMPACT: Layer = PairLayer(
     "size_impact",
     (("full", "baseline"), ("full", "summary"), ("summary", "baseline"), ("full_siblings", "full")),
     CANDIDATES,
-    _size_impact_limits,
+    lambda rules: (rules.size_impact.score_change, rules.size_impact.min_cases, 0.0),
 )
 """The comparisons of the size-impact document (evals.md §1.8)."""
