@@ -33,11 +33,7 @@ from skillyard.evals.models.protocol import ChatModel, ModelFailed
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.account import RunAccount
 from skillyard.evals.storage.entries import Entries
-from skillyard.evals.storage.events import (
-    dataset_of_run,
-    settings_of_latest_run,
-    settings_of_run,
-)
+from skillyard.evals.storage.events import start_of_latest_run, start_of_run
 from skillyard.text import clean_line, plural, shorten
 
 if TYPE_CHECKING:
@@ -230,8 +226,10 @@ def prepare_run(
 ) -> ReadyRun:
     config = eval_config(options.evals_dir)
     results = options.results or config.paths.results
+    start: Mapping[str, Any] = {}
     if options.resume is not None or options.replay:
-        before = _stored_settings(results, eval_type, options.resume)
+        start = _first_event(results, eval_type, options.resume)
+        before = RunSettings.from_dict(start["settings"])
         if before.eval_type != eval_type:
             raise InvalidInput(
                 f"run {options.resume} was one of {before.eval_type}, not of {eval_type}; to start"
@@ -252,7 +250,7 @@ def prepare_run(
     places = CasePlaces(paths, options.in_skills, settings.skill)
     work = layer.load().read(settings, places, catalog)
     if options.resume is not None and not options.replay:
-        _check_same_cases(results, options.resume, work)
+        _check_same_cases(start, work)
     for diagnostic in work.diagnostics:
         warn(diagnostic_line(diagnostic))
     if work.tested:
@@ -291,13 +289,13 @@ def eval_config(evals_dir: str) -> Config:
     return config
 
 
-def _stored_settings(results: str, eval_type: str, run_id: str | None) -> RunSettings:
-    """Return the settings of an earlier run: of that one, else of the latest of the type."""
+def _first_event(results: str, eval_type: str, run_id: str | None) -> Mapping[str, Any]:
+    """Return the first event of an earlier run: of that one, else of the latest of the type."""
     if run_id is None:
-        return RunSettings.from_dict(settings_of_latest_run(results, eval_type))
+        return start_of_latest_run(results, eval_type)
     if not _RUN_ID.fullmatch(run_id):
         raise InvalidInput(f"--resume {run_id!r}: no run has such a name")
-    return RunSettings.from_dict(settings_of_run(results, run_id))
+    return start_of_run(results, run_id)
 
 
 def _check_address(settings: RunSettings, config: Config, options: EvalOptions) -> None:
@@ -332,12 +330,13 @@ def _check_unchanged(before: RunSettings, settings: RunSettings, options: EvalOp
         )
 
 
-def _check_same_cases(results: str, run_id: str, work: Work) -> None:
+def _check_same_cases(start: Mapping[str, Any], work: Work) -> None:
     """Raise InvalidInput where a resume would replace the results by those of other cases."""
-    if dataset_of_run(results, run_id) not in (None, work.dataset_sha256):
+    digest = start.get("dataset_sha256")  # earlier releases did not store it
+    if isinstance(digest, str) and digest != work.dataset_sha256:
         raise InvalidInput(
-            f"the cases are not those that run {run_id} began with; to start a new run, leave out"
-            " --resume: what is the same in both is not paid for again"
+            f"the cases are not those that run {start['run_id']} began with; to start a new run,"
+            " leave out --resume: what is the same in both is not paid for again"
         )
 
 

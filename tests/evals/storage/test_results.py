@@ -11,7 +11,7 @@ import pytest
 
 from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.evals.layers.registry import LAYERS
-from skillyard.evals.storage.events import EVENTS, Events, read_events, settings_of_run
+from skillyard.evals.storage.events import EVENTS, Events, read_events, start_of_run
 from skillyard.evals.storage.results import (
     latest,
     latest_of_each,
@@ -126,21 +126,21 @@ def test_a_torn_line_is_left_out_and_the_next_run_begins_on_its_own(
     warnings: list[str] = []
     assert [event["event"] for event in read_events(str(tmp_path), warnings.append)] == ["start"]
     assert len(warnings) == 1
-    assert settings_of_run(str(tmp_path), "r") == {"seed": 1}
+    assert start_of_run(str(tmp_path), "r")["settings"] == {"seed": 1}
 
 
 def test_a_run_that_is_not_known_names_the_latest(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="there is none"):
-        settings_of_run(str(tmp_path), "r")
+        start_of_run(str(tmp_path), "r")
     for name in ("r1", "r2"):
         events = Events(str(tmp_path), name)
         events.append("start", settings={})
         events.close()
     with pytest.raises(InvalidInput, match="the latest one is r2"):
-        settings_of_run(str(tmp_path), "r3")
+        start_of_run(str(tmp_path), "r3")
     (tmp_path / EVENTS).write_text('{"event":"start","run_id":"r1","settings":[]}\n')
     with pytest.raises(InvalidInput, match="there is none"):
-        settings_of_run(str(tmp_path), "r1")
+        start_of_run(str(tmp_path), "r1")
 
 
 def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,10 +17,9 @@ __all__ = [
     "LINE_BYTES",
     "START",
     "Events",
-    "dataset_of_run",
     "read_events",
-    "settings_of_latest_run",
-    "settings_of_run",
+    "start_of_latest_run",
+    "start_of_run",
 ]
 
 EVENTS = "events.jsonl"
@@ -109,24 +108,11 @@ def read_events(
                 yield record
 
 
-def settings_of_run(results: str, run_id: str) -> dict[str, Any]:
-    """Return the settings that a run began with, from its first event.
+def start_of_run(results: str, run_id: str) -> dict[str, Any]:
+    """Return the first event of a run: its ``settings``, and the ``dataset_sha256`` of its cases.
 
     Raises InvalidInput when the results folder knows no such run, and SkillIoError.
     """
-    return dict(_start(results, run_id)["settings"])
-
-
-def dataset_of_run(results: str, run_id: str) -> str | None:
-    """Return the SHA-256 of the cases that a run began with; None where that was not stored.
-
-    Raises InvalidInput when the results folder knows no such run, and SkillIoError.
-    """
-    digest = _start(results, run_id).get("dataset_sha256")
-    return digest if isinstance(digest, str) else None
-
-
-def _start(results: str, run_id: str) -> dict[str, Any]:
     starts = _starts(results)
     for record in starts:
         if record.get("run_id") == run_id:
@@ -135,14 +121,14 @@ def _start(results: str, run_id: str) -> dict[str, Any]:
     raise InvalidInput(f"no run {run_id!r} in {os.path.join(results, EVENTS)}; {latest}")
 
 
-def settings_of_latest_run(results: str, eval_type: str) -> dict[str, Any]:
-    """Return the settings of the run of a type that began last.
+def start_of_latest_run(results: str, eval_type: str) -> dict[str, Any]:
+    """Return the first event of the run of a type that began last.
 
     Raises InvalidInput when the results folder knows no such run, and SkillIoError.
     """
-    for record in reversed(_starts(results)):
+    for record in _starts(results)[::-1]:
         if record["settings"].get("eval_type") == eval_type:
-            return dict(record["settings"])
+            return record
     raise InvalidInput(f"nothing to replay: no run of {eval_type} was begun in {results}")
 
 
