@@ -263,13 +263,13 @@ def add_eval_init_command(commands: Commands) -> None:
 def init(args: Namespace, console: Console) -> int:
     """Write a case file for each skill."""
     from skillyard.evals.cases.scaffolding import init_skills, write_case_file
+    from skillyard.evals.layers.datasets import diagnostic_line
 
     catalog = load(args, console)
     skills = init_skills(catalog, args.name)
     files = [write_case_file(skill, catalog, args.evals_dir) for skill in skills]
     for each in (diagnostic for file in files for diagnostic in file.diagnostics):
-        line = f":{each.line}" if each.line else ""
-        console.note(f"{each.path}{line}: {each.message}; {each.hint}")
+        console.note(diagnostic_line(each))
     if console.json:
         console.document(
             {

@@ -22,12 +22,10 @@ from skillyard.evals.models.protocol import RunStopped
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS
 from skillyard.evals.storage.events import START, Events
-from skillyard.evals.storage.results import SCHEMA, write_results
+from skillyard.evals.storage.results import DEGRADED, SCHEMA, write_results
 
-__all__ = ["DEGRADED", "EvaluationResult", "RunModels", "Step", "execute", "moment"]
+__all__ = ["EvaluationResult", "RunModels", "Step", "execute", "moment"]
 
-DEGRADED = 0.1
-"""A run with a larger share of errors is marked as degraded (evals.md §1.14)."""
 COST_DIGITS = 6
 
 

@@ -21,6 +21,7 @@ from skillyard.evals.report.words import (
     visible_line,
     whole,
 )
+from skillyard.evals.storage.results import DEGRADED
 
 __all__ = ["Banner", "banners", "cost_facts", "provenance_facts", "run_facts"]
 
@@ -30,8 +31,6 @@ _FAKE_TEXT = (
     "evaluation runs, not how any skill does."
 )
 _LETTERS = 80
-_DEGRADED = 0.10
-"""More than this share of errors marks a run as degraded (evals.md §1.14)."""
 _STOP_REASONS = {
     "budget": "the limit on cost or calls was reached",
     "fail_fast": "the same failure came again and again",
@@ -92,7 +91,7 @@ def _counted(states: Counter[State]) -> int:
 def _degraded(run: Results) -> str:
     states = states_of(run.cases)
     errors, attempted = states["error"], states.total() - states["skipped"]
-    if not run.flag("meta", "degraded") and errors <= _DEGRADED * attempted:
+    if not run.flag("meta", "degraded") and errors <= DEGRADED * attempted:
         return ""
     share = f" ({percent(errors / attempted)})" if attempted else ""
     return (

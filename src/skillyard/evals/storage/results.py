@@ -13,6 +13,7 @@ from skillyard.evals.storage.files import read_bounded, write_file
 from skillyard.text import plural
 
 __all__ = [
+    "DEGRADED",
     "SCHEMA",
     "LatestResult",
     "latest",
@@ -24,6 +25,8 @@ __all__ = [
 ]
 
 SCHEMA = "skillyard.eval/1"
+DEGRADED = 0.1
+"""A run with a larger share of errors is marked as degraded (evals.md §1.14)."""
 RESULT_BYTES = 268_435_456
 """Largest results file that is read: 100,000 cases of 2.5 KB."""
 
