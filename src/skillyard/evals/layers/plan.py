@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median_high
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from skillyard.evals.cases.input_files import InputFile
 from skillyard.evals.checks.check import Check
@@ -34,9 +34,6 @@ from skillyard.evals.statistics.power import PlannedVerdict, planned_verdicts
 from skillyard.evals.storage.entries import GENERATIONS, JUDGEMENTS, Entries
 from skillyard.evals.storage.keys import generation_key, judgement_key
 from skillyard.text import plural
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Plan", "PlanSession", "plan"]
 

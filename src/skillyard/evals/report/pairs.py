@@ -252,9 +252,7 @@ def _arms_by_skill(skills: Mapping[str, Json]) -> Table:
         tuple(
             Row(skill, (condition(name), *_arm_cells(name, arm, entity)))
             for skill, entity in skills.items()
-            for name, arm in sorted(
-                entity.entries("conditions").items(), key=lambda arm: place_in(_ARMS, arm[0])
-            )
+            for name, arm in sorted(entity.entries("conditions").items(), key=_arm_place)
         ),
     )
 

@@ -11,32 +11,15 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from math import fsum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.statistics.intervals import wilson
 from skillyard.evals.statistics.pairs import TIE
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.labels import Label
 
-__all__ = ["Agreement", "agreement_of", "cohen_kappa", "krippendorff_alpha", "share"]
-
-
-class Agreement(NamedTuple):
-    """So many agree of so many, with Wilson's 95 % interval."""
-
-    agree: int
-    of: int
-    rate: float | None
-    """0..1; None of nothing."""
-    low: float
-    high: float
-
-
-def share(agree: int, of: int) -> Agreement:
-    """Return a count of agreements with its rate and interval."""
-    return Agreement(agree, of, agree / of if of else None, *wilson(agree, of))
+__all__ = ["agreement_of", "cohen_kappa", "krippendorff_alpha"]
 
 
 def agreement_of(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillyard.evals.statistics.agreement import share
-from skillyard.evals.statistics.intervals import independent, mean_of, t_interval
+from skillyard.evals.statistics.intervals import independent, mean_of, t_interval, wilson
 from skillyard.evals.statistics.length import Lengths, length_model
 from skillyard.evals.statistics.order import order_effect
 from skillyard.evals.statistics.pairs import HEADLINES, TIE, Pair, Unit, judge_work
@@ -25,15 +24,21 @@ def findings(
     ``pairs`` are the judged ones of ``cases``; ``tokens`` the mean estimated tokens of each arm,
     in the order in which the frontier lists them.
     """
-    named = [pair.judge_agrees for pair in pairs if pair.judge_agrees is not None]
     return {
         "order": order_effect(pairs)._asdict(),
         "length": _length(pairs, seed),
-        # How often the winner that the judge names is the winner of its scores.
-        "agreement": {"own_verdict": share(sum(named), len(named))._asdict()},
+        "agreement": {"own_verdict": _own_verdicts(pairs)},
         "judge": judge_work(cases),
         "frontier": _frontier(pairs, tokens),
     }
+
+
+def _own_verdicts(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Return how often the winner that the judge names is the winner of its scores."""
+    agrees = [pair.judge_agrees for pair in pairs if pair.judge_agrees is not None]
+    count, of = sum(agrees), len(agrees)
+    low, high = wilson(count, of)
+    return {"agree": count, "of": of, "rate": count / of if of else None, "low": low, "high": high}
 
 
 def scores_by_arm(pairs: Sequence[Pair]) -> dict[str, dict[Unit, list[float]]]:
