@@ -28,11 +28,7 @@ class Export(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.eval-export/1``."""
-        return {
-            "schema": "skillyard.eval-export/1",
-            "format": self.format,
-            "written": list(self.written),
-        }
+        return {"schema": "skillyard.eval-export/1", **self._asdict()}
 
 
 def eval_export(

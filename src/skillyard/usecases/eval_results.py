@@ -76,12 +76,7 @@ class EvalBaselines(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``skillyard.eval-baselines/1``."""
-        return {
-            "schema": "skillyard.eval-baselines/1",
-            "folder": self.folder,
-            "baselines": list(self.baselines),
-            "notes": list(self.notes),
-        }
+        return {"schema": "skillyard.eval-baselines/1", **self._asdict()}
 
 
 class RubricCheck(NamedTuple):

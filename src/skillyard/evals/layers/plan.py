@@ -119,11 +119,6 @@ class Plan:
         return {
             "schema": "skillyard.eval-plan/1",
             **fields,
-            "unpriced": list(self.unpriced),
-            "unnamed": list(self.unnamed),
-            "warnings": list(self.warnings),
-            "skills": list(self.skills),
-            "checks_only": dict(self.checks_only),
             "verdicts": [
                 {**each.to_dict(), "cost_of_more": self.cost_of_more(each)}
                 for each in self.verdicts
