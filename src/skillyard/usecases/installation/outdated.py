@@ -67,7 +67,7 @@ def _version(
     if package is None:
         return version
     if isinstance(package, SkillyardError):
-        state, problem = failure_of(package)
+        state, problem = failure_of(package, skill)
         state = UNSUPPORTED if isinstance(package, InvalidInput) else state
         return replace(version, state=state, problem=problem)
     new = repinned(entry, package)

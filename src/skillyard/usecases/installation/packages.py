@@ -43,14 +43,14 @@ def fetch_packages(
     if not entries:
         return {}
     settings = with_bundles(settings or load_settings(), project.folder, entries)
-    fetched = _fetch_all(entries, pinned, project, settings, report)
+    fetched = _fetch_all(entries, pinned, project.folder, settings, report)
     return dict(zip([entry.name for entry in entries], asyncio.run(fetched), strict=True))
 
 
 async def _fetch_all(
     entries: Sequence[LockedSkill],
     pinned: bool,
-    project: Project,
+    folder: str,
     settings: Settings,
     report: ReportFetched | None,
 ) -> list[Package | SkillyardError]:
@@ -61,9 +61,9 @@ async def _fetch_all(
         result: Package | SkillyardError
         async with room:
             try:
-                result = await locked_package(search, entry, pinned=pinned, folder=project.folder)
+                result = await locked_package(search, entry, pinned=pinned, folder=folder)
                 if pinned:
-                    check_pin(entry, result, project.option)
+                    check_pin(entry, result)
             except SkillyardError as error:
                 result = error
         done += 1
@@ -75,18 +75,15 @@ async def _fetch_all(
         return await asyncio.gather(*map(fetch, entries))
 
 
-def check_pin(entry: LockedSkill, package: Package, option: str = "") -> None:
-    """Raise InstallRefused for files that are not those of the entry.
-
-    ``option`` is what a command that the hint names needs.
-    """
+def check_pin(entry: LockedSkill, package: Package) -> None:
+    """Raise InstallRefused for files that are not those of the entry."""
     new, is_digest = repinned(entry, package), entry.digest is not None
     expected = entry.digest if is_digest else entry.content_hash
     actual = (new.digest if is_digest else new.content_hash) or ""
     if expected is not None and entry.pins_same(new):
         return
     name = shorten(clean_line(entry.name), 80)
-    hint = f"`skillyard update{option} {name_in_shell(entry.name)}` shows what changed, and pins it"
+    hint = f"`skillyard update {name_in_shell(entry.name)}` shows what changed, and pins it"
     if expected is None:
         raise InstallRefused(
             f"the lock pins no content of {name}", path="", code="install_pin", hint=hint

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from shlex import quote
 
 from skillyard.errors import SkillError, SkillyardError
@@ -18,7 +20,7 @@ from skillyard.usecases.installation.states import (
     UNREACHABLE,
 )
 
-__all__ = ["failure_of", "name_in_shell", "problem", "problem_of_state"]
+__all__ = ["failure_of", "name_in_shell", "problem", "problem_of_state", "with_option"]
 
 _ANSWERED = ("not_found", "bad_answer", "too_large", "refused")
 """Codes of sources that answered: asking again does not help."""
@@ -29,11 +31,16 @@ def problem(code: str, message: str, hint: str = "", path: str = "") -> SkillPro
     return SkillProblem(code=code, message=message, hint=hint, path=path)
 
 
-def failure_of(error: SkillyardError) -> tuple[str, SkillProblem]:
-    """Return the state and the problem that an error stands for.
+def failure_of(error: SkillyardError, skill: InstalledSkill) -> tuple[str, SkillProblem]:
+    """Return the state and the problem of a skill that an error stands for.
 
     ``unreachable`` is a source that did not answer, so that trying later may help.
     """
+    state, failure = _failure_of(error)
+    return state, replace(failure, hint=with_option(failure.hint, skill.option))
+
+
+def _failure_of(error: SkillyardError) -> tuple[str, SkillProblem]:
     if isinstance(error, SkillError):
         path = error.path if error.line is None else f"{error.path}:{error.line}"
         return REFUSED, problem(error.code, error.message, error.hint, path)
@@ -43,21 +50,24 @@ def failure_of(error: SkillyardError) -> tuple[str, SkillProblem]:
     return REFUSED, problem("invalid_input", str(error))
 
 
+def with_option(hint: str, option: str) -> str:
+    """Return a hint whose commands mean the same project, by an option with a space before it."""
+    return re.sub("`skillyard (?:sync|update)", lambda match: match[0] + option, hint)
+
+
 def name_in_shell(name: str) -> str:
     """Return the name of an entry as a hint prints it in a command."""
     return quote(shorten(clean_line(name), 80))
 
 
-_AWAY = (
-    "move what is there away, then say `skillyard update{option} {name}`, which installs the newest"
-)
+_AWAY = "move what is there away, then say `skillyard update {name}`, which installs the newest"
 _STATES = {
-    MISSING: ("the folder is missing", "`skillyard sync{option}` installs it"),
-    BEHIND: ("the lock names another version", "`skillyard sync{option}` installs that one"),
-    INTERRUPTED: ("a run was stopped here", "`skillyard sync{option}` completes it"),
+    MISSING: ("the folder is missing", "`skillyard sync` installs it"),
+    BEHIND: ("the lock names another version", "`skillyard sync` installs that one"),
+    INTERRUPTED: ("a run was stopped here", "`skillyard sync` completes it"),
     EDITED: (
         "the folder is not what was installed",
-        "keep your changes elsewhere, remove the folder, and say `skillyard sync{option}`",
+        "keep your changes elsewhere, remove the folder, and say `skillyard sync`",
     ),
 }
 
@@ -65,10 +75,10 @@ _STATES = {
 def problem_of_state(skill: InstalledSkill) -> SkillProblem:
     """Return the problem of a skill whose folders are not what the lock says."""
     message, hint = _STATES.get(skill.state, (skill.problem, _AWAY))
-    hint = hint.format(name=name_in_shell(skill.entry.name), option=skill.option)
+    hint = hint.format(name=name_in_shell(skill.entry.name))
     if skill.problem and skill.problem != message:
         message = f"{message}: {skill.problem}"
     bad = [copy for copy in skill.copies if copy.state == skill.state]
     place = bad[0].folder if bad else skill.folders[0]
     hint = next((copy.hint for copy in bad if copy.hint), hint)
-    return problem(f"skill_{skill.state}", message, hint, place)
+    return problem(f"skill_{skill.state}", message, with_option(hint, skill.option), place)

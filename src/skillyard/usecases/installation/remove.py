@@ -59,7 +59,7 @@ def remove_skills(
         try:
             results.append(_remove(skill, project, backup, dry_run))
         except SkillyardError as error:
-            results.append(_result(skill, REFUSED, problem=failure_of(error)[1]))
+            results.append(_result(skill, REFUSED, problem=failure_of(error, skill)[1]))
     return Removed(lock=project.lock.path, dry_run=dry_run, skills=tuple(results))
 
 

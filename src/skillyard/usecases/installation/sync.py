@@ -24,6 +24,7 @@ from skillyard.usecases.installation.problems import (
     name_in_shell,
     problem,
     problem_of_state,
+    with_option,
 )
 from skillyard.usecases.installation.project import (
     RACED,
@@ -144,8 +145,8 @@ def _compared(skill: InstalledSkill, project: Project, frozen: bool) -> SyncedSk
         return result
     if not frozen:
         return replace(result, state=PLANNED, links=links)
-    options = "".join(f" --agent {agent.name}" for agent in project.agents)
-    hint = f"`skillyard sync{skill.option}{options}` makes a link there"
+    options = " ".join(f"--agent {agent.name}" for agent in project.agents)
+    hint = with_option(f"`skillyard sync {options}` makes a link there", skill.option)
     reason = problem("skill_missing", "it is not where the agent looks", hint, links[0])
     return replace(result, state=MISSING, problem=reason, links=links)
 
@@ -167,13 +168,11 @@ def _install(
         accepted = () if package is None else _write(skill, package, project, accept)
         links = [link_skill(source, into, name) for into in skill.lacking]
     except SkillyardError as error:
-        state, reason = failure_of(error)
+        state, reason = failure_of(error, skill)
         if isinstance(error, SourceFailed) and error.code == "not_found" and skill.entry.commit:
-            newest = (
-                f"`skillyard update{skill.option} {name_in_shell(name)}` takes the newest version"
-            )
+            newest = f"`skillyard update {name_in_shell(name)}` takes the newest version"
             hint = f"the commit may have been removed upstream; {newest}"
-            reason = replace(reason, hint=hint)
+            reason = replace(reason, hint=with_option(hint, skill.option))
         return replace(result, state=state, problem=reason)
     return replace(result, accepted=accepted, links=tuple(links))
 

@@ -183,7 +183,7 @@ def _update(
         same = _write(skill, admission, project)
         return replace(result, state=PINNED if same else UPDATED)
     except SkillyardError as error:
-        state, reason = failure_of(error)
+        state, reason = failure_of(error, skill)
         return replace(result, state=state, problem=reason)
     except OSError as error:
         reason = problem("io_error", str(error.strerror or error), path=str(error.filename or ""))
