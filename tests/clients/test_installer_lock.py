@@ -70,3 +70,51 @@ def test_both_write_the_same_lock_and_layout(git_home: Path, tmp_path: Path) -> 
         assert tree_of(restored / ".agents") == tree_of(ours / ".agents")
         run(theirs, SKILLYARD, "add", f"{url}#v1@pdf", *AGENTS)  # takes over what they installed
         assert entry_of(theirs) == ours_entry
+
+
+def test_both_keep_the_lock_of_the_user(
+    git_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modules = Path(os.environ["SKILLYARD_CLIENTS_NPM"])
+    installer = (modules / ".bin" / "node", modules / "skills" / "bin" / "cli.mjs")
+    upstream = Upstream(tmp_path / "served" / "team" / "skills.git")
+    files = {
+        "skills/pdf/SKILL.md": text("pdf", "Fill in PDF forms."),
+        "skills/docx/SKILL.md": text("docx", "Write Word documents."),
+    }
+    upstream.publish(files)
+    lock = git_home / ".agents" / ".skill-lock.json"
+    skills, claude = git_home / ".agents" / "skills", git_home / ".claude" / "skills"
+
+    def entries() -> dict[str, Any]:
+        shape: dict[str, Any] = json.loads(lock.read_text())
+        assert shape["version"] == 3
+        found: dict[str, Any] = shape["skills"]
+        return found
+
+    with http_server(tmp_path / "served") as base:
+        monkeypatch.setenv("SKILLYARD_GIT_HOSTS", base)
+        url = f"{base}/team/skills.git"
+        run(tmp_path, *installer, "add", url, "--skill", "pdf", "-g", "-y", *AGENTS)
+        theirs = entries()["pdf"]
+        run(tmp_path, SKILLYARD, "add", f"{url}#@docx", "--global", *AGENTS)
+        assert entries()["pdf"] == theirs
+        ours = entries()["docx"]
+        for key in theirs.keys() - {"skillPath", "skillFolderHash", "installedAt", "updatedAt"}:
+            assert ours[key] == theirs[key], key
+        assert ours.keys() - theirs.keys() == {"commit", "digest"}
+        assert os.readlink(claude / "docx") == os.readlink(claude / "pdf").replace("pdf", "docx")
+        for command in (("verify",), ("outdated",), ("sync", "--frozen")):
+            run(tmp_path, SKILLYARD, *command, "--global")
+
+        run(tmp_path, *installer, "remove", "docx", "-g", "-y")
+        assert list(entries()) == ["pdf"]
+        run(tmp_path, SKILLYARD, "add", f"{url}#@docx", "--global", *AGENTS)
+        upstream.publish({**files, "skills/pdf/SKILL.md": text("pdf", "Newer.")})
+        run(tmp_path, SKILLYARD, "update", "--global", "--yes")
+        assert entries()["pdf"]["skillFolderHash"] != theirs["skillFolderHash"]
+        before = lock.read_bytes(), tree_of(skills)
+        run(tmp_path, *installer, "update", "-g", "-y")  # to it all is the newest
+        assert (lock.read_bytes(), tree_of(skills)) == before
+        run(tmp_path, SKILLYARD, "remove", "pdf", "docx", "--global")
+        assert (entries(), tree_of(skills), tree_of(claude)) == ({}, {}, {})
