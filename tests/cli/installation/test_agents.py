@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skillyard_testkit import FakeServers
-from tests.cli.installation.test_commands import Project
+from tests.cli.installation.test_commands import NEWER, Project
 from tests.cli.installation.test_commands import project as project
 from tests.cli.remotes import remotes as remotes
 
@@ -62,6 +62,18 @@ def test_a_skill_that_lies_elsewhere_gets_a_link_without_a_network(
     assert len(remotes.requests) == requests
     assert project.run("remove", "pdf", "docx").code == 0
     assert list((project.root / ".claude" / "skills").iterdir()) == []
+
+
+def test_add_goes_through_such_a_link_to_the_folder(project: Project) -> None:
+    shutil.rmtree(project.skills.parent)
+    assert project.run("sync", *CLAUDE).code == 0
+    assert project.run("sync", "--agent", "codex").code == 0
+    assert (project.skills / "pdf").is_symlink()
+    project.publish(**{"SKILL.md": NEWER})
+    document = project.run("add", "pdf", "--agent", "codex", "--json").json
+    assert (document["state"], document["folder"]) == ("replaced", ".claude/skills/pdf")
+    assert (project.skills / "pdf").is_symlink()
+    assert (project.skills / "pdf" / "SKILL.md").read_text() == NEWER
 
 
 def test_what_is_in_the_place_of_a_link_stays_and_stops_no_other(project: Project) -> None:

@@ -24,7 +24,7 @@ def test_a_new_skill_that_was_being_written_leaves_nothing(
 
     with monkeypatch.context() as stopped:
         stopped.setattr(placement, "_write_all", killed)
-        stopped.setattr(placement.shutil, "rmtree", lambda *_, **__: None)  # a kill ends it earlier
+        stopped.setattr("shutil.rmtree", lambda *_, **__: None)  # a kill ends it earlier
         with pytest.raises(KeyboardInterrupt):
             placement.place({"SKILL.md": b"---\nname: a\n---\n"}, str(into), "a")
     assert any(entry.name.startswith(f"{BESIDE}a-") for entry in into.iterdir())

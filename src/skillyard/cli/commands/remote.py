@@ -98,14 +98,14 @@ def add_add_command(commands: Commands) -> None:
         "print or install one skill, by name, address or path",
         run=add,
         about=(
-            "Without --into and --agent, prints the SKILL.md. With one of them, checks every "
-            "file, installs the folder atomically, and pins its commit and digest in "
-            "skills-lock.json. Local changes are never overwritten. A skill with a high finding "
-            "of the scan is not installed. NAME may be a name, owner/repo[@ref][#skill], the "
-            "address of a git repository (URL[#ref][@skill]), of a page of GitHub, GitLab, Gitea "
-            "or Bitbucket, of a zip or tar archive or of a site, ./folder, or plugin@marketplace. "
-            "Repositories are read with git and its own credentials. Exits with 4 when no source "
-            "could be reached."
+            "Without --into and --agent, prints the SKILL.md. With one of them, checks every file, "
+            "installs the folder atomically, and pins its commit and digest in skills-lock.json, or"
+            " with --global in the lock file of the user. Local changes are never overwritten. A "
+            "skill with a high finding of the scan is not installed. NAME may be a name, "
+            "owner/repo[@ref][#skill], the address of a git repository (URL[#ref][@skill]), of a "
+            "page of GitHub, GitLab, Gitea or Bitbucket, of a zip or tar archive or of a site, "
+            "./folder, or plugin@marketplace. Repositories are read with git and its own "
+            "credentials. Exits with 4 when no source could be reached."
         ),
         examples=(
             "skillyard add pdf",

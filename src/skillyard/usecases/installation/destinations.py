@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from skillyard.discovery.hosts import HOST_FOLDERS, HOST_TITLES, expand_pattern
+from skillyard.discovery.hosts import HOST_FOLDERS, HOST_TITLES, expand_pattern, host_roots
 from skillyard.errors import InvalidInput, SkillIoError, UnknownName
 from skillyard.io.paths import is_below
 from skillyard.remote.install.lockfile import project_lock_path
@@ -23,6 +23,7 @@ __all__ = [
     "Places",
     "agents_named",
     "check_inside",
+    "existing_folders",
     "host_folders",
     "link_skill",
     "places_of",
@@ -99,6 +100,24 @@ def host_folders(agents: Iterable[str], *, user: bool = False) -> tuple[str, ...
     return tuple(folders.values())
 
 
+def existing_folders(lock_path: str, *, user: bool) -> dict[str, str]:
+    """Return the folders of hosts that exist, by their real paths: the user's, or a project's.
+
+    Those of the project lie beside its lock file, and are written as its path is. Links out of it
+    are left out.
+    """
+    root = os.path.realpath(os.path.dirname(os.path.abspath(lock_path)))
+    folders: dict[str, str] = {}
+    for host in host_roots(["user" if user else "project"], folder=root):
+        path, real = host.path, os.path.realpath(host.path)
+        if not user:
+            if not (is_below(path, root) and is_below(real, root)):
+                continue
+            path = path if os.path.isabs(lock_path) else os.path.relpath(path)
+        folders.setdefault(real, path)
+    return folders
+
+
 def check_inside(into: str, lock_path: str) -> None:
     """Raise InstallRefused for a folder of a project that is a link out of it.
 
@@ -120,7 +139,7 @@ def check_inside(into: str, lock_path: str) -> None:
 def places_of(folders: Sequence[str], name: str, *, copy: bool, user: bool) -> Places:
     """Return where a skill of that name goes, by what is in the folders already.
 
-    ``copy`` asks for no links. A folder of that name stays one, and a link stays one.
+    ``copy`` asks for no links. A folder of that name stays one, and a link to one stays a link.
     """
     shared = os.path.expanduser(f"~/{SHARED}") if user else _project_folder()
     if not user and len(folders) > 1:
@@ -130,11 +149,15 @@ def places_of(folders: Sequence[str], name: str, *, copy: bool, user: bool) -> P
         copies, links = [shared], others
     else:
         copies, links = list(folders), []
+    homes = {
+        os.path.realpath(shared): shared,
+        **existing_folders(project_lock_path("."), user=user),
+    }
     for folder in tuple(copies):
-        place = os.path.join(folder, name)
-        if os.path.islink(place) and _same(place, os.path.join(shared, name)):
+        above, last = os.path.split(os.path.realpath(place := os.path.join(folder, name)))
+        if os.path.islink(place) and last == name and above in homes:
             copies.remove(folder)
-            copies += [] if shared in copies else [shared]
+            copies += [] if homes[above] in copies else [homes[above]]
             links.append(folder)
     for folder in tuple(links):
         place = os.path.join(folder, name)

@@ -74,9 +74,9 @@ def _version(
     try:
         signature = check_signature(new, package, entry, policy)
     except SkillyardError as error:
-        refusal: SkillProblem | None = failure_of(error)[1]
+        refusal: SkillProblem | None = failure_of(error, skill)[1]
     else:
-        refusal = refusal_of(new, files_of_package(package.files), policy, signature.signer)
+        refusal = refusal_of(skill, new, files_of_package(package.files), policy, signature.signer)
     if refusal is not None:
         return replace(version, state=REFUSED, newest=version_of(new), problem=refusal)
     is_known = entry.digest is not None or entry.content_hash is not None

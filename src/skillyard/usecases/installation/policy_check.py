@@ -16,6 +16,7 @@ from skillyard.remote.install.project_lock import ProjectLock
 from skillyard.scanning import SkillFile, scan_files
 from skillyard.shapes.installation import SkillProblem
 from skillyard.usecases.installation.problems import failure_of
+from skillyard.usecases.installation.project import InstalledSkill
 
 __all__ = ["locked_source", "policy_of", "refusal_of"]
 
@@ -33,12 +34,16 @@ def locked_source(entry: LockedSkill, signer: Signer | None) -> LockedSource:
 
 
 def refusal_of(
+    skill: InstalledSkill,
     entry: LockedSkill,
     files: Iterable[SkillFile],
     policy: Policy | None,
     signer: Signer | None,
 ) -> SkillProblem | None:
-    """Return why a policy refuses the skill in some files, or why that cannot be decided."""
+    """Return why a policy refuses an installed skill, or why that cannot be decided.
+
+    ``entry`` and ``files`` are those of the version in question.
+    """
     if policy is None:
         return None
     listed = list(files)
@@ -46,8 +51,8 @@ def refusal_of(
     is_scanned = policy.rules.max_severity != NO_RULES.max_severity
     severities = {each.severity for each in (scan_files(listed) if is_scanned else ())}
     try:
-        skill = check_files(data, f"{entry.name}/SKILL.md")
-        check_install(policy, skill, locked_source(entry, signer), severities)
+        parsed = check_files(data, f"{entry.name}/SKILL.md")
+        check_install(policy, parsed, locked_source(entry, signer), severities)
     except SkillyardError as error:
-        return failure_of(error)[1]
+        return failure_of(error, skill)[1]
     return None

@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from skillyard.discovery.hosts import expand_pattern, host_roots
+from skillyard.discovery.hosts import expand_pattern
 from skillyard.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.io.atomic_write import remove_leftovers
 from skillyard.io.folder_manifest import Manifest
-from skillyard.io.paths import is_below
 from skillyard.remote.install.exclusive import alone
 from skillyard.remote.install.installed import (
     OTHER_MODES,
@@ -40,6 +39,7 @@ from skillyard.usecases.installation.destinations import (
     Agent,
     agents_named,
     check_inside,
+    existing_folders,
     places_of,
 )
 from skillyard.usecases.installation.states import (
@@ -307,24 +307,13 @@ def open_project(
             hint = "`skillyard add NAME --agent HOST --global` writes one"
         raise SkillIoError("there is no lock file", path=path, code="lock_missing", hint=hint)
     default = into or os.path.join(os.path.dirname(path), *SHARED.split("/"))
-    lock, folders = ProjectLock(path), _project_folders(path)
+    lock = ProjectLock(path)
     if user:
         default, lock = expand_pattern(f"~/{SHARED}"), UserLock(path)
-        folders = (root.path for root in host_roots(["user"]))
     else:
         check_inside(default, path)
-    hosts: dict[str, str] = {}
-    for folder in folders:
-        hosts.setdefault(os.path.realpath(folder), folder)
+    hosts = existing_folders(path, user=user)
     return Project(lock, into, tuple(hosts.values()), default, agents_named(agents, user=user))
-
-
-def _project_folders(lock_path: str) -> Iterable[str]:
-    """Yield the folders of hosts beside a lock file, but for links out of its project."""
-    root = os.path.realpath(os.path.dirname(os.path.abspath(lock_path)))
-    for host in host_roots(["project"], folder=root):
-        if is_below(host.path, root) and is_below(os.path.realpath(host.path), root):
-            yield _relative(host.path, lock_path)
 
 
 def unchanged_check(lock: ProjectLock, *entries: LockedSkill) -> Callable[[], None]:
@@ -344,11 +333,6 @@ def unchanged_check(lock: ProjectLock, *entries: LockedSkill) -> Callable[[], No
             )
 
     return check
-
-
-def _relative(path: str, lock_path: str) -> str:
-    """Return a path as the lock's is written: absolute, or from the working folder."""
-    return path if os.path.isabs(lock_path) else os.path.relpath(path)
 
 
 def _copy(into: str, name: str, entry: LockedSkill) -> Copy:

@@ -86,10 +86,10 @@ def _verified(skill: InstalledSkill, project: Project, policy: Policy | None) ->
     if state == CURRENT:
         state = CURRENT if skill.is_pinned else UNPINNED
         stale = _stale(entry, folder, project.lock.path)
-        signature, signer, problem = _signature(entry, folder, policy)
+        signature, signer, problem = _signature(skill, folder, policy)
     may_read = state != LINKED or may_read_source(os.path.realpath(folder), project.folder)
     if problem is None and state in (CURRENT, UNPINNED, LINKED) and may_read:
-        problem = refusal_of(entry, files_of_folder(folder), policy, signer)
+        problem = refusal_of(skill, entry, files_of_folder(folder), policy, signer)
         state = state if problem is None else REFUSED
     return VerifiedSkill(
         name=entry.name,
@@ -102,13 +102,14 @@ def _verified(skill: InstalledSkill, project: Project, policy: Policy | None) ->
 
 
 def _signature(
-    entry: LockedSkill, folder: str, policy: Policy | None
+    skill: InstalledSkill, folder: str, policy: Policy | None
 ) -> tuple[SignatureState | None, Signer | None, SkillProblem | None]:
     """Return the signature of a folder that is as the lock says, its signer, and what is wrong.
 
     The signature is None where neither the policy nor the lock asks for one.
     """
     rules = NO_RULES if policy is None else policy.rules
+    entry = skill.entry
     signer = note = signer_of(entry)
     if note is None and not rules.checks_signatures:
         return None, None, None
@@ -122,7 +123,7 @@ def _signature(
             raise invalid_signature(entry.name, f"{FOLDER_BUNDLE} is not in the folder")
         check_signer(policy, locked_source(entry, signer))
     except SkillyardError as error:
-        reason = failure_of(error)[1]
+        reason = failure_of(error, skill)[1]
         if reason.code != UNCHECKED or rules.checks_signatures:
             state, problem = _STATES.get(reason.code, "refused"), reason
     shown = signer and from_attributes(shapes.Signer, signer)
