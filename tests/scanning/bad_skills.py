@@ -2,8 +2,8 @@
 
 Parts 1 and 2 were written before the rules and are split by a seed. Parts 3 to 9 were written
 later, each after the rules had been corrected with the parts before it, and scanned before any
-rule was changed with it. The rules were also corrected with the first half of part 8. So its second
-half and part 9 say how the rules do with what their author had not seen.
+rule was changed with it. The rules were also corrected with the first halves of parts 8 and 9. So
+their second halves alone say how the rules do with what nobody corrected them with.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class BadSkill(NamedTuple):
 
     @property
     def is_unseen(self) -> bool:
-        """True for what no rule was changed with: the second half of part 8, and part 9."""
-        return self.part == 9 or (self.part == 8 and half(self.name))
+        """True for what no rule was changed with: the second halves of parts 8 and 9."""
+        return self.part >= 8 and half(self.name)
 
 
 def half(name: str) -> bool:

@@ -37,7 +37,6 @@ _DATA = frozenset(
         "html",
         "htm",
         "plist",
-        "ipynb",
         "lock",
     ]
 )
@@ -83,6 +82,8 @@ class Document:
         """Relative to the skill's folder, with ``/``."""
         self.data = data
         self.kind = kind_of(path, data)
+        if path.endswith(".ipynb"):  # its code is in strings, as escape sequences
+            data = data.replace(b"\\n", b"  ").replace(b'\\"', b' "')
         self._plain = data
         self.foreign = b"" if data.isascii() else data.translate(None, _ASCII)
         """The bytes of the text that are not ASCII."""

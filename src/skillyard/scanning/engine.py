@@ -7,7 +7,7 @@ patterns run only where their words occur, and every pattern has bounded repetit
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from skillyard.io.sha256 import sha256
@@ -17,6 +17,7 @@ from skillyard.scanning.document import Document
 from skillyard.scanning.files import SkillFile, is_compiled, text_of, unscanned_severity
 from skillyard.scanning.rule import HIGH, MEDIUM, SEVERITIES, Hit, Rule
 from skillyard.scanning.rules import RULES, RULES_BY_ID
+from skillyard.scanning.secrets import secrets_sent_later
 from skillyard.text import clean_line, plural, shorten
 
 __all__ = ["Finding", "scan_files"]
@@ -25,6 +26,7 @@ _COMPILED = RULES_BY_ID["compiled_program"]
 _LINK = RULES_BY_ID["link_outside"]
 _NOT_SCANNED = RULES_BY_ID["not_scanned"]
 _ENCODED = RULES_BY_ID["encoded_command"]
+_SENT = RULES_BY_ID["secrets_sent"]
 _COMMENT = RULES_BY_ID["hidden_instruction"]
 _MAX_PER_RULE = 20
 """Findings of one rule in one file that are reported. The number of others is in the last one."""
@@ -55,8 +57,13 @@ def scan_files(files: Iterable[SkillFile]) -> list[Finding]:
     documents = [_document(each) for each in listed]
     skill = next((d for d in documents if d is not None and d.path.lower() == "skill.md"), None)
     findings: list[Finding] = []
+    later = list(secrets_sent_later([d for d in documents if d is not None], _SENT.patterns))
     for each, document in zip(listed, documents, strict=True):
-        graded = _hits_of_file(each) if document is None else _hits(document, skill)
+        if document is None:
+            graded = _hits_of_file(each)
+        else:
+            sent = [_graded(_SENT, hit, document, skill) for of, hit in later if of is document]
+            graded = chain(_hits(document, skill), sent)
         findings += _findings(each, document, graded)
     return sorted(findings, key=lambda each: (each.path, each.line, each.rule))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from skillyard.scanning.document import EVERY, KIND_BITS, Document
@@ -56,7 +57,7 @@ class Example(NamedTuple):
     """Where it leads, when it is a link."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
     """One rule."""
 
@@ -74,8 +75,14 @@ class Rule:
     quotable: bool
     """False for a rule whose hits mean the same in documentation about attacks."""
 
+    @cached_property
+    def _numbers(self) -> frozenset[int]:
+        return frozenset(each.number for each in self.patterns)
+
     def hits(self, document: Document) -> Iterable[Hit]:
         """Return the hits in a document, in any order."""
+        if self.patterns and self._numbers.isdisjoint(document.places.windows):
+            return ()
         return self.find(document, self.patterns)
 
 
@@ -95,10 +102,14 @@ class Pattern(NamedTuple):
     kinds: frozenset[str]
     reach: int
     """Characters before and after a word that are searched. No match is longer."""
+    files: tuple[str, ...]
+    """How the paths of the files that are searched end, in lower case. Empty: all."""
 
     def matches(self, document: Document) -> Iterator[re.Match[str]]:
         """Yield the matches where the words are."""
-        parts = document.places.windows.get(self.number, ())
+        parts = document.places.windows.get(self.number)
+        if parts is None or not document.path.lower().endswith(self.files or ""):
+            return
         text = document.lowered  # with capitals, a search takes several times as long
         for start, end in zip(parts[::2], parts[1::2], strict=True):
             yield from self.regex.finditer(text, start, end)
@@ -115,6 +126,7 @@ def pattern(
     severity: str = "",
     kinds: Iterable[str] = EVERY,
     reach: int = _REACH,
+    files: tuple[str, ...] = (),
 ) -> Pattern:
     """Return a pattern. Each of ``words`` is a group of alternatives, separated by blanks.
 
@@ -126,7 +138,7 @@ def pattern(
     compiled = re.compile(_in_lower_case(regex), re.VERBOSE | re.DOTALL)
     kinds = frozenset(kinds)
     bits = sum(KIND_BITS[kind] for kind in kinds)
-    return Pattern(compiled, need(bits, reach, words), tuple(words), severity, kinds, reach)
+    return Pattern(compiled, need(bits, reach, words), tuple(words), severity, kinds, reach, files)
 
 
 _LETTER = re.compile(r"\\.|\(\?P|[^\W\d_]", re.DOTALL)
@@ -139,8 +151,6 @@ def _in_lower_case(regex: str) -> str:
 
 def find_patterns(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
     """Yield the matches of patterns: the function of most rules."""
-    windows = document.places.windows
     for each in patterns:
-        if each.number in windows:
-            for match in each.matches(document):
-                yield Hit(match.start(), match.end(), each.severity)
+        for match in each.matches(document):
+            yield Hit(match.start(), match.end(), each.severity)

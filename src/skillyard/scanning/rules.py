@@ -10,6 +10,7 @@ from typing import Any
 
 from skillyard.scanning.commands import download_and_run
 from skillyard.scanning.hidden import hidden_characters
+from skillyard.scanning.links import misleading_link
 from skillyard.scanning.metadata import look_alike_name, runs_on_load, tools_too_wide
 from skillyard.scanning.rule import Example, Find, Pattern, Rule, find_patterns, pattern
 from skillyard.scanning.secrets import secrets_sent
@@ -22,6 +23,7 @@ _FINDERS: Mapping[str, Find] = {
         download_and_run,
         hidden_characters,
         look_alike_name,
+        misleading_link,
         runs_on_load,
         secrets_sent,
         tools_too_wide,
@@ -50,6 +52,7 @@ def _pattern(entry: Mapping[str, Any], parts: Mapping[str, Any]) -> Pattern:
         _filled(entry["regex"], parts),
         [_filled(words, parts) for words in entry.get("words", ())],
         severity=entry.get("severity", ""),
+        files=tuple(entry.get("files", "").split()),
         **{key: entry[key] for key in ("kinds", "reach") if key in entry},
     )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from skillyard.scanning.document import Document
+from skillyard.scanning.document import SCRIPT, Document
 from skillyard.scanning.rule import Hit, Pattern
 
-__all__ = ["secrets_sent"]
+__all__ = ["secrets_sent", "secrets_sent_later"]
 
 _SINK = re.compile(
     r"""\bcurl\b[^\n]{0,200}(?:\s-(?:d|F|T)\s{0,2}\S|--data|--form|--upload-file|-X\s{0,2}(?:POST|PUT)
@@ -16,7 +17,7 @@ _SINK = re.compile(
     |\brequests\.(?:post|put)\(|\bhttpx\.(?:post|put)\(|\burlopen\([^\n]{0,120}(?:data\s{0,2}=|\+|,)|\bhttp\.Post\w{0,4}\(|\bNet::HTTP\.post|\burllib\.request\.Request\(
     |\b(?:fetch|axios)\b[^\n]{0,160}\b(?:POST|body)\b|\baxios\.post\(|Invoke-(?:RestMethod|WebRequest)\b[^\n]{0,120}
       -Method\s{1,3}(?:Post|Put)|\|\s{0,3}(?:nc|ncat)\s|\bwget\b[^\n]{0,120}--post|gethostbyname\(|\b(?:nslookup|dig)\b
-    |\bhttps?["']?\)?\.request\(|\bcurl\b[^\n]{0,80}-H[^\n]{0,60}\$[^\n]{0,60}https?://(?!api\.|[\w.-]{1,40}\.(?:googleapis|github|gitlab|amazonaws|azure)\.com|localhost|\$)|\bsendmail\b|\bsmtplib\b""",
+    |\bhttps?["']?\)?\.request\(|\.request\(\s{0,3}["'](?:POST|PUT)|\bcurl\b[^\n]{0,80}-H[^\n]{0,60}\$[^\n]{0,60}https?://(?!api\.|[\w.-]{1,40}\.(?:googleapis|github|gitlab|amazonaws|azure)\.com|localhost|\$)|\bsendmail\b|\bsmtplib\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _NEAR = 8
@@ -32,3 +33,34 @@ def secrets_sent(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[
         position = document.end_of(line + _NEAR)
         for match in _SINK.finditer(document.text, start, position):
             yield Hit(match.start(), match.end(), note=f"a secret is read in line {line}")
+
+
+_FILE = re.compile(r"(?<![~$\w.{}-])[~$\w.{}-]{0,80}/(?:[\w.{}-]{1,80}/){0,12}[\w.-]{2,80}")
+_COMMON = re.compile(r"(?:/usr)?(?:/local)?/s?bin/|/dev/")
+
+
+def secrets_sent_later(
+    documents: Sequence[Document], patterns: tuple[Pattern, ...]
+) -> Iterator[tuple[Document, Hit]]:
+    """Yield the places in scripts that send what another script read.
+
+    That one reads a secret, and both name one file.
+    """
+    scripts = [each for each in documents if each.kind == SCRIPT]
+    readers: dict[str, list[tuple[str, int]]] = {}
+    for each in scripts if len(scripts) > 1 else ():
+        for match in islice((match for one in patterns for match in one.matches(each)), 1):
+            for name in _files(each):
+                readers.setdefault(name, []).append((each.path, each.line(match.start())))
+    for each in scripts if readers else ():
+        near = [reader for name in _files(each) for reader in readers.get(name, ())[:2]]
+        path, line = min((reader for reader in near if reader[0] != each.path), default=("", 0))
+        if path:
+            for match in _SINK.finditer(each.text):
+                note = f"a secret is read in {path}, line {line}"
+                yield each, Hit(match.start(), match.end(), note=note)
+
+
+def _files(document: Document) -> frozenset[str]:
+    names = _FILE.findall(document.text)
+    return frozenset(name for name in names if _COMMON.match(name) is None)
