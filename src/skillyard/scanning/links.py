@@ -7,24 +7,30 @@ from collections.abc import Iterator
 
 from skillyard.scanning.document import PROSE, Document
 from skillyard.scanning.rule import Hit, Pattern
+from skillyard.scanning.words import group
 
 __all__ = ["misleading_link"]
 
 _URL = r"https?://(?:[^\s/@\]()<>\"']{1,80}@)?([\w.-]{4,120})"
 _LINK = re.compile(
     rf"\[\s{{0,3}}<?{_URL}[^\s\]]{{0,300}}\s{{0,3}}\]\(\s{{0,3}}<?{_URL}[^\s)]{{0,400}}"
-    rf"|\bhref=[\"']?{_URL}[^<\n]{{0,400}}>\s{{0,3}}{_URL}[^<\n]{{0,300}}</a>",
-    re.IGNORECASE,
+)
+_ELEMENT = re.compile(
+    rf"href=[\"']?{_URL}[^<\n]{{0,400}}>\s{{0,3}}{_URL}[^<\n]{{0,300}}</a>"
 )
 _OWN = frozenset(["localhost", "example.com", "example.org", "example.net"])
+_SCHEMES = group("http https")
 
 
 def misleading_link(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
     """Yield links in prose whose text is an address on the site of somebody else."""
-    if document.kind != PROSE or not ("](" in document.lowered or "href=" in document.lowered):
+    text = document.lowered
+    if document.kind != PROSE or not document.has(_SCHEMES):
         return
-    for match in _LINK.finditer(document.text):
-        shown, target = (match[1] or match[4]).lower(), (match[2] or match[3]).lower()
+    links = [(match, match[1], match[2]) for match in _LINK.finditer(text)]
+    if "href=" in text:
+        links += [(match, match[2], match[1]) for match in _ELEMENT.finditer(text)]
+    for match, shown, target in links:
         if _site(shown) != _site(target) and _site(shown) not in _OWN:
             yield Hit(match.start(), match.end(), note=f"it shows {shown} and leads to {target}")
 

@@ -151,6 +151,8 @@ def _in_lower_case(regex: str) -> str:
 
 def find_patterns(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
     """Yield the matches of patterns: the function of most rules."""
+    windows = document.places.windows
     for each in patterns:
-        for match in each.matches(document):
-            yield Hit(match.start(), match.end(), each.severity)
+        if each.number in windows:
+            for match in each.matches(document):
+                yield Hit(match.start(), match.end(), each.severity)
