@@ -15,9 +15,7 @@ _URL = r"https?://(?:[^\s/@\]()<>\"']{1,80}@)?([\w.-]{4,120})"
 _LINK = re.compile(
     rf"\[\s{{0,3}}<?{_URL}[^\s\]]{{0,300}}\s{{0,3}}\]\(\s{{0,3}}<?{_URL}[^\s)]{{0,400}}"
 )
-_ELEMENT = re.compile(
-    rf"href=[\"']?{_URL}[^<\n]{{0,400}}>\s{{0,3}}{_URL}[^<\n]{{0,300}}</a>"
-)
+_ELEMENT = re.compile(rf"href=[\"']?{_URL}[^<\n]{{0,400}}>\s{{0,3}}{_URL}[^<\n]{{0,300}}</a>")
 _OWN = frozenset(["localhost", "example.com", "example.org", "example.net"])
 _SCHEMES = group("http https")
 

@@ -93,6 +93,9 @@ class Pattern(NamedTuple):
     """A regular expression, and where it is searched."""
 
     regex: re.Pattern[str]
+    first: re.Pattern[str] | None
+    """What matches at the start of a text, of an expression that begins with a line end. A search
+    for a line end or a start takes several times as long."""
     number: int
     """Of its words in :mod:`~skillyard.scanning.words`."""
     words: tuple[str, ...]
@@ -112,6 +115,11 @@ class Pattern(NamedTuple):
             return
         text = document.lowered  # with capitals, a search takes several times as long
         for start, end in zip(parts[::2], parts[1::2], strict=True):
+            if self.first is not None and start == 0:
+                first = self.first.match(text, 0, end)
+                if first is not None:
+                    yield first
+                    start = first.end()
             yield from self.regex.finditer(text, start, end)
 
 
@@ -135,12 +143,19 @@ def pattern(
     Where it is the first, all of the text is searched. ``reach`` is the longest match in
     characters, with what it looks at around it; a test checks that it is.
     """
-    compiled = re.compile(_in_lower_case(regex), re.VERBOSE | re.DOTALL)
+    regex = _in_lower_case(regex.strip())
+    rest = regex.removeprefix(_LINE)
+    first = None if rest == regex else re.compile(rest, re.VERBOSE | re.DOTALL)
+    compiled = re.compile(regex if first is None else rf"\n{rest}", re.VERBOSE | re.DOTALL)
     kinds = frozenset(kinds)
     bits = sum(KIND_BITS[kind] for kind in kinds)
-    return Pattern(compiled, need(bits, reach, words), tuple(words), severity, kinds, reach, files)
+    return Pattern(
+        compiled, first, need(bits, reach, words), tuple(words), severity, kinds, reach, files
+    )
 
 
+_LINE = r"(?:^|\n)"
+"""How an expression for the start of a line begins."""
 _LETTER = re.compile(r"\\.|\(\?P|[^\W\d_]", re.DOTALL)
 
 
