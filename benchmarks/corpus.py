@@ -20,6 +20,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.measure import Skipped
+
 COUNT = 10_000
 SETTLED_S = 2.1
 """A file younger than 2 s is read again by a reload: its stamp cannot tell every later change."""
@@ -52,6 +54,14 @@ def shared_folder(folder: str | None = None) -> Path:
 
 def corpus_file(shared: Path) -> Path:
     return shared / "corpus" / "skills.jsonl.gz"
+
+
+def require_corpus(shared: Path) -> Path:
+    """Return the file of the corpus. Raises Skipped where it is absent."""
+    path = corpus_file(shared)
+    if not path.is_file():
+        raise Skipped(f"the corpus is absent: {path}")
+    return path
 
 
 def records(shared: Path, count: int = COUNT, step: int = 1) -> Iterator[dict[str, Any]]:

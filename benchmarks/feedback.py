@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.corpus import corpus_file
-from benchmarks.measure import Figure, Options, Skipped
+from benchmarks.corpus import require_corpus
+from benchmarks.measure import Figure, Options
+from benchmarks.quality import rows_of_hands
 from training.requests import CHOOSING_HANDS, UNSEEN_HANDS
 
 if TYPE_CHECKING:
@@ -50,12 +52,10 @@ def run(options: Options) -> Iterator[Figure]:
     from skillyard.evals.retrieval.measures import read_queries, read_skills
     from skillyard.ranking.hybrid.scorer import HYBRID
 
-    if not corpus_file(options.shared).is_file():
-        raise Skipped(f"{corpus_file(options.shared)} is absent")
-    bound = HYBRID.bind(read_skills(str(corpus_file(options.shared))))
+    bound = HYBRID.bind(read_skills(str(require_corpus(options.shared))))
     known = {skill.slug for skill in bound.skills}
     for hands in (CHOOSING_HANDS, UNSEEN_HANDS):
-        first, second = _two_wordings(str(options.shared), hands, known)
+        first, second = _two_wordings(options.shared, hands, known)
         name = f"hands {hands[0]} and {hands[1]}, other wordings"
         yield from _figures(bound, name, first, second, others_only=False)
     queries = read_queries(str(options.shared / "bench" / "dev_queries.jsonl"))
@@ -103,15 +103,12 @@ def _attacks(bound: BoundHybrid, requests: Sequence[Request]) -> Iterator[Figure
 
 
 def _two_wordings(
-    shared: str, hands: Sequence[int], known: set[str]
+    shared: Path, hands: Sequence[int], known: set[str]
 ) -> tuple[list[Request], list[Request]]:
     """Return two English requests for each skill, by different hands where there are two."""
-    from training.requests import read_hands
-
-    names = {f"hand{hand}" for hand in hands}
     by_skill: dict[str, list[tuple[str, str]]] = {}
-    for slug, _, text, hand, language in read_hands(shared):
-        if hand in names and language == "en" and slug in known:
+    for slug, _, text, hand, language in rows_of_hands(shared, hands):
+        if language == "en" and slug in known:
             by_skill.setdefault(slug, []).append((hand, text))
     pairs = [
         (slug, texts[0][1], texts[-1][1])

@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.corpus import COUNT, Library, corpus_file, records, written_out
+from benchmarks.corpus import COUNT, Library, records, require_corpus, written_out
 from benchmarks.measure import (
     Figure,
     Options,
@@ -73,8 +73,7 @@ print(len(catalog), selection.abstained)
 
 
 def run(options: Options) -> Iterator[Figure]:
-    if not corpus_file(options.shared).is_file():
-        raise Skipped(f"the corpus is absent: {corpus_file(options.shared)}")
+    require_corpus(options.shared)
     rounds = options.rounds or ROUNDS
     with tempfile.TemporaryDirectory() as bytecode:
         environment = child_environment(bytecode)

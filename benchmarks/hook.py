@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.corpus import COUNT, corpus_file, records, written_out
+from benchmarks.corpus import COUNT, records, require_corpus, written_out
 from benchmarks.measure import (
     Figure,
     Options,
@@ -51,8 +51,7 @@ def run(options: Options) -> Iterator[Figure]:
 
 def figures_of_the_user(options: Options, rounds: int) -> Iterator[Figure]:
     """Yield the figure for a few skills of the user."""
-    if not corpus_file(options.shared).is_file():
-        raise Skipped(f"the corpus is absent: {corpus_file(options.shared)}")
+    require_corpus(options.shared)
     with written_out(_few(options), keep=options.keep) as library:
         yield from _figures(f"hook: {SKILLS} skills of the user", library.root, rounds)
 

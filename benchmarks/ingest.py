@@ -26,8 +26,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.corpus import corpus_file
-from benchmarks.measure import Figure, Options, Ratios, Skipped, child_environment
+from benchmarks.corpus import require_corpus
+from benchmarks.measure import Figure, Options, Ratios, child_environment
 from benchmarks.resampled import lines
 
 SUMMARY = "50,000 skills into PostgreSQL and SQLite; skills a second and memory"
@@ -55,8 +55,7 @@ class Taken(NamedTuple):
 
 
 def run(options: Options) -> Iterator[Figure]:
-    if not corpus_file(options.shared).is_file():
-        raise Skipped(f"the corpus is absent: {corpus_file(options.shared)}")
+    require_corpus(options.shared)
     with tempfile.TemporaryDirectory(prefix="skillyard-ingest-") as place:
         source = Path(place) / "skills.jsonl"
         with source.open("w", encoding="utf-8") as file:

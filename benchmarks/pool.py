@@ -12,8 +12,7 @@ from array import array
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.corpus import corpus_file
-from benchmarks.measure import Skipped
+from benchmarks.corpus import require_corpus
 
 __all__ = ["Pool", "make"]
 
@@ -36,8 +35,7 @@ class Pool(NamedTuple):
 
 def make(shared: Path, count: int) -> Pool:
     """Return a pool of ``count`` skills. Deterministic."""
-    if not corpus_file(shared).is_file():
-        raise Skipped(f"the corpus is absent: {corpus_file(shared)}")
+    corpus = require_corpus(shared)
     from math import log
 
     from skillyard.evals.retrieval.measures import read_skills
@@ -46,7 +44,7 @@ def make(shared: Path, count: int) -> Pool:
     from skillyard.index.token_table import bundled_table
 
     rng = random.Random(SEED)
-    skills = read_skills(str(corpus_file(shared)))[:count]
+    skills = read_skills(str(corpus))[:count]
     table = bundled_table()
     base = [build_document(skill, table) for skill in skills]
     counted = []

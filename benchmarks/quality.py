@@ -19,8 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.corpus import corpus_file
-from benchmarks.measure import Figure, Options, Skipped
+from benchmarks.corpus import require_corpus
+from benchmarks.measure import Figure, Options
 from training.requests import CHOOSING_HANDS, UNSEEN_HANDS
 
 if TYPE_CHECKING:
@@ -63,9 +63,7 @@ def run(options: Options) -> Iterator[Figure]:
     """Yield the figures for ``python -m benchmarks``."""
     from skillyard.evals.retrieval.measures import read_skills
 
-    if not corpus_file(options.shared).is_file():
-        raise Skipped(f"{corpus_file(options.shared)} is absent")
-    skills = read_skills(str(corpus_file(options.shared)))
+    skills = read_skills(str(require_corpus(options.shared)))
     systems = _systems()
     yield Figure("systems", ", ".join(system.name for system in systems))
     bound = {system.name: system.scorer.bind(skills) for system in systems}
@@ -99,7 +97,7 @@ def request_sets(shared: Path, known: set[str]) -> list[RequestSet]:
         RequestSet("thirty long tasks", read_queries(str(DATA / "long_tasks.jsonl"))),
     ]
     for hands in (CHOOSING_HANDS, UNSEEN_HANDS):
-        rows = [row for row in _rows_of(shared, hands) if row[0] in known]
+        rows = [row for row in rows_of_hands(shared, hands) if row[0] in known]
         who = f"hands {' and '.join(map(str, hands))}"
         sets.append(_one_right(f"{who}, English", [r for r in rows if r[1] != "other"]))
         sets += [
@@ -125,7 +123,8 @@ def _grades() -> dict[str, list[tuple[str, str]]]:
     return grades
 
 
-def _rows_of(shared: Path, hands: Sequence[int]) -> list[tuple[str, ...]]:
+def rows_of_hands(shared: Path, hands: Sequence[int]) -> list[tuple[str, ...]]:
+    """Return (skill id, style, request, hand, language) of what some hands wrote."""
     from training.requests import read_hands
 
     names = {f"hand{number}" for number in hands}

@@ -23,12 +23,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from benchmarks.corpus import Library, corpus_file, records, written_out
+from benchmarks.corpus import Library, records, require_corpus, written_out
 from benchmarks.measure import (
     Figure,
     Options,
     Sample,
-    Skipped,
     against,
     alternate,
     child_environment,
@@ -42,8 +41,7 @@ RESCAN_TARGET = 0.25
 
 
 def run(options: Options) -> Iterator[Figure]:
-    if not corpus_file(options.shared).is_file():
-        raise Skipped(f"the corpus is absent: {corpus_file(options.shared)}")
+    require_corpus(options.shared)
     with (
         tempfile.TemporaryDirectory() as bytecode,
         written_out(records(options.shared), keep=options.keep) as library,

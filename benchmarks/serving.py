@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote_plus
 
-from benchmarks.corpus import COUNT, corpus_file, records, written_out
+from benchmarks.corpus import COUNT, records, require_corpus, written_out
 from benchmarks.limits import Row, RunSettings, command, from_options
-from benchmarks.measure import Figure, Options, Sample, Skipped, against, shown
+from benchmarks.measure import Figure, Options, Sample, against, shown
 from benchmarks.service_process import (
     Running,
     check_machine,
@@ -65,8 +65,7 @@ def run(options: Options) -> Iterator[Row]:
 
 def measured(settings: RunSettings) -> Iterator[Row]:
     """Yield the figures of requests of several lengths and ways."""
-    if not corpus_file(settings.shared).is_file():
-        raise Skipped(f"the corpus is absent: {corpus_file(settings.shared)}")
+    require_corpus(settings.shared)
     check_machine()
     count = SMALL if settings.quick else COUNT
     rounds = 2 if settings.quick else settings.rounds or ROUNDS

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.corpus import corpus_file, records, written_out
-from benchmarks.measure import Figure, Options, Skipped, against, take_turns
+from benchmarks.corpus import records, require_corpus, written_out
+from benchmarks.measure import Figure, Options, against, take_turns
 
 SUMMARY = "scan 10,000 skills for malicious techniques, against reading them"
 ROUNDS = 3
@@ -20,8 +20,7 @@ def run(options: Options) -> Iterator[Figure]:
     from skillyard.catalog import Catalog, read_catalog
     from skillyard.usecases.skill_scan import scan_skills
 
-    if not corpus_file(options.shared).is_file():
-        raise Skipped(f"the corpus is absent: {corpus_file(options.shared)}")
+    require_corpus(options.shared)
     with written_out(records(options.shared), keep=options.keep) as library:
         root = str(library.root)
         jobs = {

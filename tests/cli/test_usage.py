@@ -92,6 +92,27 @@ def test_abstentions_are_grouped_by_text_and_counted_by_digest_without(run: Run,
     assert "Of 2 the log has only a digest, 2 of them repeated word for word" in shown
 
 
+def test_callers_have_a_table_where_the_log_names_some(run: Run, log: Path) -> None:
+    write(log, decision([("csv-cleaning", 0.9)], []))
+    given = ("usage", "--log", "log.jsonl", "--root", "skills")
+    assert "caller" not in run(*given).out
+    assert "callers" not in run(*given, "--json").json
+    named = [decision([], [], caller=name) for name in ("b", "a", HOSTILE)]
+    write(log, decision([("csv-cleaning", 0.9)], [], caller="b"), *named)
+    text = run(*given).out
+    assert "By caller" in text
+    assert "\x1b[2J" not in text
+    callers = run(*given, "--json", "--html", "usage.html").json["callers"]
+    assert callers[:2] == [
+        {"caller": "b", "fired": 1, "abstained": 1},
+        {"caller": HOSTILE, "fired": 0, "abstained": 1},
+    ]
+    page = Path("usage.html").read_text(encoding="utf-8")
+    assert "By caller" in page
+    assert "<script" not in page
+    assert "\x1b" not in page
+
+
 def test_the_period_ends_now(log: Path) -> None:
     from skillyard.catalog import Catalog
 

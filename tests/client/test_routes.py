@@ -12,7 +12,8 @@ import pytest
 
 import skillyard as sy
 from skillyard.client import AsyncClient, Card, Client, calls
-from skillyard.errors import BadAnswer
+from skillyard.decisions.feedback_file import list_feedback
+from skillyard.errors import BadAnswer, ServiceRefused
 from skillyard.io.sha256 import sha256
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.settings import Settings
@@ -36,7 +37,8 @@ WORDS = "extract the tables of a PDF"
 METHODS = {
     "search": "search", "searchByBody": "search", "skillByName": "skill",
     "skillBySource": "skill_from", "rank": "rank", "evaluate": "evaluate", "select": "select",
-    "why": "why", "health": "health", "metrics": "metrics", "wellKnownIndex": "index",
+    "why": "why", "feedback": "feedback", "health": "health",
+    "metrics": "metrics", "wellKnownIndex": "index",
     "wellKnownSkill": "skill_file", "wellKnownArchive": "skill_archive", "openapi": "openapi",
 }  # fmt: skip
 
@@ -139,6 +141,10 @@ JSON_QUESTIONS: dict[str, tuple[Question, str, str, Any]] = {
         lambda c: c.why("deploy", "pdf tables", explain=True), "Why",
         "/why?name=deploy&q=pdf+tables&explain=true", None,
     ),
+    "why with tools": (
+        lambda c: c.why("deploy", sy.Query("pdf", tools=["shell", "web"])), "Why",
+        "/why?name=deploy&q=pdf&tools=shell&tools=web", None,
+    ),
     "index": (lambda c: c.index(), "WellKnownIndex", "/.well-known/agent-skills/index.json", None),
 }  # fmt: skip
 
@@ -171,6 +177,31 @@ def test_health_is_the_true_state_also_when_there_is_none(way: Way, tmp_path: Pa
         server.context.closing = True
         (stopping,) = way(server.base, lambda c: c.health())
         assert (stopping.able, stopping.status) == (False, "stopping")
+
+
+def test_feedback_is_stored_and_what_is_wrong_with_it_is_said(
+    way: Way, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
+    questions: list[Question] = [
+        lambda c: c.feedback("deploy", WORDS, right=False, note="it is about servers"),
+        lambda c: c.feedback("deploi", WORDS, right=True),
+        lambda c: c.feedback("deploy", "", right=True),
+    ]
+    with running(tmp_path / "skills", feedback=True) as server:
+        receipt, unknown, empty = way(server.base, *questions)
+    (stored,) = list_feedback().entries
+    assert (stored.by, stored.request, stored.note) == ("http", WORDS, "it is about servers")
+    conforms(receipt.to_dict(), "FeedbackReceipt")
+    assert (receipt.skill, receipt.right, receipt.time) == (stored.skill, False, stored.time)
+    assert isinstance(unknown, sy.SkillNotFound)
+    assert unknown.near == ("deploy",)
+    assert isinstance(empty, sy.InvalidInput)
+    assert empty.field == "request"
+    with running(tmp_path / "skills") as server:
+        (refused,) = way(server.base, questions[0])
+    assert isinstance(refused, ServiceRefused)
+    assert (refused.code, len(list_feedback().entries)) == ("feedback_off", 1)
 
 
 def test_figures_and_description_come_as_they_are(served: Running, way: Way) -> None:

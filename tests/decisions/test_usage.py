@@ -122,6 +122,23 @@ def test_any_entry_is_counted_or_unreadable(changes: list[dict[str, Any]]) -> No
     assert all(each.fired <= count.decisions for each in count.skills.values())
 
 
+def test_decisions_are_counted_by_caller_where_one_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    best = [("a", 0.9)]
+    entries = [
+        *(decision(best, [], caller="acme"), decision([], best, caller="acme")),
+        *(decision(best, [], caller="x" * 1_000), decision(best, [])),
+        *(decision(best, [], caller=odd) for odd in ("", None, 7, ["acme"])),
+    ]
+    count = count_usage(entries)
+    assert count.callers == {"acme": [1, 1], "x" * 300: [1, 0]}
+    assert (count.decisions, count.unreadable) == (len(entries), 0)
+    monkeypatch.setattr(module, "MAX_CALLERS", 1)
+    full = count_usage(entries)
+    assert (list(full.callers), full.left_out) == (["acme"], 1)
+
+
 def test_a_skill_that_an_entry_lists_twice_counts_once() -> None:
     count = count_usage([decision([("a", 0.9), ("a", 0.9)], [("a", 0.9)])])
     assert count.skills["a"].fired == 1

@@ -30,6 +30,7 @@ def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
     yield from _skills(usage, limit)
     yield from _groups(usage, limit)
     yield from _conflicts(usage, limit)
+    yield from _callers(usage, limit)
     yield line()
     yield line(Span("Did not fire", "head"))
     yield line(unused_sentence(usage))
@@ -132,6 +133,23 @@ def _conflicts(usage: Usage, limit: int) -> Iterator[Block]:
     )
     yield Table(columns, rows)
     yield from _more(usage.conflicts, limit)
+
+
+def _callers(usage: Usage, limit: int) -> Iterator[Block]:
+    if not usage.callers:
+        return
+    yield line()
+    yield line(Span("By caller", "head"))
+    rows = [
+        (each.caller, f"{each.fired:,}", f"{each.abstained:,}") for each in usage.callers[:limit]
+    ]
+    columns = (
+        Column("caller", "name", wide=True),
+        Column("selected", right=True),
+        Column("none", right=True),
+    )
+    yield Table(columns, rows)
+    yield from _more(usage.callers, limit)
 
 
 def _more(rows: Sequence[object], limit: int) -> Iterator[Block]:

@@ -20,7 +20,7 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """One request. Requests only read, so they can be repeated."""
+    """One request. It can be repeated: it reads, or a repetition replaces what it wrote."""
 
     target: str
     """Path and query, relative to the address of the service."""

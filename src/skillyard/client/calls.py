@@ -18,11 +18,13 @@ from skillyard.client.call import Call, get_call, path_of, post_call
 from skillyard.client.document import Mismatch, read_as
 from skillyard.client.library_results import (
     Evaluated,
+    FeedbackReceipt,
     Ranked,
     Selected,
     Why,
     evaluated_of,
     ranked_of,
+    receipt_of,
     selected_of,
     why_of,
 )
@@ -36,6 +38,7 @@ from skillyard.selection import SelectionPolicy, policy_with
 
 __all__ = [
     "evaluate",
+    "feedback",
     "health",
     "index",
     "metrics",
@@ -231,14 +234,32 @@ def why(
     compared; ``explain`` adds their explanation trees. ``scorer`` None is the service's default.
     Raises SkillNotFound, AmbiguousName.
     """
+    request = _query(query)
     parameters = {
         "name": _text("name", name),
-        **_query_string(_query(query)),
+        **_query_string(request),
+        "tools": request.tools,
         "scorer": scorer,
         "limit": limit,
         "explain": explain,
     }
     return get_call("/why", why_of, parameters, subject=name, arguments={"q": "query"})
+
+
+def feedback(name: str, request: str, *, right: bool, note: str = "") -> Call[FeedbackReceipt]:
+    """Say that a skill was right or wrong for a request; similar requests are ranked accordingly.
+
+    ``name`` is its exact name, id or slug, ``request`` has 1 to 2,000 characters and ``note`` up to
+    500. A judgement on the same skill and request replaces the earlier one. Raises SkillNotFound,
+    AmbiguousName, and ServiceRefused (403) unless the service was started with ``--feedback``.
+    """
+    body = {
+        "name": _text("name", name),
+        "request": _text("request", request),
+        "right": right,
+        "note": _text("note", note) or None,
+    }
+    return post_call("/feedback", receipt_of, body, subject=name)
 
 
 def health() -> Call[Health]:

@@ -1,4 +1,4 @@
-"""What the service returns about its own catalog: rankings, selections, evaluations, reasons.
+"""What the service returns about its own catalog: rankings, selections, reasons, receipts.
 
 The values have the members of the JSON documents. A skill is represented by its card;
 ``client.skill(card.id)`` fetches the whole skill. ``to_dict()`` is the document as received.
@@ -15,7 +15,7 @@ from skillyard.errors import Diagnostic
 from skillyard.ranking.confidence import Evaluation
 from skillyard.ranking.query import Query
 from skillyard.ranking.scorer import Explanation
-from skillyard.shapes import matches, reasons, recommendations, service
+from skillyard.shapes import feedback, matches, reasons, recommendations, service
 from skillyard.shapes.encoder import encode
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Bounds",
     "Card",
     "Evaluated",
+    "FeedbackReceipt",
     "Ranked",
     "Remarks",
     "Selected",
@@ -30,6 +31,7 @@ __all__ = [
     "Why",
     "evaluated_of",
     "ranked_of",
+    "receipt_of",
     "selected_of",
     "why_of",
 ]
@@ -51,6 +53,11 @@ class Card(matches.Match, Value):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds(matches.Policy, Value):
     """The bounds that a policy resolved to under a scorer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackReceipt(feedback.FeedbackReceipt, Value):
+    """What the service stored of a judgement."""
 
 
 class Remarks(NamedTuple):
@@ -176,6 +183,11 @@ def why_of(document: Any) -> Why:
     """Return an explanation. Raises Mismatch."""
     why: Why = value_of(read_as(reasons.Why, document), _VALUES)
     return why
+
+
+def receipt_of(document: Any) -> FeedbackReceipt:
+    """Return the receipt of a judgement. Raises Mismatch."""
+    return read_as(FeedbackReceipt, document)
 
 
 def evaluated_of(document: Any) -> Evaluated:

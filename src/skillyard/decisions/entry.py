@@ -52,6 +52,7 @@ def entry(
     text: bool = False,
     now: float | None = None,
     note: str = "",
+    caller: str = "",
 ) -> Decision:
     """Return one decision. ``bounds`` are the score floor and the number of skills that applied.
 
@@ -61,6 +62,7 @@ def entry(
     return Decision(
         time=moment(time.time() if now is None else now),
         use=use,
+        caller=caller,
         query=_query(query, text),
         scorer=selection.scorer,
         policy=LoggedPolicy(
@@ -90,6 +92,8 @@ def _query(query: Query, text: bool) -> LoggedQuery:
         include_tags=query.include_tags,
         exclude_tags=query.exclude_tags,
         include_references=query.include_references,
+        package_scope=query.package_scope,
+        tools=query.tools,
     )
 
 

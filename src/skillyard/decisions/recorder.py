@@ -30,16 +30,20 @@ def record(
     *,
     started_ns: int | None = None,
     note: str = "",
+    caller: str = "",
 ) -> None:
     """Record one selection. Never raises: a failing log must not fail the selection.
 
     ``use`` names the operation (``select``, ``inject``, ``hook``). ``bounds`` are the score floor
     and the number of skills that applied. ``started_ns`` is the start of the span, in nanoseconds
-    since 1970. ``note`` is why another scorer ranked than the default one.
+    since 1970. ``note`` is why another scorer ranked than the default one. ``caller`` is the caller
+    whose view of a store a service answers from.
     """
     try:
         text = os.environ.get(LOG_TEXT, "").lower() in ("1", "true", "yes", "on")
-        decision = entry(use, catalog, query, policy, bounds, selection, text=text, note=note)
+        decision = entry(
+            *(use, catalog, query, policy, bounds, selection), text=text, note=note, caller=caller
+        )
         if "opentelemetry.trace" in sys.modules:
             from skillyard.decisions.spans import emit
 

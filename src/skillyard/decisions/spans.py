@@ -34,6 +34,8 @@ def attributes(decision: Decision) -> dict[str, Any]:
         "skillyard.selected": [match.id for match in decision.selected],
         "skillyard.runners_up": [match.id for match in decision.runners_up],
     }
+    if decision.caller:
+        values["skillyard.caller"] = decision.caller
     if decision.query.text is not None:
         values["skillyard.query.text"] = decision.query.text
     if decision.selected:

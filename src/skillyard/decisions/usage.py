@@ -22,6 +22,7 @@ MAX_REQUESTS = 5_000
 MAX_REQUEST_CHARS = 2_000
 """Characters of a request that are held."""
 MAX_DAYS = 4_000
+MAX_CALLERS = 5_000
 MAX_EVENTS = 50
 """Different kinds of hook events; the hook has seven."""
 MAX_NAME_CHARS = 300
@@ -110,6 +111,8 @@ class UsageCount:
     """The same by digest, of requests without text."""
     nearest: dict[str, Counter[str]] = field(default_factory=dict)
     """The best skill of each of these texts, by slug."""
+    callers: dict[str, list[int]] = field(default_factory=dict)
+    """Decisions with and without a skill by the caller of a service, where one is named."""
     events: Counter[str] = field(default_factory=Counter)
     """Events of the prompt hook by kind."""
 
@@ -160,6 +163,7 @@ def _count_decision(usage: UsageCount, entry: Mapping[str, Any], moment: float) 
     usage.first = moment if usage.first is None else min(usage.first, moment)
     usage.last = moment if usage.last is None else max(usage.last, moment)
     complete = _count_day(usage, moment, fired=bool(selected))
+    complete &= _count_caller(usage, entry.get("caller"), fired=bool(selected))
     for score in selected:
         complete &= _count_fired(usage, score, moment, is_fallback=is_fallback)
     if not selected:
@@ -175,6 +179,17 @@ def _count_decision(usage: UsageCount, entry: Mapping[str, Any], moment: float) 
 def _count_day(usage: UsageCount, moment: float, *, fired: bool) -> bool:
     day = datetime.fromtimestamp(moment, UTC).date().isoformat()
     counts = _entry_of(usage.days, day, MAX_DAYS, [0, 0])
+    if counts is None:
+        return False
+    counts[not fired] += 1
+    return True
+
+
+def _count_caller(usage: UsageCount, caller: object, *, fired: bool) -> bool:
+    """Count a decision for the caller of a service; most decisions name none."""
+    if not isinstance(caller, str) or not caller:
+        return True
+    counts = _entry_of(usage.callers, caller[:MAX_NAME_CHARS], MAX_CALLERS, [0, 0])
     if counts is None:
         return False
     counts[not fired] += 1

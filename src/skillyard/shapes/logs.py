@@ -23,6 +23,8 @@ class LoggedQuery:
     include_tags: Annotated[tuple[str, ...], "Only skills with one of these tags."]
     exclude_tags: Annotated[tuple[str, ...], "No skills with one of these tags."]
     include_references: Annotated[bool, "Whether reference files count."]
+    package_scope: Annotated[bool, "Whether skills of packages count for their files only."] = False
+    tools: Annotated[tuple[str, ...], "Tools that the request named; absent without any."] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,7 @@ class Decision:
     schema: Schema[Literal["skillyard.decision/1"]] = "skillyard.decision/1"
     time: Annotated[str, "RFC 3339, in UTC."]
     use: Annotated[str, "The operation: select, inject, hook."]
+    caller: Annotated[str, "Whose view of a store the service answers from; absent without."] = ""
     query: Annotated[LoggedQuery, "The request."]
     scorer: Annotated[str, "The scorer that ranked."]
     policy: Annotated[LoggedPolicy, "The bounds that were applied."]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from skillyard.shapes import Schema
 
-__all__ = ["Conflict", "Day", "RequestGroup", "SkillUsage", "UnusedSkill", "Usage"]
+__all__ = ["CallerUsage", "Conflict", "Day", "RequestGroup", "SkillUsage", "UnusedSkill", "Usage"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +80,15 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallerUsage:
+    """The decisions for one caller of a store."""
+
+    caller: Annotated[str, "The caller whose view the service answered from."]
+    fired: Annotated[int, "Decisions that selected a skill."]
+    abstained: Annotated[int, "Decisions that selected none."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """The counts of the decision log."""
 
@@ -103,3 +112,6 @@ class Usage:
     events: Annotated[Mapping[str, int], "Events of the prompt hook by kind."]
     unreadable: Annotated[int, "Lines that are not entries."]
     left_out: Annotated[int, "Entries that were counted in part, because a table was full."]
+    callers: Annotated[
+        tuple[CallerUsage, ...], "By caller, most decisions first; absent where none is named."
+    ] = ()

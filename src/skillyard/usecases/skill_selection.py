@@ -174,12 +174,13 @@ def select_skills(
     scorer: "str | Scorer" = DEFAULT_SCORER,
     limit: int | None = None,
     explain: bool = False,
+    caller: str = "",
 ) -> Selected:
     """Choose skills for a query, or abstain.
 
     ``limit`` bounds how many of the skills that were not chosen are named (the selection itself
-    names ten). The choice is logged where that is wanted (:mod:`skillyard.decisions`). Raises
-    UnknownName, InvalidInput.
+    names ten). The choice is logged where that is wanted (:mod:`skillyard.decisions`), with the
+    ``caller`` of a service. Raises UnknownName, InvalidInput.
     """
     if limit is not None and (type(limit) is not int or limit < 0):
         raise InvalidInput("limit must be None or an integer of at least 0")
@@ -191,7 +192,11 @@ def select_skills(
         from skillyard.decisions.recorder import record
 
         applied = (min_score, top_k)
-        record("select", catalog, query, policy, applied, selection, started_ns=started_ns)
+        record(
+            *("select", catalog, query, policy, applied, selection),
+            started_ns=started_ns,
+            caller=caller,
+        )
     if limit is not None:
         selection = selection._replace(rejected=selection.rejected[:limit])
     return Selected(query, selection, min_score, top_k, catalog.reported, catalog.counts, explain)

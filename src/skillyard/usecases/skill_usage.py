@@ -20,7 +20,15 @@ from skillyard.decisions.usage import SkillCount, UsageCount, count_usage
 from skillyard.errors import InvalidInput
 from skillyard.evals.statistics.intervals import wilson
 from skillyard.hook.journal import journal_path
-from skillyard.shapes.usage import Conflict, Day, RequestGroup, SkillUsage, UnusedSkill, Usage
+from skillyard.shapes.usage import (
+    CallerUsage,
+    Conflict,
+    Day,
+    RequestGroup,
+    SkillUsage,
+    UnusedSkill,
+    Usage,
+)
 from skillyard.skill import Origin, Skill
 
 __all__ = ["FEW_DECISIONS", "HOW_TO_LOG", "log_paths", "skill_usage"]
@@ -96,6 +104,12 @@ def skill_usage(
         events=dict(sorted(count.events.items())),
         unreadable=count.unreadable,
         left_out=count.left_out,
+        callers=tuple(
+            CallerUsage(caller=caller, fired=fired, abstained=abstained)
+            for caller, (fired, abstained) in sorted(
+                count.callers.items(), key=lambda item: (-sum(item[1]), item[0])
+            )
+        ),
     )
 
 

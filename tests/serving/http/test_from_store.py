@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from hashlib import sha256
@@ -245,7 +246,11 @@ def test_it_starts_again_from_its_folder(tmp_path: Path) -> None:
     assert NodeState(str(tmp_path / "node")).open() is not None
 
 
-def test_a_caller_gets_what_it_was_granted(tmp_path: Path) -> None:
+def test_a_caller_gets_what_it_was_granted_and_is_named_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "log.jsonl"
+    monkeypatch.setenv("SKILLYARD_LOG", str(log))
     with store_in(tmp_path) as store:
         for tenant in ("acme", "beta"):
             store.publish([skill(f"of-{tenant}")], tenant=tenant, publisher="ci")
@@ -254,6 +259,11 @@ def test_a_caller_gets_what_it_was_granted(tmp_path: Path) -> None:
             assert server.get("/skill/of-beta").status_code == 200
             assert server.get("/skill/of-acme").status_code == 404
             assert "of-acme" not in server.get("/rank?q=of acme").text
+            server.post("/select", {"text": "of beta"})
+            for path in ("/?q=of+beta&source=local", "/page/evaluate?text=of+beta"):
+                assert server.get(path, headers={"Accept": "text/html"}).status_code == 200
+            lines = log.read_text(encoding="utf-8").splitlines()
+            assert [json.loads(line)["caller"] for line in lines] == ["team"] * 3
             store.revoke(Grant("team", "beta"))
             until(lambda: server.get("/skill/of-beta").status_code == 404)
         with serving(tmp_path) as server:  # the same folder, everybody's view

@@ -197,9 +197,9 @@ def test_the_form_shows_the_scorer_that_ranks_the_chosen_sources(
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "cache"))
     rankers: list[str] = []
 
-    def recording(catalog: Catalog, query: Query, scorer: Any) -> Selected:
+    def recording(catalog: Catalog, query: Query, scorer: Any, caller: str) -> Selected:
         rankers.append(scorer if isinstance(scorer, str) else scorer.name)
-        return select_skills(catalog, query, scorer=scorer)
+        return select_skills(catalog, query, scorer=scorer, caller=caller)
 
     monkeypatch.setattr(pages, "select_skills", recording)
     with FakeServers() as up:

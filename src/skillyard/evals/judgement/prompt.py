@@ -23,6 +23,7 @@ __all__ = [
     "REASONS_TO_RETRY",
     "JudgePrompt",
     "JudgeQuestion",
+    "framed",
     "judge_prompt",
     "reply_schema",
     "unused_word",
@@ -134,7 +135,7 @@ def judge_prompt(
     texts = [_SURROGATES.sub("\ufffd", text) for text in (user_prompt, response_a, response_b)]
     word = unused_word(texts)
     request, first, second = (
-        _TEXT.format(what=what, word=word, text=text)
+        framed(what, word, text)
         for what, text in zip(("REQUEST", "RESPONSE A", "RESPONSE B"), texts, strict=True)
     )
     user = _USER.format(
@@ -149,6 +150,11 @@ def judge_prompt(
         stricter = _STRICTER[min(len(failures), len(_STRICTER)) - 1]
         user += stricter.format(why=REASONS_TO_RETRY[failures[-1]])
     return JudgePrompt(_SYSTEM, user, reply_schema(criteria), word)
+
+
+def framed(what: str, word: str, text: str) -> str:
+    """Return a text between two lines that carry a word which no text has."""
+    return _TEXT.format(what=what, word=word, text=text)
 
 
 def _digest(texts: Sequence[str], count: int) -> str:

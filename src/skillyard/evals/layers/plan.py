@@ -237,6 +237,25 @@ class PlanSession(Session):
                 self._count_cached(_Call(GENERATIONS, request), entry)
         return self._answers[path]
 
+    def input_tokens(self) -> int:
+        """Return the estimated tokens of the requests to send."""
+        return sum(estimate_tokens(each.request.system + each.request.user) for each in self.calls)
+
+    def cost(self, *, low: bool) -> float | None:
+        """Return US dollars for the requests to send; None where a price is not known.
+
+        With ``low`` an output has :data:`UNSEEN_TOKENS`, otherwise as many as it may have.
+        """
+        costs = []
+        for each in self.calls:
+            price = self.price_of(each.request.model)
+            if price is None:
+                return None
+            most = each.request.max_tokens
+            inputs = estimate_tokens(each.request.system + each.request.user)
+            costs.append(estimate(price, inputs, min(most, UNSEEN_TOKENS) if low else most))
+        return round(sum(costs), 6)
+
     def check(
         self, checks: Sequence[Check], answer: str, files: Sequence[InputFile]
     ) -> tuple[CheckOutcome, ...]:

@@ -65,6 +65,8 @@ def _query(fields: dict[str, Any]) -> Query | None:
         include_tags=fields.get("include_tags", ()),
         exclude_tags=fields.get("exclude_tags", ()),
         include_references=fields.get("include_references", False),
+        package_scope=fields.get("package_scope", False),
+        tools=fields.get("tools", ()),
     )
 
 

@@ -64,8 +64,14 @@ async def select_skill(call: Call) -> Answer:
         raise ToolFailed("invalid_argument", str(error)) from None
 
     def choose(ranking: Ranking) -> Selected:
-        judged = call.shared.context.with_feedback(query)
-        selected = select_skills(ranking.catalog, judged, policy, scorer=ranking.scorer)
+        context = call.shared.context
+        selected = select_skills(
+            ranking.catalog,
+            context.with_feedback(query),
+            policy,
+            scorer=ranking.scorer,
+            caller=context.options.caller,
+        )
         return selected._replace(note=ranking.note)
 
     def work(view: View) -> WorkResult:

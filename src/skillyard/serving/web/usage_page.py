@@ -29,6 +29,7 @@ def usage_page(usage: Usage) -> bytes:
         _skills(usage),
         _groups(usage),
         _conflicts(usage),
+        _callers(usage),
         _unused_section(usage),
         _log(usage),
     ]
@@ -229,6 +230,17 @@ def _conflicts(usage: Usage) -> Content:
         ),
         _table("Close skills", head, rows, len(usage.conflicts)),
     )
+
+
+def _callers(usage: Usage) -> Content:
+    if not usage.callers:
+        return None
+    rows = [
+        (text_of(each.caller), f"{each.fired:,}", f"{each.abstained:,}")
+        for each in usage.callers[:MAX_ROWS]
+    ]
+    head = ("Caller", "#Selected", "#None")
+    return _section("By caller", _table("Callers", head, rows, len(usage.callers)))
 
 
 def _unused_section(usage: Usage) -> Markup:

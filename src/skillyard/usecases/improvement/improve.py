@@ -9,12 +9,9 @@ from dataclasses import dataclass, replace
 
 from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
-from skillyard.evals.conditions.sizes import estimate_tokens
-from skillyard.evals.layers.plan import UNSEEN_TOKENS, PlanSession
 from skillyard.evals.layers.router import routed_skills
 from skillyard.evals.layers.session import Session
 from skillyard.evals.models.calls import Calls
-from skillyard.evals.models.prices import estimate
 from skillyard.evals.settings import MODEL, RunSettings
 from skillyard.evals.storage.entries import GENERATIONS
 from skillyard.shapes.improvements import (
@@ -263,7 +260,6 @@ def plan_improvement(
     _model_proposals(task, options, session)
     if task.settings.asks_models:
         _route_everything(task, options, session)
-    low, high = (_cost(session, low=low) for low in (True, False))
     return EvalImprovePlan(
         skill=task.skill.name,
         router=task.settings.router,
@@ -275,8 +271,8 @@ def plan_improvement(
         model_proposals=options.model_proposals,
         more_cases=more_cases_needed(len(task.halves.held_out), task.settings.runs),
         requests=ImproveRequests(**session.planned(GENERATIONS)),
-        cost_low=low,
-        cost_high=high,
+        cost_low=session.cost(low=True),
+        cost_high=session.cost(low=False),
     )
 
 
@@ -294,16 +290,3 @@ def _route_everything(task: _Task, options: ImproveOptions, session: Session) ->
         scoring.outcomes(task.halves.first, description)
     for description in (present, unknown[0]):
         scoring.outcomes(task.halves.held_out, description)
-
-
-def _cost(session: PlanSession, *, low: bool) -> float | None:
-    """Return US dollars; None where a price is not known."""
-    costs = []
-    for call in session.calls:
-        price = session.price_of(call.request.model)
-        if price is None:
-            return None
-        most = call.request.max_tokens
-        inputs = estimate_tokens(call.request.system + call.request.user)
-        costs.append(estimate(price, inputs, min(most, UNSEEN_TOKENS) if low else most))
-    return round(sum(costs), 6)

@@ -16,7 +16,8 @@ class LoggedCall(NamedTuple):
     api: str
     """``anthropic``, ``openai`` or ``other``."""
     kind: str
-    """``generation``, ``judge``, ``router``, ``chosen`` or ``count``; empty for an invalid one."""
+    """``generation``, ``judge``, ``router``, ``chosen``, ``findings`` or ``count``; empty for an
+    invalid one."""
     method: str
     path: str
     headers: Mapping[str, str]

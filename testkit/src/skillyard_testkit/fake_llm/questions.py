@@ -1,4 +1,4 @@
-"""The task of a request: an answer, a verdict, a choice of skills, or a yes or no."""
+"""The task of a request: an answer, a verdict, a choice of skills, a yes or no, or findings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Question:
     """One parsed request."""
 
     kind: str
-    """``generation``, ``judge``, ``router``, ``chosen`` or ``count``."""
+    """``generation``, ``judge``, ``router``, ``chosen``, ``findings`` or ``count``."""
     system: str
     user: str
     schema: Mapping[str, Any] | None
@@ -54,6 +54,8 @@ def _kind(call: Call, system: str, user: str, schema: Mapping[str, Any] | None) 
         return "router"
     if "chosen" in names or '"chosen"' in prompt:
         return "chosen"
+    if "findings" in names or '"findings"' in prompt:
+        return "findings"
     return "generation"
 
 

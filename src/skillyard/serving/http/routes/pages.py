@@ -135,6 +135,7 @@ async def _search(context: AppContext, question: Question) -> bytes:
     # Remotes are only queried for a submitted request, not while a person types.
     question = question._replace(live=question.live and any(name != LOCAL for name in names))
     here = {*names} == {LOCAL}
+    caller = context.options.caller
     default = _scorer_without_choice(context, (LOCAL,) if question.live else names)
     scorers = tuple(sorted({*scorer_names(), default}))
     offer = Offer(searches.default_names, scorers, default, LIMIT)
@@ -143,12 +144,12 @@ async def _search(context: AppContext, question: Question) -> bytes:
     if here and not snapshot.whole.counts.skills:
         return await context.in_thread(_home, context, offer, snapshot, question)
     if question.live or here:
-        return await context.in_thread(_here, offer, snapshot, question)
+        return await context.in_thread(_here, offer, snapshot, question, caller)
     sources = await context.in_thread(searches.observed_sources, names, snapshot)
     selected = None
     scorer = question.scorer or default
     if LOCAL in names:
-        selected = await context.in_thread(_select, snapshot, question.text, scorer)
+        selected = await context.in_thread(_select, snapshot, question.text, scorer, caller)
 
     async def run(searcher: SearchService) -> bytes:
         result = await searcher.search(question.text, question.limit or LIMIT)
@@ -178,13 +179,13 @@ def _served_folders(options: ServiceOptions) -> tuple[str, ...]:
     return tuple(dict.fromkeys(roots))[:MAX_FOLDERS]
 
 
-def _here(offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
+def _here(offer: Offer, snapshot: Snapshot, question: Question, caller: str) -> bytes:
     """Return the page for the catalog alone, with the ranking of ``/rank``."""
     text, limit = question.text, question.limit or LIMIT
 
     def work(ranking: Ranking) -> tuple[list[Match], Selected]:
         matches = rank(ranking.catalog, text, scorer=ranking.scorer, limit=limit)
-        selected = select_skills(ranking.catalog, Query(text), scorer=ranking.scorer)
+        selected = select_skills(ranking.catalog, Query(text), scorer=ranking.scorer, caller=caller)
         return matches, selected._replace(note=ranking.note)
 
     matches, selected = snapshot.answer(question.scorer or default_scorer(), work)
@@ -203,9 +204,9 @@ def _here(offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
     return results_page(offer, question, result, selected)
 
 
-def _select(snapshot: Snapshot, text: str, scorer: str) -> Selected:
+def _select(snapshot: Snapshot, text: str, scorer: str, caller: str) -> Selected:
     def work(ranking: Ranking) -> Selected:
-        selected = select_skills(ranking.catalog, Query(text), scorer=ranking.scorer)
+        selected = select_skills(ranking.catalog, Query(text), scorer=ranking.scorer, caller=caller)
         return selected._replace(note=ranking.note)
 
     return snapshot.answer(scorer, work)
@@ -275,7 +276,12 @@ async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
     snapshot = await context.snapshot()
 
     def choose(ranking: Ranking) -> Selected:
-        selected = select_skills(ranking.catalog, Query(text, files), scorer=ranking.scorer)
+        selected = select_skills(
+            ranking.catalog,
+            Query(text, files),
+            scorer=ranking.scorer,
+            caller=context.options.caller,
+        )
         return selected._replace(note=ranking.note)
 
     def work() -> bytes:

@@ -62,6 +62,7 @@ async def select(context: AppContext, request: RouteRequest) -> Reply:
             scorer=ranking.scorer,
             limit=values["limit"],
             explain=values["explain"],
+            caller=context.options.caller,
         )
         return _answer_shape(selected._replace(note=ranking.note), values)
 
