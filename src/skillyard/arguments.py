@@ -132,15 +132,15 @@ def _checking(
         return checks
 
     @wraps(function)
-    def check_and_call(*positional: Any, **named: Any) -> Any:
-        if positional or named:
-            (checks or load_checks()).run(positional, named)
-        return function(*positional, **named)
+    def check_and_call(*positional: Any, **keywords: Any) -> Any:
+        if positional or keywords:
+            (checks or load_checks()).run(positional, keywords)
+        return function(*positional, **keywords)
 
     @wraps(function)
-    async def check_and_await(*positional: Any, **named: Any) -> Any:
-        (checks or load_checks()).run(positional, named)
-        return await function(*positional, **named)
+    async def check_and_await(*positional: Any, **keywords: Any) -> Any:
+        (checks or load_checks()).run(positional, keywords)
+        return await function(*positional, **keywords)
 
     return check_and_await if function.__code__.co_flags & _COROUTINE else check_and_call
 
@@ -162,14 +162,14 @@ class _Checks:
         self._by_name = {check.name: check for check in checks[:known]}
         self._rest = checks[known:]
 
-    def run(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    def run(self, positional: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
         """Raise InvalidInput for the first argument of the wrong type."""
         places = chain(self._by_place, repeat(self._rest[0])) if self._rest else self._by_place
         # Python itself rejects surplus arguments and unknown names.
         for check, value in zip(places, positional, strict=False):
             if type(value) not in check.types and not check.accepts(value):
                 raise check.error(value)
-        for name, value in named.items():
+        for name, value in keywords.items():
             known = self._by_name.get(name)
             if known and type(value) not in known.types and not known.accepts(value):
                 raise known.error(value)

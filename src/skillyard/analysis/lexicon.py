@@ -66,8 +66,8 @@ def _forms(code: str) -> _Forms:
     whole: dict[str, list[int]] = {}
     starts: dict[str, list[int]] = {}
     spaced: dict[str, int] = {}
-    for number, listed in enumerate(_concepts_by_language().get(code, ())):
-        for form in filter(None, map(str.strip, listed.split(","))):
+    for number, forms in enumerate(_concepts_by_language().get(code, ())):
+        for form in filter(None, map(str.strip, forms.split(","))):
             folded = _fold(form.rstrip("*"))
             if code in INSIDE_WORDS or not folded.isalpha():
                 spaced.setdefault(folded, number)

@@ -30,8 +30,8 @@ def listing(result: Listing) -> Iterator[Block]:
     yield _cards(result.cards, bool(scopes - {"project"}))
     tokens = sum(card.tokens for card in result.cards)
     counts = result.counts
-    listed = len(result.cards) + counts.copies
-    part = f"{len(result.cards):,} shown of " if listed != counts.files else ""
+    total = len(result.cards) + counts.copies
+    part = f"{len(result.cards):,} shown of " if total != counts.files else ""
     yield line(Span(f"{part}{counts.words}, about {tokens:,} tokens", "dim"))
     errors = [each for each in result.diagnostics if each.severity == "error"]
     if errors:

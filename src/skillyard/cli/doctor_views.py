@@ -23,10 +23,10 @@ def diagnosis_blocks(diagnosis: Diagnosis) -> Iterator[Block]:
             if finding.status == status and finding.remedy:
                 yield from _remedy(finding)
     counts = diagnosis.counts
-    listed = [f"{counts['ok']:,} ok", f"{counts['info']:,} info"]
-    listed += [plural(counts[status], status) for status in ("warning", "error")]
+    totals = [f"{counts['ok']:,} ok", f"{counts['info']:,} info"]
+    totals += [plural(counts[status], status) for status in ("warning", "error")]
     yield line()
-    yield line(f"skillyard {diagnosis.version}: {', '.join(listed)}")
+    yield line(f"skillyard {diagnosis.version}: {', '.join(totals)}")
 
 
 def _row(finding: Finding) -> list[Span | str]:

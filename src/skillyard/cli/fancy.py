@@ -56,13 +56,13 @@ class Screen:
 
     def _print_line(self, block: Line) -> None:
         """Print a line. A word that is wider than a row, such as a path, is not broken."""
-        drawn = _text(block)
+        text = _text(block)
         width = self._console.width
-        if block.indent + width_of(drawn.plain) > width:
-            rows = _rows(drawn.plain, width - block.indent, block.hang)
+        if block.indent + width_of(text.plain) > width:
+            rows = _rows(text.plain, width - block.indent, block.hang)
             for number, (start, end) in enumerate(rows):
                 blanks = " " * (block.indent + (block.hang if number else 0))
-                self._console.print(blanks, drawn[start:end], sep="", soft_wrap=True)
+                self._console.print(blanks, text[start:end], sep="", soft_wrap=True)
             return
         self._console.print(_line(block))
 
@@ -114,12 +114,12 @@ def _table(table: Table, width: int) -> Any:
     titles = [[column.title for column in table.columns]] if table.head else []
     # rich counts the padding of both edges, drawn or not.
     gap, edges = (3, 4) if table.head else (2, 2)
-    shown, widths = fit_columns([*titles, *texts], table.columns, width - edges, gap)
-    columns = [table.columns[number] for number in shown]
+    visible, widths = fit_columns([*titles, *texts], table.columns, width - edges, gap)
+    columns = [table.columns[number] for number in visible]
     shape = box.SIMPLE_HEAD if table.head else None
-    drawn = RichTable(box=shape, show_header=table.head, pad_edge=False, header_style="bold dim")
+    grid = RichTable(box=shape, show_header=table.head, pad_edge=False, header_style="bold dim")
     for column, fixed in zip(columns, widths, strict=True):
-        drawn.add_column(
+        grid.add_column(
             column.title,
             justify="right" if column.right else "left",
             width=fixed,
@@ -127,16 +127,16 @@ def _table(table: Table, width: int) -> Any:
             overflow="fold" if column.wide or table.wrap else "ellipsis",
         )
     for cells, row in zip(texts, table.rows, strict=True):
-        drawn.add_row(
+        grid.add_row(
             *(
                 RichText(
                     cut(cells[number], fixed, column.cut) if column.cut else cells[number],
                     _cell(row[number], column),
                 )
-                for number, column, fixed in zip(shown, columns, widths, strict=True)
+                for number, column, fixed in zip(visible, columns, widths, strict=True)
             )
         )
-    return drawn
+    return grid
 
 
 def _cell(cell: Span | str, column: Column) -> str:
@@ -148,7 +148,7 @@ def _cell(cell: Span | str, column: Column) -> str:
 def _tree(tree: Tree) -> Any:
     from rich.tree import Tree as RichTree
 
-    drawn = RichTree(_line(tree.line), guide_style="dim")
+    branch = RichTree(_line(tree.line), guide_style="dim")
     for child in tree.children:
-        drawn.children.append(_tree(child))
-    return drawn
+        branch.children.append(_tree(child))
+    return branch

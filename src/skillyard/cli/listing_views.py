@@ -54,8 +54,8 @@ def host_table(result: HostSummary) -> Iterator[Block]:
 
 def _row(entry: ListingEntry) -> list[Span | str]:
     state = Span(entry.state, _STYLES.get(entry.state, "low"))
-    shown = f"{len(entry.text):,}/{entry.chars:,}"
-    return [entry.skill.name, state, shown, entry.text or entry.why]
+    length = f"{len(entry.text):,}/{entry.chars:,}"
+    return [entry.skill.name, state, length, entry.text or entry.why]
 
 
 def _remarks(result: HostSummary) -> Iterator[Block]:
@@ -65,8 +65,8 @@ def _remarks(result: HostSummary) -> Iterator[Block]:
     if dropped and result.by == "order" and not result.fit and rule.by_use:
         yield line(Span("Which descriptions stay depends on use; --use says what was used.", "dim"))
     if dropped:
-        shown = plural(dropped, "skill")
-        yield line(Span(f"{shown} cut or dropped. To change it: {rule.remedy}; or --fit.", "dim"))
+        count = plural(dropped, "skill")
+        yield line(Span(f"{count} cut or dropped. To change it: {rule.remedy}; or --fit.", "dim"))
     elif rule.refused_in_names and listing.count(NOT_READ):
         yield line(Span(f"To have a skill listed, give it {rule.remedy}.", "dim"))
     yield line(Span(f"Source: {rule.source}.", "dim"))

@@ -81,18 +81,18 @@ def _table(table: Table, width: int | None) -> Iterator[str]:
     rows = [[_cell(cell) for cell in row] for row in table.rows]
     if table.head:
         rows.insert(0, [_cell(column.title.upper()) for column in table.columns])
-    shown, widths = fit_columns(rows, table.columns, width, len(_GAP))
+    visible, widths = fit_columns(rows, table.columns, width, len(_GAP))
     for row in rows:
         cells = [
             wrap(row[number], room)
             if table.wrap
             else [cut(row[number], room, table.columns[number].cut)]
-            for number, room in zip(shown, widths, strict=True)
+            for number, room in zip(visible, widths, strict=True)
         ]
         for line in zip_longest(*cells, fillvalue=""):
             aligned = (
                 _align(text, room, table.columns[number].right)
-                for text, number, room in zip(line, shown, widths, strict=True)
+                for text, number, room in zip(line, visible, widths, strict=True)
             )
             yield _GAP.join(aligned).rstrip()
 
@@ -106,24 +106,24 @@ def fit_columns(
     be dropped are dropped. Then wide columns shrink, then all. ``width`` None shows everything.
     """
     natural = [max((width_of(row[n]) for row in rows), default=0) for n in range(len(columns))]
-    shown = list(range(len(columns)))
+    visible = list(range(len(columns)))
     if width is None:
-        return shown, natural
+        return visible, natural
     least = [min(size, column.least) for size, column in zip(natural, columns, strict=True)]
 
     def over(sizes: Sequence[int]) -> int:
-        return sum(sizes[number] for number in shown) + gap * (len(shown) - 1) - width
+        return sum(sizes[number] for number in visible) + gap * (len(visible) - 1) - width
 
     while over(least) > 0:
-        last = max(shown, key=lambda number: (columns[number].drop, number))
+        last = max(visible, key=lambda number: (columns[number].drop, number))
         if not columns[last].drop:
             break
-        shown.remove(last)
+        visible.remove(last)
     widths = list(natural)
-    wide = [number for number in shown if columns[number].wide]
-    for numbers, floor in ((wide, least), (shown, least), (shown, [_NARROWEST] * len(columns))):
+    wide = [number for number in visible if columns[number].wide]
+    for numbers, floor in ((wide, least), (visible, least), (visible, [_NARROWEST] * len(columns))):
         _level(widths, numbers, over(widths), floor)
-    return shown, [widths[number] for number in shown]
+    return visible, [widths[number] for number in visible]
 
 
 def _level(widths: list[int], numbers: Sequence[int], over: int, least: Sequence[int]) -> None:

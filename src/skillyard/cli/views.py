@@ -55,11 +55,11 @@ def ranking(result: Ranked) -> Iterator[Block]:
         yield line("No skill has a score", Span(among, "dim"))
         return
     yield _ranks(result.matches, result.total > 0 and any(match.level for match in result.matches))
-    shown = len(result.matches)
+    count = len(result.matches)
     counted = f"{result.total - result.conventions:,} of {plural(counts.skills, 'skill')}"
     if result.conventions:
         counted += f" and {plural(result.conventions, 'convention document')}"
-    first = f", the first {shown:,} shown" if shown < result.total else ""
+    first = f", the first {count:,} shown" if count < result.total else ""
     yield line(Span(f"{counted} with a score{first}{left_out}; by {result.scorer}", "dim"))
     if result.explain:
         for match in result.matches:
@@ -85,10 +85,10 @@ def _ranks(matches: Sequence[Match], levels: bool) -> Table:
 def tree(node: Explanation) -> Tree:
     """Return an explanation as a tree: value, label and note of every node."""
     note = clean_line(node.note)
-    shown = line(Span(f"{node.value:.4g}", "score"), f"  {node.label}")
+    label = line(Span(f"{node.value:.4g}", "score"), f"  {node.label}")
     if note:
-        shown = Line((*shown.spans, Span(f"  {note}", "dim")))
-    return Tree(shown, tuple(tree(part) for part in node.parts))
+        label = Line((*label.spans, Span(f"  {note}", "dim")))
+    return Tree(label, tuple(tree(part) for part in node.parts))
 
 
 def selection(result: Selected) -> Iterator[Block]:

@@ -52,12 +52,12 @@ def summary(
     check_scorer(scorer)
     if not isinstance(catalog, Catalog):
         catalog = Catalog.from_skills(catalog)
-    listed = _visible_skills(catalog, include_conventions)
+    skills = _visible_skills(catalog, include_conventions)
     write = FORMATS[format]
-    text = write(listed, None, 0)
+    text = write(skills, None, 0)
     if budget_tokens is None or estimate_tokens(text) <= budget_tokens:
         return text
-    ordered = by_preference(catalog, listed, query, scorer)
+    ordered = by_preference(catalog, skills, query, scorer)
     return _fit_to_budget(ordered, write, budget_tokens)
 
 
@@ -70,18 +70,18 @@ def _visible_skills(catalog: Catalog, include_conventions: bool) -> list[Skill]:
 
 
 def by_preference(
-    catalog: Catalog, listed: list[Skill], query: str | Query | None, scorer: str | Scorer | Any
+    catalog: Catalog, skills: list[Skill], query: str | Query | None, scorer: str | Scorer | Any
 ) -> list[Skill]:
     """Return the skills in order of preference.
 
     With a query they are ranked. Skills that do not match come last, in the order without a query.
     """
-    by_priority = sorted(listed, key=lambda skill: (-skill.priority, _by_id(skill)))
+    by_priority = sorted(skills, key=lambda skill: (-skill.priority, _by_id(skill)))
     if query is None:
         return by_priority
     request = query if isinstance(query, Query) else Query(query)
     _, scored = score_query(catalog, request, scorer)
-    listed_ids = {id(skill) for skill in listed}
+    listed_ids = {id(skill) for skill in skills}
     pairs = eligible(catalog, request, zeros=True, scored=scored)
     ranked = [skill for skill, _ in in_order(pairs, scored) if id(skill) in listed_ids]
     if not scored.is_preordered:

@@ -234,8 +234,8 @@ class ContextCoordinator:
         description = escape_frame(clean_line(skill.description))
         sections = [opening_tag(name, fence), f"# {name}\n\n{description}"]
         if binding.names:
-            listed = ", ".join(escape_frame(clean_line(tool)) for tool in binding.names)
-            sections.append(f"You have access to the following tools: {listed}.")
+            names = ", ".join(escape_frame(clean_line(tool)) for tool in binding.names)
+            sections.append(f"You have access to the following tools: {names}.")
         sections += [f"## Instructions\n\n{body}", closing_tag(fence)]
         return "\n\n".join(sections)
 

@@ -25,7 +25,7 @@ def listed_skills(
     catalog: Catalog, rule: ListingRule
 ) -> tuple[list[Skill], list[tuple[Skill, str]]]:
     """Return (listed skills, unread skills with reasons) for the host."""
-    listed: list[Skill] = []
+    skills: list[Skill] = []
     unread: list[tuple[Skill, str]] = []
     shadowed = catalog.shadowed
     for skill in catalog:
@@ -39,8 +39,8 @@ def listed_skills(
         if why:
             unread.append((skill, why))
         else:
-            listed.append(skill)
-    return listed, unread
+            skills.append(skill)
+    return skills, unread
 
 
 def _unread(skill: Skill, rule: ListingRule) -> str:

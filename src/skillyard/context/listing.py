@@ -167,7 +167,7 @@ def _check(window: int, budget: int | None) -> None:
 class _Entry:
     """One skill on its way into a listing: how much of its description is shown."""
 
-    __slots__ = ("chars", "description", "left_out", "path", "rule", "shown", "skill")
+    __slots__ = ("chars", "description", "left_out", "path", "rule", "shown_chars", "skill")
 
     def __init__(self, skill: Skill, rule: ListingRule, short: ShortPaths) -> None:
         self.skill = skill
@@ -176,15 +176,15 @@ class _Entry:
         self.description = _description(skill, rule)
         most = rule.description_chars
         self.chars = len(self.description) if most is None else min(len(self.description), most)
-        self.shown = self.chars
+        self.shown_chars = self.chars
         self.left_out = False
 
-    def line(self, shown: int) -> str:
-        return _entry_text(self.rule, self.skill, self.description[:shown], self.path)
+    def line(self, chars: int) -> str:
+        return _entry_text(self.rule, self.skill, self.description[:chars], self.path)
 
-    def cost(self, shown: int) -> int:
+    def cost(self, chars: int) -> int:
         """Return the size of the entry in the budget's unit, with its line end."""
-        return _cost(self.rule, self.line(shown))
+        return _cost(self.rule, self.line(chars))
 
     def longest(self, budget: int) -> int:
         """Return the longest description, in characters, whose entry fits the budget."""
@@ -243,7 +243,7 @@ def _least_used(lines: list[_Entry], limit: int, used: Mapping[str, int]) -> Non
     for line in sorted(lines, key=lambda line: -used.get(line.skill.path, 0)):
         more = line.cost(line.chars) - line.cost(0)
         if more > room:
-            line.shown = 0
+            line.shown_chars = 0
         else:
             room -= more
 
@@ -251,7 +251,7 @@ def _least_used(lines: list[_Entry], limit: int, used: Mapping[str, int]) -> Non
 def _shorten(lines: list[_Entry], limit: int, _: Mapping[str, int]) -> None:
     """Extend all descriptions by one character at a time, in turns, until the budget is used up."""
     for line in lines:
-        line.shown = 0
+        line.shown_chars = 0
     room = limit - sum(line.cost(0) for line in lines)
     if room < 0:
         _names_that_fit(lines, limit)
@@ -261,13 +261,13 @@ def _shorten(lines: list[_Entry], limit: int, _: Mapping[str, int]) -> None:
     while growing:
         grown = []
         for line in growing:
-            cost = line.cost(line.shown + 1)
+            cost = line.cost(line.shown_chars + 1)
             more = cost - spent[id(line)]
             if more <= room:
-                line.shown += 1
+                line.shown_chars += 1
                 room -= more
                 spent[id(line)] = cost
-                if line.shown < line.chars:
+                if line.shown_chars < line.chars:
                     grown.append(line)
         growing = grown
 
@@ -288,7 +288,7 @@ def _alphabetical(lines: list[_Entry], limit: int, _: Mapping[str, int]) -> None
         room -= line.cost(line.chars)
         if room < 0:
             for rest in lines[number:]:
-                rest.shown = 0
+                rest.shown_chars = 0
             return
 
 
@@ -304,22 +304,22 @@ def _by_preference(lines: list[_Entry], limit: int, rule: ListingRule) -> None:
             line.left_out = line.cost(0) > room
             room -= 0 if line.left_out else line.cost(0)
     for line in lines:
-        least, line.shown = line.cost(0), 0
+        least, line.shown_chars = line.cost(0), 0
         if line.left_out:
             continue
-        shown = line.longest(least + room)
-        shown = _at_a_word(line, shown)
-        if shown == line.chars or shown >= MIN_DESCRIPTION_CHARS:
-            line.shown = shown
-            room -= line.cost(shown) - least
+        chars = line.longest(least + room)
+        chars = _at_a_word(line, chars)
+        if chars == line.chars or chars >= MIN_DESCRIPTION_CHARS:
+            line.shown_chars = chars
+            room -= line.cost(chars) - least
 
 
-def _at_a_word(line: _Entry, shown: int) -> int:
-    """Return the end of the last whole word within ``shown`` characters."""
+def _at_a_word(line: _Entry, chars: int) -> int:
+    """Return the end of the last whole word within ``chars`` characters."""
     text = line.description
-    if shown == line.chars or text[shown] == " ":
-        return shown
-    return max(text.rfind(" ", 0, shown), 0)
+    if chars == line.chars or text[chars] == " ":
+        return chars
+    return max(text.rfind(" ", 0, chars), 0)
 
 
 def _listing(
@@ -330,26 +330,26 @@ def _listing(
     lines: Sequence[_Entry],
     unread: Iterable[tuple[Skill, str]],
 ) -> HostListing:
-    shown = [line for line in lines if not line.left_out]
-    written = [line.line(line.shown) for line in shown]
-    entries = [_listing_entry(line) for line in shown]
+    visible = [line for line in lines if not line.left_out]
+    texts = [line.line(line.shown_chars) for line in visible]
+    entries = [_listing_entry(line) for line in visible]
     entries += [_listing_entry(line) for line in lines if line.left_out]
     entries += [
         ListingEntry(skill, NOT_READ, "", len(skill.description), why) for skill, why in unread
     ]
     needed = sum(line.cost(line.chars) for line in lines)
-    used = sum(_cost(rule, text) for text in written)
-    text = "\n".join(written)
+    used = sum(_cost(rule, text) for text in texts)
+    text = "\n".join(texts)
     return HostListing(rule, window, limit, own, needed, used, tuple(entries), text)
 
 
 def _listing_entry(line: _Entry) -> ListingEntry:
-    text = "" if line.left_out else line.description[: line.shown].rstrip()
+    text = "" if line.left_out else line.description[: line.shown_chars].rstrip()
     whole = len(line.description)
     if line.left_out:
         state = LEFT_OUT
-    elif line.shown >= whole:
+    elif line.shown_chars >= whole:
         state = WHOLE
     else:
-        state = CUT if line.shown else NAME_ONLY
+        state = CUT if line.shown_chars else NAME_ONLY
     return ListingEntry(line.skill, state, text, whole)

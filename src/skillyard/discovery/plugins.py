@@ -182,11 +182,11 @@ def _listing_roots(
             if folder is not None:
                 yield from skill_roots(Plugin(folder, name, scope, entry, host), problems)
         else:
-            shown = clean_line(f"{name}@{market}")
+            plugin_id = clean_line(f"{name}@{market}")
             message = f"the plugin {clean_line(name)} lies elsewhere and is not read"
-            hint = f"install {shown} in Codex"
+            hint = f"install {plugin_id} in Codex"
             if host == "claude-code":
-                hint = shell_command(["claude", "plugin", "install", shown])
+                hint = shell_command(["claude", "plugin", "install", plugin_id])
             problems.add("plugin_remote", path, f"{message}: {_where(source)}", hint, "info")
 
 
@@ -213,12 +213,13 @@ def skill_roots(plugin: Plugin, problems: Problems) -> Iterator[Root]:
         message = f"not read: {clean_line(name)!r} is no name for a plugin"
         problems.add("manifest_unreadable", path, message, "use letters, digits and hyphens")
         return
-    named = [*texts_of(manifest, "skills"), *texts_of(plugin.entry, "skills")]
+    relative_paths = [*texts_of(manifest, "skills"), *texts_of(plugin.entry, "skills")]
     if plugin.entry.get("strict") is False and texts_of(plugin.entry, "skills"):
-        named = texts_of(plugin.entry, "skills")  # the marketplace alone says what belongs to it
+        # The marketplace alone says what belongs to the plugin.
+        relative_paths = texts_of(plugin.entry, "skills")
     elif os.path.isdir(os.path.join(plugin.folder, "skills")):
-        named.insert(0, "skills")
-    for relative in dict.fromkeys(named):
+        relative_paths.insert(0, "skills")
+    for relative in dict.fromkeys(relative_paths):
         folder = inner_folder(plugin.folder, relative, path, problems)
         if folder is not None:
             yield Root(folder, plugin.scope, plugin.host, name)

@@ -318,19 +318,19 @@ class Walk:
         self, place: _Place, opened: Folder, folders: list[os.DirEntry[str]]
     ) -> dict[str, list[os.DirEntry[str]]]:
         """Return the entries of each reference folder of a skill by its name."""
-        listed = {}
+        entries_by_folder = {}
         for folder in folders:
             if folder.name not in REFERENCE_FOLDERS or entry_is_link(folder):
                 continue
             try:
                 with opened.folder(folder.name) as inner:
-                    entries = listed[folder.name] = inner.entries()
+                    entries = entries_by_folder[folder.name] = inner.entries()
             except OSError:
                 self.is_plain = False
                 continue
             path = join(place.path, folder.name)
             self._observe(Listing(path, inner.status, entries))
-        return listed
+        return entries_by_folder
 
     def _skill_file(
         self, place: _Place, files: dict[str, os.DirEntry[str]], folders: list[os.DirEntry[str]]

@@ -36,13 +36,13 @@ class VectorCache:
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the cached vectors of the keys."""
         vectors: dict[bytes, bytes] = {}
-        listed = list(keys)
+        all_keys = list(keys)
         with suppress(sqlite3.Error, OSError):
             if not os.path.exists(self.path):
                 return vectors
             with closing(self._open()) as database:
-                for start in range(0, len(listed), MAX_QUERY_KEYS):
-                    some = listed[start : start + MAX_QUERY_KEYS]
+                for start in range(0, len(all_keys), MAX_QUERY_KEYS):
+                    some = all_keys[start : start + MAX_QUERY_KEYS]
                     marks = ",".join("?" * len(some))
                     sql = f"select key, vector from vectors where key in ({marks})"
                     rows = database.execute(sql, some).fetchall()

@@ -142,11 +142,11 @@ class HttpEmbedder:
             raise EmbedderFailed(self.id, "answered with something that is not JSON") from None
 
     def _vectors(self, answer: Any, count: int) -> list[list[float]]:
-        listed = answer.get("data") if isinstance(answer, dict) else None
-        if not isinstance(listed, list) or len(listed) != count:
+        items = answer.get("data") if isinstance(answer, dict) else None
+        if not isinstance(items, list) or len(items) != count:
             raise EmbedderFailed(self.id, f"answered without a list `data` of {count} vectors")
         vectors: list[list[float] | None] = [None] * count
-        for place, item in enumerate(listed):
+        for place, item in enumerate(items):
             vector = item.get("embedding") if isinstance(item, dict) else None
             number = item.get("index", place) if isinstance(item, dict) else -1
             if type(number) is not int or not 0 <= number < count or vectors[number] is not None:

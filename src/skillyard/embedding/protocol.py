@@ -258,9 +258,9 @@ def embed_checked(
         raise EmbedderFailed(embedder.id, f"{len(vectors)} vectors for {len(texts)} texts")
     lengths = {len(vector) for vector in vectors}
     if len(lengths) > 1 or not lengths <= set(range(1, MAX_DIMENSIONS + 1)):
-        listed = ", ".join(map(str, sorted(lengths)))
+        sizes = ", ".join(map(str, sorted(lengths)))
         raise EmbedderFailed(
-            embedder.id, f"vectors of {listed} numbers, not of one length up to {MAX_DIMENSIONS}"
+            embedder.id, f"vectors of {sizes} numbers, not of one length up to {MAX_DIMENSIONS}"
         )
     return vectors
 

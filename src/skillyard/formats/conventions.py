@@ -58,10 +58,10 @@ def parse_convention(
     document: Document, content: str, limits: Limits = DEFAULT_LIMITS
 ) -> ParsedDocument:
     """Parse a convention document. Without valid frontmatter the whole text is the body."""
-    named = convention_of(document.path.replace("\\", "/").rsplit("/", 1)[-1])
-    if named is None:
+    convention = convention_of(document.path.replace("\\", "/").rsplit("/", 1)[-1])
+    if convention is None:
         return _parse_in_folder(document, content, limits)
-    return _parse_convention(document, content, *named, limits)
+    return _parse_convention(document, content, *convention, limits)
 
 
 def _parse_in_folder(document: Document, content: str, limits: Limits) -> ParsedDocument:

@@ -121,9 +121,9 @@ class KernelSearcher(SegmentSearcher):
 
     def _of_each(self, score: Any, weights: Weights, ordinals: Sequence[int]) -> list[float]:
         spans = self._span_query(heaviest_terms(weights))
-        listed = list(ordinals)
+        numbers = list(ordinals)
         while True:
-            values, unchecked = score(*spans, listed)
+            values, unchecked = score(*spans, numbers)
             if not unchecked:
                 return values  # type: ignore[no-any-return]
             self._check_forward_lists(unchecked)

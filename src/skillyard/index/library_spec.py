@@ -57,16 +57,16 @@ def index_folder(spec: LibrarySpec) -> str:
     Libraries of equal resolved roots share it, if the same plugins and extensions are enabled.
     """
     real = spec.resolve()
-    named = [*real.roots] if real.admission is None else [*real.roots, real.admission.key]
+    parts = [*real.roots] if real.admission is None else [*real.roots, real.admission.key]
     if {"project", "marketplaces", "packages"}.intersection(
         real.scopes
     ):  # their folders are those above the one of the work
-        named.append(os.path.abspath(real.folder))
+        parts.append(os.path.abspath(real.folder))
     elif "user" in real.scopes:
-        named.extend(_disabled_for(real.folder))
+        parts.extend(_disabled_for(real.folder))
     # Without a policy it is left out, so that no index changes.
     policy = () if real.policy is None else (repr(real.policy),)
-    text = "\n".join([*named, *real.scopes, repr(tuple(real.limits)), *policy])
+    text = "\n".join([*parts, *real.scopes, repr(tuple(real.limits)), *policy])
     name = sha256(text.encode("utf-8", "surrogatepass")).hex()[:24]
     return os.path.join(cache_folder(), "index", name)
 

@@ -124,8 +124,8 @@ def _decode_facts(
     return SkillFacts(name, slug, origin, hidden, tuple(files), hash_)
 
 
-def _decode_diagnostics(listed: Iterable[Sequence[Any]]) -> tuple[Diagnostic, ...]:
-    return tuple(Diagnostic(*fields) for fields in listed)
+def _decode_diagnostics(rows: Iterable[Sequence[Any]]) -> tuple[Diagnostic, ...]:
+    return tuple(Diagnostic(*fields) for fields in rows)
 
 
 def placeholder_entry(known: FileState) -> Entry:

@@ -57,7 +57,7 @@ def decode_summary(data: bytes) -> LibrarySummary:
         if not between or (reported[:1], reported[-1:]) != ("[", "]"):
             raise ValueError("not a summary: no diagnostics")
         shape = json.loads(head)
-        patterns = {key: tuple(listed) for key, listed in shape["patterns"].items()}
+        patterns = {key: tuple(globs) for key, globs in shape["patterns"].items()}
         copies = {key: tuple(keys) for key, keys in shape["copies"].items()}
         return LibrarySummary(
             shape["documents"],

@@ -53,9 +53,9 @@ class PathMapping:
         if not self._differs:
             return diagnostics
         text = diagnostics.json
-        for real, named in zip(self._real, self._prefixes, strict=True):
-            if real != named:
-                text = _rename_root(text, _json_escape(real), _json_escape(named))
+        for real, prefix in zip(self._real, self._prefixes, strict=True):
+            if real != prefix:
+                text = _rename_root(text, _json_escape(real), _json_escape(prefix))
         renamed = LazyDiagnostics(json=text)
         if len(self._prefixes) == 1:
             return renamed
@@ -79,10 +79,10 @@ _PATH_STARTS = ('"', " ", "'", "(", "`", "[")
 """Characters that precede a path in the text of a diagnostic."""
 
 
-def _rename_root(text: str, real: str, named: str) -> str:
+def _rename_root(text: str, real: str, prefix: str) -> str:
     """Return JSON in which one root is replaced, alone and as the start of paths."""
     whole = f'"{real.rstrip("/")}"'
-    text = text.replace(whole, f'"{named.rstrip("/") or "."}"')
+    text = text.replace(whole, f'"{prefix.rstrip("/") or "."}"')
     for before in _PATH_STARTS:  # plain replacement: importing `re` costs more
-        text = text.replace(before + real, before + named)
+        text = text.replace(before + real, before + prefix)
     return text

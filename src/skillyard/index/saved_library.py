@@ -132,5 +132,5 @@ class SavedLibrary(Library):
 
     def patterns(self) -> Mapping[int, tuple[str, ...]]:
         """Return the file patterns of skills by ordinal; skills without patterns are left out."""
-        by_ordinal = {self.searcher.ordinal(key): listed for key, listed in self._patterns.items()}
-        return {ordinal: listed for ordinal, listed in by_ordinal.items() if ordinal is not None}
+        by_ordinal = {self.searcher.ordinal(key): globs for key, globs in self._patterns.items()}
+        return {ordinal: globs for ordinal, globs in by_ordinal.items() if ordinal is not None}

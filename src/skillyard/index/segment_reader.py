@@ -48,10 +48,10 @@ class SegmentReader:
         pages = -(-(header.pages - HEADER_SIZE) // PAGE)
         if len(data) != header.pages + 4 * pages + 4 or self.documents > MAX_DOCUMENTS:
             raise self.mark_damaged("the file has another size than its header says")
-        listed = data[header.pages : header.pages + 4 * pages]
-        if crc32(listed) != int.from_bytes(data[-4:], "little"):
+        checksums = data[header.pages : header.pages + 4 * pages]
+        if crc32(checksums) != int.from_bytes(data[-4:], "little"):
             raise self.mark_damaged("the page checksums are damaged")
-        self._checks = listed.cast("I")
+        self._checks = checksums.cast("I")
         self._checked_pages = bytearray(pages)
         self._places = dict(zip(SECTIONS, header.places, strict=True))
         self._views: dict[str, memoryview] = {}

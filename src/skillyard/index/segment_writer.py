@@ -160,10 +160,10 @@ class SegmentWriter:
         for number, ((first, last), out) in enumerate(zip(spans, excluded, strict=True)):
             if out:
                 continue
-            listed = zip(
+            term_impacts = zip(
                 self._forward_terms[first:last], self._forward_impacts[first:last], strict=True
             )
-            for term, impact in listed:
+            for term, impact in term_impacts:
                 place = places[term]
                 documents[place] = number
                 impacts[place] = impact_byte(impact)
@@ -212,7 +212,7 @@ def _assemble(sections: _Sections, documents: int, terms: int, dimensions: int) 
         view[start : start + length] = memoryview(sections.pop(name)).cast("B")
     ends = (*range(HEADER_SIZE + PAGE, place, PAGE), place)
     checks = array("I", (crc32(view[HEADER_SIZE + n * PAGE : e]) for n, e in enumerate(ends)))
-    listed = checks.tobytes() if place > HEADER_SIZE else b""
-    view[place:] = listed + array("I", [crc32(listed)]).tobytes()
+    checksums = checks.tobytes() if place > HEADER_SIZE else b""
+    view[place:] = checksums + array("I", [crc32(checksums)]).tobytes()
     view.release()
     return bytes(body)

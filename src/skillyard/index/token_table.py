@@ -174,7 +174,7 @@ class TokenTable:
         """Return (row numbers, integer weights) of the terms that are in the table."""
         rows: list[int] = []
         weights: list[int] = []
-        listed = self._query_weights if query else self._weights
+        row_weights = self._query_weights if query else self._weights
         known = self._known.get
         for term, number in counts:
             row = known(term)
@@ -182,7 +182,7 @@ class TokenTable:
                 row = self.row(term)
             if row >= 0 and len(rows) < MAX_TERMS:
                 times = 1.0 if number == 1 else 1.0 + log(number)
-                weight = round(listed[row] * times / 16.0)
+                weight = round(row_weights[row] * times / 16.0)
                 rows.append(row)
                 weights.append(weight if 1 <= weight <= MAX_WEIGHT else _clamp_weight(weight))
         return rows, weights
@@ -208,9 +208,9 @@ class TokenTable:
         ``fields`` are (weight, term counts). Each field contributes a unit vector times its weight.
         """
         if KERNEL is not None:
-            listed = [(weight, *self._row_weights(counts, query)) for weight, counts in fields]
+            rows = [(weight, *self._row_weights(counts, query)) for weight, counts in fields]
             return KERNEL.text_vector(  # type: ignore[no-any-return]
-                self._rows, self.dimensions, listed, SHIFT, FIXED_POINT, UNIT
+                self._rows, self.dimensions, rows, SHIFT, FIXED_POINT, UNIT
             )
         mixed = [0.0] * self.dimensions
         for weight, counts in fields:

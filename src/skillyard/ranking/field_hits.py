@@ -81,10 +81,10 @@ class DirectFields:
         words = {w for n in hits.touched if hits.id[n] for w in self._words[n].id_words}
         known = {stem for _, stem in pairs}
         beginnings = tuple(term for term, _ in pairs if len(term) >= MIN_PREFIX)
-        listed = list(words)
+        word_list = list(words)
         return {
             word
-            for word, stem in zip(listed, stem_words(listed), strict=True)
+            for word, stem in zip(word_list, stem_words(word_list), strict=True)
             if stem in known or word.startswith(beginnings)
         }
 

@@ -36,8 +36,8 @@ class ScorerRanker:
         request = Query(query, include_references=include_references)
         scored = bind([_skill(item) for item in items], scorer).prepare(request)
         pairs = list(scored.scores())
-        listed = {id(skill) for skill, _ in pairs}
-        pairs += [(_skill(item), 0.0) for item in items if id(_skill(item)) not in listed]
+        scored_ids = {id(skill) for skill, _ in pairs}
+        pairs += [(_skill(item), 0.0) for item in items if id(_skill(item)) not in scored_ids]
         ranked = []
         for skill, score in in_order(pairs, scored):
             item = by_skill[id(skill)]

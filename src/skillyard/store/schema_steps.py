@@ -32,9 +32,9 @@ def migrations(backend: str) -> tuple[Migration, ...]:
     """Return every migration of a backend, in order."""
     steps = []
     for path in sorted((_FOLDER / backend).glob("*.sql")):
-        named = _FILE.fullmatch(path.name)
-        assert named is not None, path
-        steps.append(Migration(int(named[1]), named[2], path.read_text(encoding="utf-8")))
+        match = _FILE.fullmatch(path.name)
+        assert match is not None, path
+        steps.append(Migration(int(match[1]), match[2], path.read_text(encoding="utf-8")))
     assert [step.number for step in steps] == list(range(1, len(steps) + 1)), backend
     return tuple(steps)
 

@@ -91,8 +91,8 @@ def _summary(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _as_json(diagnostics: Sequence[Diagnostic], color: bool, rules: _Rules) -> str:
-    listed = tuple(each.document() for each in diagnostics)
-    return _json(encode(Report(diagnostics=listed, counts=counts(diagnostics))))
+    documents = tuple(each.document() for each in diagnostics)
+    return _json(encode(Report(diagnostics=documents, counts=counts(diagnostics))))
 
 
 def _json(document: object) -> str:

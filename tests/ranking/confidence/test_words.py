@@ -11,7 +11,7 @@ from tests.tables import for_each
 
 
 def shown(text: str, *short: str) -> list[str]:
-    return [term.shown for term in terms(text, frozenset(short))]
+    return [term.surface for term in terms(text, frozenset(short))]
 
 
 @requirement("confidence:preprocessing")
@@ -87,9 +87,9 @@ def test_the_stop_list_has_no_word_that_is_dropped_anyway() -> None:
 @given(st.text(max_size=200))
 def test_terms_are_small_letters_without_stop_words(text: str) -> None:
     for term in terms(text):
-        assert term.shown not in STOP_WORDS
-        assert term.shown == term.shown.lower()
-        assert len(term.shown) >= 3
+        assert term.surface not in STOP_WORDS
+        assert term.surface == term.surface.lower()
+        assert len(term.surface) >= 3
 
 
 @given(st.lists(st.text(alphabet="abcXYZ9_- .", max_size=30), max_size=4))

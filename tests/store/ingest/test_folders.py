@@ -52,7 +52,7 @@ def test_a_place_is_the_path_below_the_root(tmp_path: Path) -> None:
 def test_roots_come_in_the_order_given_and_folders_by_name(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write(tmp_path / name, {f"{s}/SKILL.md": document(s) for s in ("b", "a")})
-    places = [(item.shown, item.place) for item in found(tmp_path / "two", tmp_path / "one")]
+    places = [(item.display_path, item.place) for item in found(tmp_path / "two", tmp_path / "one")]
     assert [Path(shown).parts[-3] for shown, _ in places] == ["two", "two", "one", "one"]
     assert [place for _, place in places] == ["a", "b", "a", "b"]
 

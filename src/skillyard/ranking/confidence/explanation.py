@@ -77,19 +77,19 @@ def _pattern_node(files: FileMatches, number: int) -> Explanation:
     )
     note = f"{len(matched)} of {len(files.files)} files match"
     coverage = Explanation("coverage", score - AVERAGE_SHARE * mean, (), "leaf", note)
-    named = ", ".join(_distinct(entry.pattern for entry in matched))
-    return Explanation("File patterns", score, (average, coverage), "sum", named)
+    patterns = ", ".join(_distinct(entry.pattern for entry in matched))
+    return Explanation("File patterns", score, (average, coverage), "sum", patterns)
 
 
 def _keyword_node(hits: Sequence[Hit], score: float) -> Explanation:
     evidence = total(hits)
-    leaves = tuple(Explanation(hit.term.shown, hit.added, (), "leaf", _note(hit)) for hit in hits)
+    leaves = tuple(Explanation(hit.term.surface, hit.added, (), "leaf", _note(hit)) for hit in hits)
     parts = (
         Explanation("evidence", evidence, leaves, "sum"),
         Explanation("saturation", score / evidence, (), "leaf", f"1 / ({evidence:.3f} + 0.4)"),
     )
-    named = ", ".join(hit.term.shown for hit in by_source(hits))
-    return Explanation("Keywords", score, parts, "product", named)
+    words = ", ".join(hit.term.surface for hit in by_source(hits))
+    return Explanation("Keywords", score, parts, "product", words)
 
 
 def _note(hit: Hit) -> str:
@@ -101,8 +101,8 @@ def reason_of(patterns: PatternMatch | None, keywords: KeywordMatch | None) -> s
     """Return ``File patterns: p1, p2 | Keywords: k1, k2``, on one line, hidden characters shown."""
     grounds = []
     if patterns is not None:
-        named = _distinct(entry.pattern for entry in patterns.matched_patterns)
-        grounds.append("File patterns: " + ", ".join(named[:PATTERNS_NAMED]))
+        globs = _distinct(entry.pattern for entry in patterns.matched_patterns)
+        grounds.append("File patterns: " + ", ".join(globs[:PATTERNS_NAMED]))
     if keywords is not None:
         words = [entry.keyword for entry in keywords.matched_keywords]
         grounds.append("Keywords: " + ", ".join(words[:KEYWORDS_NAMED]))

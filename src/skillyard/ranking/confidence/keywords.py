@@ -46,7 +46,7 @@ class PromptTerm(NamedTuple):
     """One distinct term of a text."""
 
     stem: str
-    shown: str
+    surface: str
     """The first form of the term in the text."""
     times: int
 
@@ -61,15 +61,15 @@ class Prompt(NamedTuple):
 
 def read_prompt(text: str, short_terms: frozenset[str] = frozenset()) -> Prompt:
     """Return the distinct terms of a text with their counts."""
-    shown: dict[str, str] = {}
+    surfaces: dict[str, str] = {}
     counts: dict[str, int] = {}
     parts: set[str] = set()
     for term in terms(text, short_terms):
-        shown.setdefault(term.stem, term.shown)
+        surfaces.setdefault(term.stem, term.surface)
         counts[term.stem] = counts.get(term.stem, 0) + 1
         if not term.whole:
             parts.add(term.stem)
-    distinct = tuple(PromptTerm(stem, shown[stem], count) for stem, count in counts.items())
+    distinct = tuple(PromptTerm(stem, surfaces[stem], count) for stem, count in counts.items())
     # The unsplit form of a split word repeats the same word and does not make the text longer.
     longer = max(1.0, len(parts) / LENGTH_FREE)
     return Prompt(distinct, 1.0 + LENGTH_DAMPING * log(longer))
@@ -185,7 +185,7 @@ def keyword_match(skill: Skill, hits: Sequence[Hit]) -> KeywordMatch | None:
     if not hits:
         return None
     matched = tuple(
-        MatchedKeyword(hit.term.shown, hit.source, hit.weight, hit.term.times)
+        MatchedKeyword(hit.term.surface, hit.source, hit.weight, hit.term.times)
         for hit in by_source(hits)
     )
     return KeywordMatch(skill.name, keyword_score(total(hits)), matched)

@@ -53,10 +53,10 @@ def _left_out(names: Sequence[str]) -> str:
     """Return the remark on skills with patterns that were not compared; empty without any."""
     if not names:
         return ""
-    shown = ", ".join(f"`{_text(name)}`" for name in names[:_MAX_NAMES])
+    first = ", ".join(f"`{_text(name)}`" for name in names[:_MAX_NAMES])
     more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
     return (
-        f"Not all file patterns of {shown}{more} were compared: with these files they are more work"
+        f"Not all file patterns of {first}{more} were compared: with these files they are more work"
         " than one request may cause. Give fewer files, or simplify the patterns."
     )
 

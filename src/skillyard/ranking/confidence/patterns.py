@@ -135,16 +135,16 @@ class PatternIndex:
 
     def match(self, files: Iterable[str]) -> FileMatches:
         """Return the matches of these paths. Repeated and empty paths are ignored."""
-        shown: dict[FilePath, str] = {}
+        file_by_path: dict[FilePath, str] = {}
         for file in files:
             path = split_path(file, self.case_sensitive)
             if path.segments:
-                shown.setdefault(path, file)
-        paths = tuple(shown)
+                file_by_path.setdefault(path, file)
+        paths = tuple(file_by_path)
         paths_by_key = self._paths_by_key(paths)
         compared, excluded, partial = self._within_budget(paths, paths_by_key)
         hits = self._hits(paths, paths_by_key, compared)
-        return FileMatches(self, tuple(shown.values()), hits, excluded, partial)
+        return FileMatches(self, tuple(file_by_path.values()), hits, excluded, partial)
 
     def _paths_by_key(self, paths: tuple[FilePath, ...]) -> dict[str, list[int]]:
         """Return the paths by lookup key, for the keys that are in the index."""
@@ -163,10 +163,10 @@ class PatternIndex:
     ) -> dict[int, int]:
         """Return the paths that each glob matches, as bits. ``compared`` limits the globs."""
         hits: dict[int, int] = {}
-        for key, listed in paths_by_key.items():
+        for key, places in paths_by_key.items():
             for number, route in self._buckets[key]:
                 if compared is None or number in compared:
-                    for at in listed:
+                    for at in places:
                         if route.matches(paths[at]):
                             hits[number] = hits.get(number, 0) | 1 << at
         return hits
@@ -181,9 +181,9 @@ class PatternIndex:
         nothing, because the files that this pattern excludes are unknown.
         """
         costs: dict[int, int] = {}
-        for key, listed in paths_by_key.items():
-            segments = sum(len(paths[at].segments) for at in listed)
-            chars = sum(sum(map(len, paths[at].segments)) for at in listed)
+        for key, places in paths_by_key.items():
+            segments = sum(len(paths[at].segments) for at in places)
+            chars = sum(sum(map(len, paths[at].segments)) for at in places)
             for number, route in self._buckets[key]:
                 costs[number] = costs.get(number, 0) + route.steps(segments, chars)
         if sum(costs.values()) <= MAX_STEPS_PER_SKILL:

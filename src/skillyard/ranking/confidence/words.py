@@ -48,7 +48,7 @@ class Term(NamedTuple):
     """One word of a text."""
 
     stem: str
-    shown: str
+    surface: str
     """The word itself, in small letters."""
     whole: bool
     """True for the unsplit form of a word whose parts are also terms."""

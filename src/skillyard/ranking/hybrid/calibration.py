@@ -26,15 +26,15 @@ def log_odds_parts(
 ) -> list[tuple[str, float]]:
     """Return (name, contribution to the log-odds) of the bias and of each feature."""
     length, size = query.length, query.size
-    listed = [("bias", calibration.bias)]
+    parts = [("bias", calibration.bias)]
     for name, value, counts in zip(query._fields, query, calibration.situation, strict=True):
-        listed.append((name, counts * value))
+        parts.append((name, counts * value))
     weights = zip(calibration.counts, calibration.by_length, calibration.by_size, strict=True)
     for name, value, (base, by_length, by_size) in zip(
         features._fields, features, weights, strict=True
     ):
-        listed.append((name, (base + by_length * length + by_size * size) * value))
-    return listed
+        parts.append((name, (base + by_length * length + by_size * size) * value))
+    return parts
 
 
 def one_word_adjustment(features: Features, calibration: Calibration) -> float:

@@ -53,8 +53,8 @@ def explain(
         Explanation("rerank", own.rerank, (), "leaf", _reranker_note(bound)),
         Explanation("order", own.order, (), "leaf", _order_note(evidence)),
     ]
-    shown = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
-    raw = Explanation("points", own.total, shown, "sum", _place(scored, own))
+    nonzero = tuple(part for part in parts if part.value or part.label in ("words", "meaning"))
+    raw = Explanation("points", own.total, nonzero, "sum", _place(scored, own))
     score = scored.score_of(own.total)
     odds = _odds(scored, bound, own)
     return Explanation("hybrid", score, (raw, odds), "calibration", "1 / (1 + exp(-log-odds))")
@@ -98,9 +98,11 @@ def _odds(scored: ScoredHybrid, bound: BoundHybrid, own: Points) -> Explanation:
     if behind:
         note = f"{costs:.4g} · {behind:.4g} points behind the best"
         parts.append(Explanation("behind", -costs * behind, (), "leaf", note))
-    shown = tuple(part for part in parts if part.value)
+    nonzero = tuple(part for part in parts if part.value)
     total = scored.log_odds - costs * behind
-    return Explanation("log-odds", total, shown, "sum", "of the best skill, less what is behind it")
+    return Explanation(
+        "log-odds", total, nonzero, "sum", "of the best skill, less what is behind it"
+    )
 
 
 def _by(adds: float, value: float) -> str:

@@ -52,12 +52,12 @@ def retrieve(
     allowed = _allowed_by_tags(query, searcher)
     hits = searcher.lexical(analysed.weights, fusion.depth, allowed)
     phrases = _phrase_matches(analysed, searcher, allowed)
-    named = _named_ordinals(query, analysed, searcher, called, allowed)
+    by_name = _named_ordinals(query, analysed, searcher, called, allowed)
     tagged = allowed if allowed and query.include_tags and not analysed.terms else ()
     with_evidence = [
         *phrases,
         *(ordinal for ordinal in (*files, *judged) if allowed is None or ordinal in allowed),
-        *sorted(named),
+        *sorted(by_name),
         *sorted(tagged),
     ]
     scores = _word_scores(hits, with_evidence, analysed, searcher)
@@ -66,7 +66,7 @@ def retrieve(
     if analysed.is_long:
         from skillyard.ranking.hybrid.feedback import apply_feedback  # deferred: few are long
 
-        extra = _extra_evidence(list(scores), analysed, searcher, named, phrases, files, judged)
+        extra = _extra_evidence(list(scores), analysed, searcher, by_name, phrases, files, judged)
         feedback = apply_feedback(scores, extra, word_range, analysed, searcher, fusion)
     vector = analysed.vector if feedback is None else feedback.direction
     nearest = searcher.semantic(vector, fusion.depth, allowed) if vector else []
@@ -85,7 +85,7 @@ def retrieve(
     return CandidateSet(
         word_scores=scores,
         cosines=cosines,
-        extra=_extra_evidence(ordinals, analysed, searcher, named, phrases, files, judged),
+        extra=_extra_evidence(ordinals, analysed, searcher, by_name, phrases, files, judged),
         word_range=word_range,
         cosine_range=(most / UNIT_DOT, least / UNIT_DOT),
         embedder_cosines={} if dense is None else dense.cosines(embedded_query, ordinals),
@@ -115,10 +115,10 @@ def _named_ordinals(
     allowed: frozenset[int] | None,
 ) -> set[int]:
     """Return the skills called by ``@name``, or else those whose name is the whole request."""
-    named = {ordinal for ordinal in called if _passes_tags(query, searcher, ordinal)}
-    if not named and 0 < len(analysed.words) <= MAX_NAME_WORDS and not analysed.is_small_talk:
-        named.update(_ordinals_with(exact_name_term(query.text), searcher, allowed))
-    return named
+    ordinals = {ordinal for ordinal in called if _passes_tags(query, searcher, ordinal)}
+    if not ordinals and 0 < len(analysed.words) <= MAX_NAME_WORDS and not analysed.is_small_talk:
+        ordinals.update(_ordinals_with(exact_name_term(query.text), searcher, allowed))
+    return ordinals
 
 
 def _word_scores(
@@ -150,7 +150,7 @@ def _extra_evidence(
     ordinals: Sequence[int],
     analysed: AnalysedQuery,
     searcher: Searcher,
-    named: Collection[int],
+    by_name: Collection[int],
     phrases: Mapping[int, tuple[str, ...]],
     files: Mapping[int, float],
     judged: Mapping[int, float],
@@ -161,12 +161,12 @@ def _extra_evidence(
     avoid = _positive_scores(avoid_terms, ordinals, searcher) if avoid_terms else {}
     has_prior = bool(searcher.frequency(PRIOR))
     prior = _positive_scores([(PRIOR, 1.0)], ordinals, searcher) if has_prior else {}
-    ordinals_with_evidence = {*named, *phrases, *files, *avoid, *prior, *judged}
+    ordinals_with_evidence = {*by_name, *phrases, *files, *avoid, *prior, *judged}
     if not ordinals_with_evidence:
         return {}
     return {
         ordinal: ExtraEvidence(
-            ordinal in named,
+            ordinal in by_name,
             phrases.get(ordinal, ()),
             _phrase_share(phrases.get(ordinal, ()), analysed),
             files.get(ordinal, 0.0),

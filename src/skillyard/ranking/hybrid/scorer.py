@@ -218,8 +218,8 @@ class BoundHybrid:
         if not words:
             return []
         library = self.library
-        named = [(o, library.skill(o)) for o in ordinals_by_name(words, library.searcher)]
-        return [o for o, s in (*named, *library.hidden()) if invokes(text, s, words)]
+        candidates = [(o, library.skill(o)) for o in ordinals_by_name(words, library.searcher)]
+        return [o for o, s in (*candidates, *library.hidden()) if invokes(text, s, words)]
 
     def _files(self, query: Query) -> dict[int, float]:
         """Return, by ordinal, the weight of the best pattern that matches a file of the query."""
@@ -229,7 +229,7 @@ class BoundHybrid:
         if self._patterns is None:
             from skillyard.ranking.confidence.patterns import PatternIndex
 
-            self._patterns = PatternIndex((str(o), listed) for o, listed in patterns.items())
+            self._patterns = PatternIndex((str(o), globs) for o, globs in patterns.items())
         matches = self._patterns.match(query.files)
         weights = ((o, matches.best_weight(at)) for at, o in enumerate(patterns))
         return {ordinal: weight for ordinal, weight in weights if weight}

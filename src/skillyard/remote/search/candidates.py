@@ -24,14 +24,14 @@ class Candidate(NamedTuple):
         return tuple(dict.fromkeys(hit.found_by for hit in self.hits))
 
 
-def merge_hits(listed: Iterable[Sequence[Hit]]) -> list[Candidate]:
+def merge_hits(hits_by_source: Iterable[Sequence[Hit]]) -> list[Candidate]:
     """Return one candidate for each source and id, in order of first appearance.
 
     A record with an install count is preferred; the curated mark, the description, the category and
     the registered path come from any record that has them (spec/skyll.md §2.3, row 19).
     """
     by_key: dict[str, list[Hit]] = {}
-    for hits in listed:
+    for hits in hits_by_source:
         for hit in hits:
             by_key.setdefault(hit.key, []).append(hit)
     return [_one(hits) for hits in by_key.values()]

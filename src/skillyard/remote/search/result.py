@@ -161,8 +161,8 @@ def _text(value: str) -> str:
 
 
 def _marketplace(hit: Hit) -> str:
-    listed = hit.install_count or hit.found_by == "skills.sh"
-    return f"https://skills.sh/{quote(hit.source)}/{quote(hit.id, safe='')}" if listed else ""
+    has_page = hit.install_count or hit.found_by == "skills.sh"
+    return f"https://skills.sh/{quote(hit.source)}/{quote(hit.id, safe='')}" if has_page else ""
 
 
 def _beside(raw_url: str, path: str) -> str | None:

@@ -107,13 +107,13 @@ def _beside(skill: Skill, *, whole: bool) -> tuple[dict[str, bytes], list[str]]:
     """Return (the files beside SKILL.md, what was left out and why)."""
     from skillyard.resources import list_resources, read_resource
 
-    listed = [resource.path for resource in list_resources(skill)]
+    paths = [resource.path for resource in list_resources(skill)]
     if not whole:
-        listed = [path for path in listed if path.lower().endswith(".md")]
-    most = len(listed) if whole else REFERENCES
+        paths = [path for path in paths if path.lower().endswith(".md")]
+    most = len(paths) if whole else REFERENCES
     files: dict[str, bytes] = {}
-    skipped = [f"{path}: over the limits" for path in listed[most:]]
-    for path in listed[:most]:
+    skipped = [f"{path}: over the limits" for path in paths[most:]]
+    for path in paths[:most]:
         try:
             files[path] = read_resource(skill, path)
         except SkillError as error:

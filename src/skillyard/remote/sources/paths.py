@@ -17,12 +17,12 @@ def is_inside(path: str) -> bool:
         return False
 
 
-def checked_files(listed: Iterable[tuple[str, bytes]]) -> tuple[dict[str, bytes], list[str]]:
+def checked_files(contents: Iterable[tuple[str, bytes]]) -> tuple[dict[str, bytes], list[str]]:
     """Return (files by path, what was left out and why)."""
     files: dict[str, bytes] = {}
     skipped: list[str] = []
     taken = FilePaths()
-    for path, data in listed:
+    for path, data in contents:
         try:
             checked = checked_path(path)
             taken.add_file(checked)

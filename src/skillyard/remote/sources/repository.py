@@ -99,9 +99,9 @@ def skill_folder(
             folder = f"{place}/{name}" if place else name
             if folder in there:
                 return folder
-        named = [f for f in folders if f.rpartition("/")[2].casefold() == name.casefold()]
-        if named:
-            return min(named, key=lambda folder: (folder.count("/"), folder))
+        matches = [f for f in folders if f.rpartition("/")[2].casefold() == name.casefold()]
+        if matches:
+            return min(matches, key=lambda folder: (folder.count("/"), folder))
         if "" in there and name.casefold() == repository.rpartition("/")[2].casefold():
             return ""
     return None

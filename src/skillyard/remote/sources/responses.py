@@ -190,13 +190,13 @@ class ResponseCache:
         if body is None:
             return None
         try:
-            listed = json.loads(str(headers))
+            fields = json.loads(str(headers))
         except ValueError:
             return None
-        if not isinstance(listed, dict):
+        if not isinstance(fields, dict):
             return None
-        named = MappingProxyType({str(name): str(value) for name, value in listed.items()})
-        return CachedResponse(str(url), status, named, body, fetched, checked)
+        header_map = MappingProxyType({str(name): str(value) for name, value in fields.items()})
+        return CachedResponse(str(url), status, header_map, body, fetched, checked)
 
     def _delete(self, key: bytes, row: tuple[object, ...]) -> None:
         """Delete a response, unless another process has replaced it meanwhile."""
@@ -281,10 +281,10 @@ class ResponseCache:
 
     def _forget(self, database: sqlite3.Connection, digest: str) -> None:
         """Remove a body unless a response still refers to it."""
-        named = "select 1 from responses where digest = ? limit 1"
+        query = "select 1 from responses where digest = ? limit 1"
         if len(digest) != 64 or not digest.isalnum():
             return
-        if database.execute(named, (digest,)).fetchone() is None:
+        if database.execute(query, (digest,)).fetchone() is None:
             with suppress(OSError):
                 os.unlink(self._place(digest))
 
@@ -292,10 +292,10 @@ class ResponseCache:
         """Remove the responses confirmed longest ago while the bodies are too large."""
         if _bytes(database) <= self.max_bytes:
             return
-        listed = database.execute(
+        oldest_first = database.execute(
             "select key, size from responses order by checked, key"
         ).fetchall()
-        for key, _ in listed:
+        for key, _ in oldest_first:
             database.execute("delete from responses where key = ?", (key,))
             if _bytes(database) <= self.max_bytes * SHARE_AFTER_EVICTION:
                 break
@@ -303,11 +303,11 @@ class ResponseCache:
 
     def _sweep(self, database: sqlite3.Connection) -> None:
         """Remove the bodies that no response refers to."""
-        named = {row[0] for row in database.execute("select digest from responses")}
+        digests = {row[0] for row in database.execute("select digest from responses")}
         with suppress(OSError):
             for name in sorted(os.listdir(os.path.join(self.folder, "content"))):
                 for file in sorted(os.listdir(os.path.join(self.folder, "content", name))):
-                    if file not in named:
+                    if file not in digests:
                         with suppress(OSError):
                             os.unlink(os.path.join(self.folder, "content", name, file))
 

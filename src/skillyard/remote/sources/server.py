@@ -50,10 +50,10 @@ class ServerSource:
             {"q": query[:200], "limit": min(limit, 50), "include_content": "false"}
         )
         answer, _ = await self._json(f"/search?{parameters}")
-        listed = answer.get("skills") if isinstance(answer, dict) else None
-        if not isinstance(listed, list):
+        items = answer.get("skills") if isinstance(answer, dict) else None
+        if not isinstance(items, list):
             raise SourceFailed("bad_answer", f"{self.url} lists no skills")
-        hits = (self._hit(item) for item in listed)
+        hits = (self._hit(item) for item in items)
         return [hit for hit in hits if hit is not None][:limit]
 
     def _hit(self, item: Any) -> Hit | None:
@@ -86,13 +86,13 @@ class ServerSource:
         if not isinstance(raw, str):
             raise SourceFailed("not_found", f"{self.url} has no content of {hit.key}")
         others = item.get("references")
-        listed = [("SKILL.md", raw)]
-        listed += [
+        texts = [("SKILL.md", raw)]
+        texts += [
             (str(reference.get("path", "")), str(reference.get("content", "")))
             for reference in (others if isinstance(others, list) else ())
             if isinstance(reference, dict)
         ]
-        encoded = ((name, text.encode("utf-8", "surrogatepass")) for name, text in listed)
+        encoded = ((name, text.encode("utf-8", "surrogatepass")) for name, text in texts)
         files, skipped = checked_files(encoded)
         if whole:
             skipped.append(NO_OTHERS)

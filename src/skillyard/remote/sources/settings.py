@@ -64,8 +64,8 @@ class Settings(NamedTuple):
     @property
     def tokens(self) -> tuple[str, ...]:
         """Every token, to be removed from logs and messages."""
-        named = (getattr(self, name) for name in self._fields if name.endswith("_token"))
-        return (*named, *self.host_tokens.values())
+        own = (getattr(self, name) for name in self._fields if name.endswith("_token"))
+        return (*own, *self.host_tokens.values())
 
 
 _KEYS: Mapping[tuple[str, ...], tuple[str, type | tuple[type, ...]]] = {
@@ -110,9 +110,9 @@ VARIABLES = frozenset({*_ENVIRONMENT, *GITHUB_TOKENS, "SKILLYARD_CONFIG"})
 def config_path(environment: Mapping[str, str] | None = None) -> str:
     """Return the path of the settings file, which need not exist."""
     environment = os.environ if environment is None else environment
-    named = environment.get("SKILLYARD_CONFIG")
-    if named:
-        return named
+    path = environment.get("SKILLYARD_CONFIG")
+    if path:
+        return path
     folder = config_folder(environment.get("XDG_CONFIG_HOME", ""))
     return os.path.join(folder, "config.toml")
 

@@ -122,9 +122,9 @@ class WellKnown:
         for item in filter(_is_entry, answer["skills"]):
             name, files = item.get("name"), item.get("files")
             if _is_name(name) and isinstance(files, list) and "SKILL.md" in files:
-                named = [f for f in files if isinstance(f, str) and is_inside(f)][:MAX_FILES]
+                paths = [f for f in files if isinstance(f, str) and is_inside(f)][:MAX_FILES]
                 base = urljoin(url, f"{name}/")
-                hits.append(self._hit(site, item, name, base, "", "\n".join(named)))
+                hits.append(self._hit(site, item, name, base, "", "\n".join(paths)))
         return hits
 
     def _hit(
@@ -180,9 +180,9 @@ class WellKnown:
     async def _find_hit(self, hit: Hit) -> Hit:
         for site in self.sites:
             if urlsplit(site).netloc == hit.source:
-                for listed in await self.list_skills(site):
-                    if listed.id == hit.id:
-                        return listed
+                for each in await self.list_skills(site):
+                    if each.id == hit.id:
+                        return each
         raise SourceFailed("not_found", f"no site lists {hit.key}")
 
     async def _reply(self, hit: Hit, url: str, max_bytes: int) -> Reply:
@@ -228,8 +228,8 @@ def _index_at(url: str) -> Check:
 
     def check(headers: Mapping[str, str], body: bytes) -> None:
         answer = json_of(headers, body, url)
-        listed = answer.get("skills") if isinstance(answer, dict) else None
-        if not isinstance(listed, list):
+        skills = answer.get("skills") if isinstance(answer, dict) else None
+        if not isinstance(skills, list):
             raise SourceFailed("bad_answer", f"{url} lists no skills")
 
     return check

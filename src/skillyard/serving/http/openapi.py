@@ -60,8 +60,8 @@ def document(
     """
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        named = _with_choices(route, choices)
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(named)
+        filled = _with_choices(route, choices)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(filled)
     shape: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {

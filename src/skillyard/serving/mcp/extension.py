@@ -182,9 +182,9 @@ async def list_resources(shared: SharedState, cursor: str | None) -> ListResourc
 
     def work(view: View) -> WorkResult[ListResourcesResult]:
         page = _page(shared, view, cursor)
-        listed = [_resource(view, entry, file) for entry in page.entries for file in entry.files]
+        resources = [_resource(view, entry, file) for entry in page.entries for file in entry.files]
         return (
-            ListResourcesResult(resources=listed, next_cursor=page.cursor),
+            ListResourcesResult(resources=resources, next_cursor=page.cursor),
             [entry.skill for entry in page.entries],
         )
 
@@ -288,10 +288,10 @@ async def read_directory(shared: SharedState, uri: str, cursor: str | None) -> d
         if not children:
             raise _no_directory(uri)
         rest = [name for name in sorted(children) if after is None or name > after]
-        listed = [children[name] for name in rest[:CHILDREN]]
+        resources = [children[name] for name in rest[:CHILDREN]]
         result: dict[str, Any] = {
             "resources": [
-                each.model_dump(by_alias=True, mode="json", exclude_none=True) for each in listed
+                each.model_dump(by_alias=True, mode="json", exclude_none=True) for each in resources
             ]
         }
         if len(rest) > CHILDREN:

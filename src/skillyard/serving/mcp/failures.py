@@ -93,8 +93,8 @@ def protocol_error(error: Exception) -> MCPError | None:
 
 def invalid(message: str, code: str = "invalid_params", **data: str) -> MCPError:
     """Return the error for invalid parameters: ``-32602``."""
-    shown = shorten(clean_line(message), MESSAGE_CHARS)
-    return MCPError(INVALID_PARAMS, shown, {"code": code, **data})
+    text = shorten(clean_line(message), MESSAGE_CHARS)
+    return MCPError(INVALID_PARAMS, text, {"code": code, **data})
 
 
 def log_failure(log: Log, method: str, error: Exception) -> MCPError:

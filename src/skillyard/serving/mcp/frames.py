@@ -106,7 +106,7 @@ def frame_skill(
     ``notice`` is a remark on this version, and ``reader`` is the tool that reads the files.
     ``max_tokens`` does not count the lines of the frame.
     """
-    listed = list(files)
+    paths = list(files)
     safe = safe_text(body)
     tokens = estimate_tokens(safe)
     content = safe if max_tokens is None else cut(safe, max_tokens)
@@ -118,8 +118,8 @@ def frame_skill(
     lines += ["", content, ""]
     if directory:
         lines.append(f"Skill directory: {attribute(directory)}")
-    if listed:
-        lines += _listing(listed, reader)
+    if paths:
+        lines += _listing(paths, reader)
     lines.append("</skill_content>")
     return FramedText("\n".join(lines), tokens, content != safe)
 

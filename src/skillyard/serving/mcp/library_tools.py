@@ -84,15 +84,15 @@ async def list_skills(call: Call) -> Answer:
     def work(view: View) -> WorkResult:
         _refuse_many(view)
         hidden: bool = values["include_hidden"]
-        listed = view.cached(("in order", hidden), lambda: _in_order(view, hidden))
+        keyed = view.cached(("in order", hidden), lambda: _in_order(view, hidden))
         if tags:
-            listed = [each for each in listed if has_tag(each[1], tags)]
+            keyed = [each for each in keyed if has_tag(each[1], tags)]
 
-        start = 0 if after is None else bisect_right(listed, after, key=itemgetter(0))
-        rows = listed[start : start + values["limit"]]
-        more = cursor_of(rows[-1][0]) if len(listed) > start + len(rows) else None
+        start = 0 if after is None else bisect_right(keyed, after, key=itemgetter(0))
+        rows = keyed[start : start + values["limit"]]
+        more = cursor_of(rows[-1][0]) if len(keyed) > start + len(rows) else None
         page = [skill for _, skill in rows]
-        return _listing(view, call.shared, page, len(listed), more), page
+        return _listing(view, call.shared, page, len(keyed), more), page
 
     return await call.shared.views.answer(work)
 

@@ -42,8 +42,8 @@ def _inside(schema: Schema) -> Schema:
 def _notation(schema: Schema) -> str:
     """Return an object's type, such as ``{name: string, level: "low" | "high", note?: string}``."""
     always = schema["required"]
-    named = schema["properties"].items()
-    parts = (f"{name}{'' if name in always else '?'}: {_type(each)}" for name, each in named)
+    properties = schema["properties"].items()
+    parts = (f"{name}{'' if name in always else '?'}: {_type(each)}" for name, each in properties)
     return f"{{{', '.join(parts)}}}"
 
 

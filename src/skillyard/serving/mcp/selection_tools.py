@@ -85,9 +85,9 @@ async def select_skill(call: Call) -> Answer:
         for kind in ("selected", "maybe", "rejected"):
             for match in shape[kind]:
                 match["path"] = view.path_below_root(match["path"])
-        shown = safe_json({**shape, "block": None})
+        safe = safe_json({**shape, "block": None})
         text = _choice_text(selected, block)
-        return Answer(text, {**shown, "block": block}), [match.skill for match in chosen]
+        return Answer(text, {**safe, "block": block}), [match.skill for match in chosen]
 
     try:
         return await call.shared.views.answer(work, ranking=_kind(f"select {scorer}", query.text))
@@ -171,11 +171,15 @@ async def skill_evaluate(call: Call) -> Answer:
             )
 
         evaluated = snapshot.answer(default_scorer(), evaluate)
-        named = view.cached("by name", lambda: _by_name(view))
-        shown = [skill for result in evaluated.results for skill in named.get(result.skillName, ())]
+        skills_by_name = view.cached("by name", lambda: _by_name(view))
+        skills = [
+            skill
+            for result in evaluated.results
+            for skill in skills_by_name.get(result.skillName, ())
+        ]
         results = [replace(each, reason=safe_text(each.reason)) for each in evaluated.results]
         message = safe_text(evaluated.message)
-        return Answer(message, {"results": encode(results), "message": message}), shown
+        return Answer(message, {"results": encode(results), "message": message}), skills
 
     return await call.shared.views.answer(work, ranking=_kind(CONFIDENCE, values["text"] or ""))
 
@@ -186,10 +190,10 @@ def _kind(scorer: str, text: str) -> str:
 
 
 def _by_name(view: View) -> dict[str, list[Skill]]:
-    named: dict[str, list[Skill]] = {}
+    skills_by_name: dict[str, list[Skill]] = {}
     for skill in view.catalog:
-        named.setdefault(skill.name, []).append(skill)
-    return named
+        skills_by_name.setdefault(skill.name, []).append(skill)
+    return skills_by_name
 
 
 async def why_skill(call: Call) -> Answer:

@@ -55,16 +55,16 @@ def browse_index_of(snapshot: Snapshot) -> BrowseIndex | None:
 
 
 def _build_index(whole: Catalog) -> BrowseIndex:
-    listed = [skill for skill in whole.candidates if skill.origin != Origin.CONVENTION]
-    listed.sort(key=lambda skill: (skill.name.casefold(), skill.name, skill.path))
+    sorted_skills = [skill for skill in whole.candidates if skill.origin != Origin.CONVENTION]
+    sorted_skills.sort(key=lambda skill: (skill.name.casefold(), skill.name, skill.path))
     groups: dict[str, tuple[str, list[Skill]]] = {}
-    for skill in listed:
+    for skill in sorted_skills:
         for key, name in {_key(tag): tag for tag in reversed(skill.tags)}.items():
             if key:
                 groups.setdefault(key, (name, []))[1].append(skill)
     tags = [BrowseTag(name, skills) for name, skills in groups.values()]
     tags.sort(key=lambda tag: (-len(tag.skills), tag.key))
-    return BrowseIndex(listed, tags, {tag.key: tag for tag in tags})
+    return BrowseIndex(sorted_skills, tags, {tag.key: tag for tag in tags})
 
 
 def _key(tag: str) -> str:

@@ -67,8 +67,8 @@ class Proxies:
             return client_of_address(address)
         values = [value.decode("latin-1") for key, value in scope["headers"] if key == FORWARDED]
         for each in reversed(",".join(values).split(",")):
-            if not self.trusts(named := each.strip()):
-                return client_of_address(named) or client_of_address(address)
+            if not self.trusts(hop := each.strip()):
+                return client_of_address(hop) or client_of_address(address)
         return client_of_address(address)
 
 

@@ -52,8 +52,8 @@ class Reply(NamedTuple):
 
     def with_headers(self, **headers: str) -> Reply:
         """Return the response with additional headers; underscores in names become hyphens."""
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return self._replace(headers={**self.headers, **named})
+        extra = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self._replace(headers={**self.headers, **extra})
 
 
 def json_bytes(value: Any) -> bytes:

@@ -90,12 +90,12 @@ class Refused(Exception):
 def wrong_field(faults: Sequence[Fault]) -> Refused:
     """Return the 422 for invalid fields; its message is that of the first."""
     first = faults[0]
-    named = [str(part) for part in first.where[1:]]
+    path = [str(part) for part in first.where[1:]]
     return Refused(
         422,
         "invalid_field",
         first.message,
-        field=".".join(named) or None,
+        field=".".join(path) or None,
         hint="/docs describes every field",
         faults=faults,
     )

@@ -181,10 +181,10 @@ def _documents(skill: Skill) -> list[tuple[str, bytes]]:
     if is_document(skill):
         return documents
     try:
-        listed = [item.path for item in list_resources(skill)]
+        paths = [item.path for item in list_resources(skill)]
     except SkillError:
         return documents
-    for path in [path for path in listed if path.lower().endswith(MARKDOWN)][:REFERENCES]:
+    for path in [path for path in paths if path.lower().endswith(MARKDOWN)][:REFERENCES]:
         try:
             documents.append((path, read_resource(skill, path)))
         except SkillError:

@@ -97,9 +97,9 @@ def render_metrics(figures: Iterable[Figure]) -> str:
         lines.append(f"# HELP {figure.name} {figure.about}")
         lines.append(f"# TYPE {figure.name} {figure.kind}")
         for ending, labels, value in figure.samples:
-            named = ",".join(f'{name}="{_escape_label(text)}"' for name, text in labels)
+            label_text = ",".join(f'{name}="{_escape_label(text)}"' for name, text in labels)
             number = f"{value:.0f}" if value == int(value) else repr(value)
-            lines.append(f"{figure.name}{ending}{{{named}}} {number}" if named
+            lines.append(f"{figure.name}{ending}{{{label_text}}} {number}" if label_text
                          else f"{figure.name}{ending} {number}")  # fmt: skip
     return "\n".join(lines) + "\n"
 

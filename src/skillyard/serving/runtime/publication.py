@@ -159,8 +159,8 @@ def _files_beside(skill: Skill) -> list[Resource]:
     valid on every system.
     """
     try:
-        listed = list_resources(skill, _LIMITS, nested=True)
-        files = [file for file in listed if not _is_heavy(file.path)]
+        resources = list_resources(skill, _LIMITS, nested=True)
+        files = [file for file in resources if not _is_heavy(file.path)]
         paths = FilePaths()
         for path in (SKILL_FILE, *(file.path for file in files)):
             paths.add_file(checked_path(path))

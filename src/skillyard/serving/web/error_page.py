@@ -44,11 +44,11 @@ def error_page(status: int, refusal: Mapping[str, Any], *, bare: bool = False) -
     """
     error = refusal["error"]
     title = _TITLES.get(status, "That did not work")
-    listed = status == 422 or bool(error.get("sources"))  # the list repeats the message
+    has_list = status == 422 or bool(error.get("sources"))  # the list repeats the message
     helps = bool(error.get("hint")) and not error.get("near") and status != 401
     parts = (
         tag("h1", title),
-        None if listed else lead(sentence(text_of(str(error["message"]), 500))),
+        None if has_list else lead(sentence(text_of(str(error["message"]), 500))),
         _faults(refusal["detail"]) if status == 422 else None,
         _sources(error.get("sources", ())),
         _near(error.get("near", ()), status),

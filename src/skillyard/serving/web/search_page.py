@@ -107,12 +107,12 @@ def home_page(offer: Offer, question: Question, library: Library) -> bytes:
 def _browse(library: Library) -> Markup:
     counts, shelf = library.counts, library.shelf
     left_out = f" ({counts.left_out})" if counts.left_out else ""
-    named = (
+    skills = (
         [] if shelf is None else [skill for skill in shelf.skills if not skill.hidden][:HOME_SKILLS]
     )
     first = [
         tag("li", tag("a", text_of(skill.name), href=local_address(skill.id), dir="auto"))
-        for skill in named
+        for skill in skills
         if local_address(skill.id)
     ]
     more = counts.selectable - len(first) if first else 0
@@ -309,11 +309,11 @@ def _filters(offer: Offer, question: Question) -> Markup:
 
 
 def _choice(name: str, options: Iterable[tuple[str, str]], chosen: str, default: str) -> Markup:
-    listed = [
+    tags = [
         tag("option", label, value=value, selected=value == (chosen or default))
         for value, label in options
     ]
-    return tag("select", listed, id=name, name=name)
+    return tag("select", tags, id=name, name=name)
 
 
 def _hero(*, small: bool = False) -> Markup:
@@ -397,15 +397,15 @@ def _rest(
     """Return the cards of skills that are not selected, separated from the first ones."""
     if not cards:
         return None
-    listed = tag("ol", cards, class_="cards")
+    card_list = tag("ol", cards, class_="cards")
     if folded:
         heading = "The rest of the ranking" if first else "The ranking all the same"
         summary = tag("summary", f"{heading} ({plural(len(cards), 'skill')})")
-        return tag("details", summary, listed, ranking_note, class_="folded")
+        return tag("details", summary, card_list, ranking_note, class_="folded")
     heading = "The rest"
     if math.isfinite(floor):
         heading = f"Below {floor:.3g}, which is what a choice takes"
-    return concat(tag("p", heading, class_="divider") if first else None, listed, ranking_note)
+    return concat(tag("p", heading, class_="divider") if first else None, card_list, ranking_note)
 
 
 def _nothing(result: SearchResult) -> Markup:

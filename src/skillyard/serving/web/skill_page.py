@@ -267,10 +267,10 @@ def _link(name: str, address: str | None) -> Markup:
     return tag("a", name, href=f"{address}#text") if address else tag("span", name)
 
 
-def _address(shown: SkillView, /, **values: str) -> str | None:
+def _address(page: SkillView, /, **values: str) -> str | None:
     """Return this page's address with another representation."""
-    hit = shown.found_skill.hit
-    return skill_address(place_of(hit), hit.id, q=shown.query, scorer=shown.scorer, **values)
+    hit = page.found_skill.hit
+    return skill_address(place_of(hit), hit.id, q=page.query, scorer=page.scorer, **values)
 
 
 def _file(view: SkillView, path: str, beside: str = "") -> str | None:

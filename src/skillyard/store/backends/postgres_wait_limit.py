@@ -26,10 +26,10 @@ def connection_with_limit(psycopg: Any) -> type[Any]:
 
         max_wait_s: float | None = None
 
-        def wait(self, gen: Any, *arguments: Any, **named: Any) -> Any:
+        def wait(self, gen: Any, *arguments: Any, **keywords: Any) -> Any:
             if self.max_wait_s is not None:
                 gen = _with_deadline(self, gen, self.max_wait_s, psycopg.OperationalError)
-            return super().wait(gen, *arguments, **named)
+            return super().wait(gen, *arguments, **keywords)
 
     return LimitedConnection
 

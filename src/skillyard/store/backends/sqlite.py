@@ -314,10 +314,10 @@ def _write_ahead(connection: _Connection, until: float) -> None:
 
 def _schema(connection: _Connection) -> int | None:
     """Return the schema version; None where there is no schema. Raises StoreSchema upstream."""
-    named = connection.execute(
+    table = connection.execute(
         "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_versions'"
     ).fetchone()
-    if named is None:
+    if table is None:
         return None
     version = connection.execute("SELECT max(version) FROM schema_versions").fetchone()[0]
     return None if version is None else int(version)

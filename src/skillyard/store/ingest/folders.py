@@ -54,8 +54,8 @@ def count(roots: Sequence[str], limits: Limits, stop: threading.Event) -> int:
 
 
 def _candidates(roots: Sequence[str], limits: Limits) -> Iterator[Candidate | Diagnostic]:
-    named = [Root(root) for root in roots]
-    for candidate in iter_scan(named, limits._replace(folders_walked=MAX_FOLDERS)):
+    scan_roots = [Root(root) for root in roots]
+    for candidate in iter_scan(scan_roots, limits._replace(folders_walked=MAX_FOLDERS)):
         if isinstance(candidate, Diagnostic) or candidate.origin != Origin.CONVENTION:
             yield candidate
 

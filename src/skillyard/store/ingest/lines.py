@@ -62,7 +62,9 @@ class Lines:
             self._before += size or 0
             self.read = self._before
 
-    def _file(self, file: BufferedReader, shown: str, source: str) -> Iterator[Item | Diagnostic]:
+    def _file(
+        self, file: BufferedReader, display_path: str, source: str
+    ) -> Iterator[Item | Diagnostic]:
         packed = file.peek(2)[:2] == _GZIP
         text = cast("IO[bytes]", GzipFile(fileobj=file) if packed else file)
         position = file.tell if file.seekable() else None
@@ -75,15 +77,15 @@ class Lines:
                     self.read = self._before + position()
                 if line is None:
                     yield _line_fault(
-                        *(shown, number, "line_too_long"),
+                        *(display_path, number, "line_too_long"),
                         f"the line is longer than {MAX_LINE_BYTES:,} bytes",
                         "split the skill, or publish its folder",
                     )
                 elif line.strip():
-                    yield _item(line, shown, number, source)
+                    yield _item(line, display_path, number, source)
         except (OSError, EOFError, BadGzipFile, zlib.error) as error:
             yield _line_fault(
-                *(shown, number + 1, "lines_unreadable"),
+                *(display_path, number + 1, "lines_unreadable"),
                 f"the file cannot be read on ({error})",
                 "write the file again; the lines before this one were read",
             )
@@ -112,33 +114,37 @@ def _lines(file: IO[bytes]) -> Iterator[bytes | None]:
         yield None
 
 
-def _item(line: bytes, shown: str, number: int, source: str) -> Item | Diagnostic:
+def _item(line: bytes, display_path: str, number: int, source: str) -> Item | Diagnostic:
     try:
         record = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         return _line_fault(
-            shown, number, "line_not_utf8", f"byte {error.start} is not UTF-8", "write UTF-8"
+            display_path, number, "line_not_utf8", f"byte {error.start} is not UTF-8", "write UTF-8"
         )
     except (ValueError, RecursionError) as error:
         return _line_fault(
-            *(shown, number, "line_not_json"),
+            *(display_path, number, "line_not_json"),
             f"the line is not JSON ({error})",
             "write one JSON object on one line",
         )
     if not isinstance(record, dict):
         return _line_fault(
-            *(shown, number, "line_not_object"),
+            *(display_path, number, "line_not_object"),
             "the line is JSON and no object",
             "write one JSON object on one line",
         )
-    named = record.get("source")
+    own_source = record.get("source")
     try:
         place = _place(record)
     except ResourceRefused as error:
-        return _line_fault(shown, number, "line_field", error.message, "give a relative path")
-    if named is not None and not isinstance(named, str):
-        return _line_fault(shown, number, "line_field", "source must be text", "write it as text")
-    return Item(shown, number, named or source, place, len(line), record)
+        return _line_fault(
+            display_path, number, "line_field", error.message, "give a relative path"
+        )
+    if own_source is not None and not isinstance(own_source, str):
+        return _line_fault(
+            display_path, number, "line_field", "source must be text", "write it as text"
+        )
+    return Item(display_path, number, own_source or source, place, len(line), record)
 
 
 def _place(record: dict[str, Any]) -> str | None:
@@ -152,5 +158,5 @@ def _place(record: dict[str, Any]) -> str | None:
     return "/".join(parts) or None
 
 
-def _line_fault(shown: str, number: int, code: str, what: str, hint: str) -> Diagnostic:
-    return Diagnostic(code, "error", shown, what, hint, number)
+def _line_fault(display_path: str, number: int, code: str, what: str, hint: str) -> Diagnostic:
+    return Diagnostic(code, "error", display_path, what, hint, number)

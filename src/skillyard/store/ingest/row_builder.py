@@ -66,5 +66,5 @@ def _message(error: SkillError, item: Item) -> str:
 
 def refusal(item: Item, code: str, message: str, hint: str) -> BuiltRow:
     """Return the result of an item that is not published, with the reason."""
-    diagnostic = Diagnostic(code, "error", item.shown, message, hint, item.line)
+    diagnostic = Diagnostic(code, "error", item.display_path, message, hint, item.line)
     return BuiltRow(item, item.place or "", "", None, (diagnostic,))

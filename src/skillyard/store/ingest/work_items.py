@@ -41,7 +41,7 @@ class Options(NamedTuple):
 class Item(NamedTuple):
     """One skill file or line, before it is parsed."""
 
-    shown: str
+    display_path: str
     """The name of the file in diagnostics."""
     line: int | None
     """1-based line number in a file of JSON lines."""

@@ -109,8 +109,8 @@ class NodeCatalog(Catalog):
     def named(self, name_or_id: str) -> tuple[Skill, ...]:
         """Return what :meth:`get` returns: one skill, none, or the several that it refuses."""
         library = self.library
-        named = library.with_name(name_or_id)
-        skills = [skill for skill in named if skill.origin != Origin.CONVENTION] or named
+        matches = library.with_name(name_or_id)
+        skills = [skill for skill in matches if skill.origin != Origin.CONVENTION] or matches
         if have_one_content(skills):  # published from several places
             return (skills[0],)
         same_id = library.with_id(name_or_id)

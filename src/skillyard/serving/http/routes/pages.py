@@ -245,12 +245,12 @@ async def skill(context: AppContext, request: RouteRequest) -> Reply:
 
 
 def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
-    listed: tuple[Resource, ...] = ()
+    resources: tuple[Resource, ...] = ()
     try:
-        listed = list_resources(view.found_skill.skill)
+        resources = list_resources(view.found_skill.skill)
     except SkillError:
         pass  # a single document has no folder
-    view = view._replace(resources=listed)
+    view = view._replace(resources=resources)
     if not view.query:
         return skill_page(view)
     name, query = view.found_skill.skill.id, Query(view.query)
@@ -336,8 +336,8 @@ def refusal_reply(
         body = building_page(Progress(**encode(refused.extra["progress"])))
     else:
         body = error_page(refused.status, refused.to_dict(), bare=bare)
-    named = {"Content-Security-Policy": bare_policy()} if bare else _HEADERS
-    return Reply(body, MEDIA, refused.status, headers={**headers, **named})
+    policy = {"Content-Security-Policy": bare_policy()} if bare else _HEADERS
+    return Reply(body, MEDIA, refused.status, headers={**headers, **policy})
 
 
 def _see(address: str) -> Reply:

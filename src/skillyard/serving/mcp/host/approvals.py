@@ -64,11 +64,11 @@ class Approvals:
     def _write(self) -> None:
         if self._path is None:
             return
-        listed = [
+        entries = [
             {"server": label, "uri": uri, "files": digest}
             for (label, uri), digest in sorted(self._digests.items())
         ]
-        text = json.dumps({"version": FORMAT, "approvals": listed}, indent=1) + "\n"
+        text = json.dumps({"version": FORMAT, "approvals": entries}, indent=1) + "\n"
         atomic_write(self._path, text.encode("utf-8"), mode=0o600)
 
 
