@@ -152,7 +152,7 @@ def select(
     considered = len(pairs) if not pairs or scored.considered is None else scored.considered
     top_k = resolved.default_policy.top_k if policy.top_k is None else policy.top_k
     passed = _at_least(least, pairs)
-    lacks = _Lacks(catalog, request)
+    lacks = _MissingRequirements(catalog, request)
     best = _best(passed, scored, max(top_k + MAX_REJECTED, MENU_SIZE), lacks)
     ordered = [_match(pair, resolved, scored, lacks.of(pair[0])) for pair in best]
     matches = [match for match in ordered if not match.rejected_because]
@@ -199,7 +199,7 @@ def survivors(
     resolved, scored = score_query(catalog, _with_policy_tags(request, policy), scorer)
     least = floor(policy, resolved)
     pairs = _pairs(catalog, request, policy, scored)
-    lacks = _Lacks(catalog, request)
+    lacks = _MissingRequirements(catalog, request)
     for pair in in_order(_at_least(least, pairs), scored):
         if not lacks.of(pair[0]):
             match = _match(pair, resolved, scored)
@@ -310,7 +310,7 @@ def candidates_with_tag(catalog: Catalog, query: Query, scored: Scored) -> Seque
 
     Skills whose requirements are not met are left out.
     """
-    lacks = _Lacks(catalog, query)
+    lacks = _MissingRequirements(catalog, query)
     if not scored.is_preordered:
         pairs = eligible(catalog, query, zeros=True, scored=scored)
         return [pair for pair in pairs if not lacks.of(pair[0])]
@@ -324,8 +324,8 @@ def candidates_with_tag(catalog: Catalog, query: Query, scored: Scored) -> Seque
     ]
 
 
-class _Lacks:
-    """What skills lack. The checker is made for the first skill that requires something."""
+class _MissingRequirements:
+    """The requirements that skills do not meet, checked only for skills that have any."""
 
     def __init__(self, catalog: Catalog, query: Query) -> None:
         self._catalog = catalog
@@ -346,7 +346,9 @@ class _Lacks:
         return RequirementChecker(self._catalog, self._tools)
 
 
-def _best(passed: Sequence[Pair], scored: Scored, count: int, lacks: _Lacks) -> list[Pair]:
+def _best(
+    passed: Sequence[Pair], scored: Scored, count: int, lacks: _MissingRequirements
+) -> list[Pair]:
     """Return the first pairs in their order, enough for ``count`` skills that lack nothing."""
     limit = count
     while True:
@@ -391,7 +393,7 @@ def _rejections(
 
 
 def _maybe(
-    rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer, lacks: _Lacks
+    rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer, lacks: _MissingRequirements
 ) -> tuple[Match, ...]:
     """Return the best rejected skills that are worth a question and could be selected."""
     least = _maybe_floor(policy, scorer)

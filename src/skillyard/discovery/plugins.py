@@ -187,7 +187,7 @@ def _listing_roots(
             hint = f"install {plugin_id} in Codex"
             if host == "claude-code":
                 hint = shell_command(["claude", "plugin", "install", plugin_id])
-            problems.add("plugin_remote", path, f"{message}: {_where(source)}", hint, "info")
+            problems.add("plugin_remote", path, f"{message}: {_source_text(source)}", hint, "info")
 
 
 def _entries(listing: dict[str, Any]) -> list[dict[str, Any]]:
@@ -195,7 +195,7 @@ def _entries(listing: dict[str, Any]) -> list[dict[str, Any]]:
     return [each for each in plugins if isinstance(each, dict)] if isinstance(plugins, list) else []
 
 
-def _where(source: object) -> str:
+def _source_text(source: object) -> str:
     """Return a remote source in words: its kind, then its place."""
     if not isinstance(source, dict):
         return "its source is neither a path nor an object"

@@ -65,18 +65,18 @@ def test_a_proxys_own_connections_are_those_of_many() -> None:
     assert proxies.client_of_connection("127.0.0.1") == UNKNOWN
     assert proxies.client_of_connection("127.0.0.2") == "127.0.0.2"
     share = FairShare(10)
-    assert all(share.take(UNKNOWN) for _ in range(10))
+    assert all(share.acquire(UNKNOWN) for _ in range(10))
 
 
 @given(st.integers(1, 2_000), st.integers(1, 6))
 def test_however_many_take_all_they_can_the_next_one_gets_something(total: int, many: int) -> None:
     share = FairShare(total)
     for number in range(many):
-        while share.take(str(number)):
+        while share.acquire(str(number)):
             pass
     # One alone has three quarters; each further one leaves a quarter of what was left.
     assert share.amount_of("0") >= 3 * (total - 1) // 4
-    assert share.take("late") == (share.free + share.amount_of("late") > 0)
+    assert share.acquire("late") == (share.free + share.amount_of("late") > 0)
     assert share.used + share.free == total
 
 
@@ -84,10 +84,10 @@ def test_however_many_take_all_they_can_the_next_one_gets_something(total: int, 
 def test_what_is_given_back_is_free_again(moves: list[tuple[str, int]]) -> None:
     share, held = FairShare(60), Counter[str]()
     for client, amount in moves:
-        if amount >= 0 and share.take(client, amount):
+        if amount >= 0 and share.acquire(client, amount):
             held[client] += amount
         elif amount < 0 and held[client] >= -amount:
-            share.give_back(client, -amount)
+            share.release(client, -amount)
             held[client] += amount
         assert share.used == held.total() <= 60
         assert all(share.amount_of(each) == held[each] for each in "abc")

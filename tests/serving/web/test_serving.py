@@ -290,7 +290,7 @@ def test_a_busy_service_says_so_on_a_page_and_still_tells_programs_who_it_is(
     limits = ServiceLimits(at_once=1, queue=0)
     with running(tmp_path / "skills", limits=limits) as server:
         shares = server.context.limiter._shares
-        assert shares.take("another")  # as if one request were being worked on
+        assert shares.acquire("another")  # as if one request were being worked on
         try:
             answer = page(server, "/?q=pdf")
             assert answer.status_code == 429
@@ -298,7 +298,7 @@ def test_a_busy_service_says_so_on_a_page_and_still_tells_programs_who_it_is(
             assert "Too busy" in answer.text
             assert server.get("/").status_code == 200
         finally:
-            shares.give_back("another")
+            shares.release("another")
 
 
 def test_with_a_token_browsers_get_a_page_that_says_what_to_do(tmp_path: Path) -> None:

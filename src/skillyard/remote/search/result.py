@@ -102,7 +102,9 @@ class FoundSkill(NamedTuple):
             metadata=skill.metadata,
             references=tuple(
                 from_attributes(
-                    shapes.ReferenceFile, reference, raw_url=_beside(raw_url, reference.path)
+                    shapes.ReferenceFile,
+                    reference,
+                    raw_url=_reference_address(raw_url, reference.path),
                 )
                 for reference in skill.references
             ),
@@ -165,7 +167,7 @@ def _marketplace(hit: Hit) -> str:
     return f"https://skills.sh/{quote(hit.source)}/{quote(hit.id, safe='')}" if has_page else ""
 
 
-def _beside(raw_url: str, path: str) -> str | None:
+def _reference_address(raw_url: str, path: str) -> str | None:
     """Return the address of a reference, relative to the address of the SKILL.md."""
     base, _, name = raw_url.rpartition("/")
     return f"{base}/{quote(path)}" if name == "SKILL.md" else None

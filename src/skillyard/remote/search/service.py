@@ -155,7 +155,10 @@ class SearchService:
     async def _gather(self, request: SearchRequest) -> CandidateSet:
         """Return the candidates of all sources for a request, with their content."""
         answers = await asyncio.gather(
-            *(self._ask(source, request.text, request.per_source) for source in self.sources)
+            *(
+                self._query_source(source, request.text, request.per_source)
+                for source in self.sources
+            )
         )
         candidates = merge_hits(hits for hits, _ in answers)
         skills = await self._contents(
@@ -221,7 +224,7 @@ class SearchService:
             return await self.get("/".join(parts[:-1]), parts[-1], references=references)
         text = _check_query(name, MAX_SKILLS)
         answers = await asyncio.gather(
-            *(self._ask(each, text, MAX_SKILLS) for each in self.sources)
+            *(self._query_source(each, text, MAX_SKILLS) for each in self.sources)
         )
         candidates = merge_hits(hits for hits, _ in answers)
         folded = _fold(text)
@@ -241,7 +244,7 @@ class SearchService:
             raise SourceFailed(gravest.code, gravest.message, retry_after_s=gravest.retry_after_s)
         raise SkillNotFound(name, [c.hit.key for c in candidates[:3]])
 
-    async def _ask(
+    async def _query_source(
         self, source: Source, text: str, limit: int
     ) -> tuple[Sequence[Hit], SourceStatus]:
         try:

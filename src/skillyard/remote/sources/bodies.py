@@ -43,7 +43,7 @@ def _too_large(url: str, max_bytes: int) -> SourceFailed:
     return SourceFailed("too_large", f"{url}: more than {max_bytes:,} bytes")
 
 
-def _whole(digits: str) -> int:
+def _parse_length(digits: str) -> int:
     """Return a whole number; 0 for one with more digits than any real length."""
     return int(digits) if len(digits) < MAX_NUMBER_LENGTH else 0
 
@@ -51,7 +51,7 @@ def _whole(digits: str) -> int:
 def json_of(headers: Mapping[str, str], body: bytes, what: str) -> Any:
     """Return the JSON of a response. Raises SourceFailed, with its own message for an HTML page."""
     try:
-        return json.loads(body, parse_int=_whole)
+        return json.loads(body, parse_int=_parse_length)
     except (ValueError, RecursionError):
         kind = headers.get("content-type", "").partition(";")[0]
         page = kind == "text/html" or body.lstrip()[:1] == b"<"

@@ -80,7 +80,7 @@ class LocalSource:
         files = {"SKILL.md": _main_file(skill)}
         skipped: list[str] = []
         if (references or whole) and _has_folder(skill):
-            beside, skipped = _beside(skill, whole=whole)
+            beside, skipped = _package_files(skill, whole=whole)
             files |= beside
         return Package(files, hit.source, url=skill.path, raw_url=skill.path, skipped=skipped)
 
@@ -103,8 +103,8 @@ def _main_file(skill: Skill) -> bytes:
         raise SourceFailed(code, f"{skill.path} cannot be read: {error.message}") from None
 
 
-def _beside(skill: Skill, *, whole: bool) -> tuple[dict[str, bytes], list[str]]:
-    """Return (the files beside SKILL.md, what was left out and why)."""
+def _package_files(skill: Skill, *, whole: bool) -> tuple[dict[str, bytes], list[str]]:
+    """Return (the files beside SKILL.md, the left-out ones with reasons)."""
     from skillyard.resources import list_resources, read_resource
 
     paths = [resource.path for resource in list_resources(skill)]

@@ -18,7 +18,7 @@ def is_inside(path: str) -> bool:
 
 
 def checked_files(contents: Iterable[tuple[str, bytes]]) -> tuple[dict[str, bytes], list[str]]:
-    """Return (files by path, what was left out and why)."""
+    """Return (files by path, the left-out ones with reasons)."""
     files: dict[str, bytes] = {}
     skipped: list[str] = []
     taken = FilePaths()

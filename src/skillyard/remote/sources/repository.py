@@ -139,7 +139,7 @@ def reference_paths(blobs: Mapping[str, int], folder: str) -> list[Blob]:
 
 
 def limit_files(files: Mapping[str, bytes], most: ReadLimits) -> tuple[dict[str, bytes], list[str]]:
-    """Return a skill's SKILL.md with its references within the limits, and what was left out."""
+    """Return SKILL.md and the references within the limits, and the left-out ones with reasons."""
     sizes = {path: len(data) for path, data in files.items()}
     included = {"SKILL.md": files["SKILL.md"]}
     skipped: list[str] = []

@@ -206,7 +206,7 @@ class Transport:
         task = self._running.get(key)
         if task is None:
             task = asyncio.create_task(
-                self._ask(key, url, host_settings, accept, max_bytes, check, stored)
+                self._fetch(key, url, host_settings, accept, max_bytes, check, stored)
             )
             self._running[key] = task
             task.add_done_callback(lambda _: self._running.pop(key, None))
@@ -221,7 +221,7 @@ class Transport:
         age = max(0.0, self._clock() - stored.checked)
         return Reply(stored.status, stored.headers, stored.body, age, stale)
 
-    async def _ask(
+    async def _fetch(
         self,
         key: bytes,
         url: str,
@@ -266,11 +266,11 @@ class Transport:
 
         origin = origin_of(url)
         try:
-            async with self._room(origin), asyncio.timeout(self.deadline_s):
+            async with self._semaphore(origin), asyncio.timeout(self.deadline_s):
                 self._quotas.check(origin, _more_requests(host))
                 self._breaker.check(origin)
                 for _ in range(HOPS + 1):
-                    async with self._twice(url, host, accept, stored) as response:
+                    async with self._send_with_retry(url, host, accept, stored) as response:
                         self._quotas.note(origin_of(url), response.headers)
                         if response.status_code not in REDIRECTS:
                             conditional = stored is not None and "etag" in stored.headers
@@ -289,7 +289,7 @@ class Transport:
                 hint="check the network and the proxy; SKILLYARD_OFFLINE=1 answers from the cache",
             ) from None
 
-    def _room(self, origin: str) -> asyncio.Semaphore:
+    def _semaphore(self, origin: str) -> asyncio.Semaphore:
         """Return the semaphore of one origin, so that a hanging host does not delay the others."""
         room = self._rooms.get(origin)
         if room is None:
@@ -298,7 +298,7 @@ class Transport:
         return room
 
     @asynccontextmanager
-    async def _twice(
+    async def _send_with_retry(
         self, url: str, host: Host, accept: str, stored: CachedResponse | None
     ) -> AsyncIterator[Any]:
         """Send a request; once more when a reused connection turned out to be closed."""

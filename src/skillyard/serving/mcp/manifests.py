@@ -38,7 +38,7 @@ ENTRY_FILES = 512
 """Files of one skill that every host accepts (SEP-2640, "Limits")."""
 ENTRY_BYTES = 16_777_216
 """Their total size, by the same limit."""
-HELD_BYTES = 64 * 1024 * 1024
+MAX_CACHED_BYTES = 64 * 1024 * 1024
 """Compressed bytes of cached SKILL.md files; the 10,000 of our corpus take 25 MB."""
 _LIMITS = DEFAULT_LIMITS._replace(resource_bytes=ENTRY_BYTES, resources_listed=ENTRY_FILES + 1)
 
@@ -161,7 +161,7 @@ class Manifests:
             if packed is None:
                 raise
             return zlib.decompress(packed)
-        self._hold(skill, data)
+        self._cache_file(skill, data)
         return data
 
     def read(self, entry_root: str, skill: Skill, path: str) -> bytes:
@@ -172,31 +172,31 @@ class Manifests:
             raise Unserved(f"no such file is served at {entry_root}")
         return read_resource(skill, path, _LIMITS)
 
-    def hold(self, skills: Iterable[Skill]) -> None:
+    def cache_files(self, skills: Iterable[Skill]) -> None:
         """Read and cache the files of those skills that are not cached yet.
 
         It pauses half of the time, so that a large library does not delay requests.
         """
         for skill in skills:
-            if self._closed or self._cached_bytes >= HELD_BYTES:
+            if self._closed or self._cached_bytes >= MAX_CACHED_BYTES:
                 return
             if skill.path and skill.hash not in self._texts:
                 began = time.perf_counter()
                 try:
-                    self._hold(skill, file_of(skill))
+                    self._cache_file(skill, file_of(skill))
                 except SourceFailed:  # it is being changed; the next view will have it
                     continue
                 time.sleep(time.perf_counter() - began)
 
-    def forget_all_but(self, skills: Iterable[Skill]) -> None:
-        """Drop what no skill of the view needs."""
+    def drop_others(self, skills: Iterable[Skill]) -> None:
+        """Drop the cached files of all other skills."""
         hashes = {skill.hash for skill in skills}
         with self._lock:
             for old in [key for key in self._texts if key not in hashes]:
                 self._cached_bytes -= len(self._texts.pop(old))
 
-    def _hold(self, skill: Skill, data: bytes) -> None:
-        if skill.stored or skill.hash in self._texts or self._cached_bytes >= HELD_BYTES:
+    def _cache_file(self, skill: Skill, data: bytes) -> None:
+        if skill.stored or skill.hash in self._texts or self._cached_bytes >= MAX_CACHED_BYTES:
             return  # a stored skill's text is available as long as its generation
         packed = zlib.compress(data, 1)
         with self._lock:

@@ -184,7 +184,7 @@ async def get_skill(call: Call) -> Answer:
     await call.progress(0, 1, "fetching")
     source = values["source"].strip()
     if source == LOCAL:
-        found_skill = await _here(call, values["skill_id"].strip())
+        found_skill = await _local_skill(call, values["skill_id"].strip())
     else:
         if "/" not in source and "." not in source:
             raise ToolFailed("invalid_argument", "source must be owner/repo, a domain, or local")
@@ -206,14 +206,14 @@ async def add_skill(call: Call) -> Answer:
         raise ToolFailed("invalid_argument", "name must not be empty")
     await call.progress(0, 2, "looking in this library")
     try:
-        found_skill = await _here(call, name)
+        found_skill = await _local_skill(call, name)
     except SkillNotFound as error:
         await call.progress(1, 2, "asking the sources")
-        found_skill = await _elsewhere(call, name, error)
+        found_skill = await _remote_skill(call, name, error)
     return _one(await shared.context.follower.fresh(), found_skill)
 
 
-async def _here(call: Call, name: str) -> FoundSkill:
+async def _local_skill(call: Call, name: str) -> FoundSkill:
     """Return a skill of the library. Raises SkillNotFound, AmbiguousName, Refused."""
 
     def work(view: View) -> tuple[FoundSkill, Sequence[Skill]]:
@@ -227,7 +227,7 @@ async def _here(call: Call, name: str) -> FoundSkill:
         raise refusal_of(error) from None
 
 
-async def _elsewhere(call: Call, name: str, error: SkillNotFound) -> FoundSkill:
+async def _remote_skill(call: Call, name: str, error: SkillNotFound) -> FoundSkill:
     shared, references = call.shared, call.values["include_references"]
     view = await shared.context.follower.fresh()
     parts = name.split("/")

@@ -127,9 +127,9 @@ class _Methods:
         self._follower = shared.context.follower
         self.announcer = Announcer()
         self._names: tuple[str, ...] = ()
-        self._holding: asyncio.Task[None] | None = None
+        self._caching: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
-        self._telling: set[asyncio.Task[None]] = set()
+        self._notifications: set[asyncio.Task[None]] = set()
         self._follower.listen(self._on_change)
 
     @asynccontextmanager
@@ -142,7 +142,7 @@ class _Methods:
         finally:
             self._shared.manifests.close()
             self.announcer.close()
-            for task in (following, self._holding, *self._telling):
+            for task in (following, self._caching, *self._notifications):
                 if task is not None:
                     task.cancel()
                     await asyncio.wait({task})
@@ -153,7 +153,7 @@ class _Methods:
         """Return the method with a concurrency slot, and with errors mapped to MCP's."""
 
         async def run(ctx: Context, params: P) -> R:
-            self._hold()
+            self._start_caching()
             try:
                 async with self._shared.context.limiter.slot():
                     return await method(ctx, params)
@@ -163,34 +163,34 @@ class _Methods:
 
         return run
 
-    def _hold(self) -> None:
+    def _start_caching(self) -> None:
         """Start the background task that caches skill files, if it is not running."""
         view = self._follower.view
-        if view is not None and self._holding is None:
-            self._holding = asyncio.get_running_loop().create_task(self._hold_manifests())
+        if view is not None and self._caching is None:
+            self._caching = asyncio.get_running_loop().create_task(self._cache_files())
 
-    async def _hold_manifests(self) -> None:
+    async def _cache_files(self) -> None:
         view = self._follower.view
         # A node has all served data on its disk, whatever happens to the store.
         if view is not None and not view.files.on_demand:
             manifests = self._shared.manifests
-            await self._shared.context.in_background(manifests.hold, view.catalog.skills)
-            manifests.forget_all_but(view.catalog.skills)
+            await self._shared.context.in_background(manifests.cache_files, view.catalog.skills)
+            manifests.drop_others(view.catalog.skills)
 
     def _on_change(self, change: Change) -> None:
-        task = asyncio.get_running_loop().create_task(self._tell(change))
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
+        task = asyncio.get_running_loop().create_task(self._notify_clients(change))
+        self._notifications.add(task)
+        task.add_done_callback(self._notifications.discard)
 
-    async def _tell(self, change: Change) -> None:
+    async def _notify_clients(self, change: Change) -> None:
         """Notify clients of a change. The URIs of the changed skills are computed in a thread."""
         async with self._turn:
             updated = await self._shared.context.in_thread(self._changed_uris, change)
             names = self._schema_names()
             self.announcer.announce(updated, tools=names != self._names)
             self._names = names
-        if self._holding is None or self._holding.done():
-            self._holding = asyncio.get_running_loop().create_task(self._hold_manifests())
+        if self._caching is None or self._caching.done():
+            self._caching = asyncio.get_running_loop().create_task(self._cache_files())
 
     def _changed_uris(self, change: Change) -> list[str]:
         view = self._follower.view

@@ -107,22 +107,22 @@ class FairShare:
         """True when a client is below its share, or unknown."""
         return client == UNKNOWN or self.amount_of(client) < TIMES_THE_FREE * self.free
 
-    def take(self, client: str, amount: int = 1) -> bool:
-        """Take an amount for a client.
+    def acquire(self, client: str, amount: int = 1) -> bool:
+        """Acquire an amount for a client.
 
-        Returns False, without taking any, when its share or the total does not allow it.
+        Returns False, without acquiring any, when its share or the total does not allow it.
         """
         if amount > self.free or (amount and not self.may_hold_more(client)):
             return False
-        self.move_in(client, amount)
+        self.transfer_to(client, amount)
         return True
 
-    def move_in(self, client: str, amount: int = 1) -> None:
-        """Give a client an amount that was released for it."""
+    def transfer_to(self, client: str, amount: int = 1) -> None:
+        """Transfer an amount to a client that was released for it."""
         self.used += amount
         self._amounts[client] = self.amount_of(client) + amount
 
-    def give_back(self, client: str, amount: int = 1) -> None:
+    def release(self, client: str, amount: int = 1) -> None:
         """Release an amount of a client."""
         self.used -= amount
         left = self.amount_of(client) - amount

@@ -191,19 +191,19 @@ class Acceptor:
     async def _accept(self) -> None:
         count = 0
         while True:
-            await self._table.room()
+            await self._table.wait_for_room()
             try:
                 conn, address = await self._loop.sock_accept(self._sock)
-                await self._take(conn, self._proxies.client_of_connection(str(address[0])))
+                await self._admit(conn, self._proxies.client_of_connection(str(address[0])))
             except OSError as error:
-                await self._go_on(error)
+                await self._resume_accepting(error)
             except Exception as error:  # noqa: BLE001 - one connection never ends the service
                 self._log.write_failure(error)
             count += 1
             if count % ACCEPT_BATCH == 0:  # accepting pending connections does not yield
                 await asyncio.sleep(0)
 
-    async def _go_on(self, error: OSError) -> None:
+    async def _resume_accepting(self, error: OSError) -> None:
         """Continue after a failed accept; pause when the next one would fail too."""
         if error.errno not in EXHAUSTED:
             return  # it was closed before it was accepted
@@ -213,7 +213,7 @@ class Acceptor:
             victim.evict()
         await asyncio.sleep(PAUSE_S if victim is None else 0)
 
-    async def _take(self, conn: socket.socket, client: str) -> None:
+    async def _admit(self, conn: socket.socket, client: str) -> None:
         admitted, victim = self._table.admit(client)
         if not admitted and self._opening:  # they become idle once they are established
             await asyncio.wait(self._opening)

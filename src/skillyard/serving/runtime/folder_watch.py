@@ -60,19 +60,19 @@ class FolderWatch:
     def _run(self, folders: list[str], stop: Event, loop: asyncio.AbstractEventLoop) -> None:
         try:
             for _ in _changes(folders, stop):
-                loop.call_soon_threadsafe(self._tell, stop)
+                loop.call_soon_threadsafe(self._report_change, stop)
         except RuntimeError:  # the loop has ended, or an error in watchfiles
-            self._say(loop, "watchfiles failed", stop)
+            self._report_failure(loop, "watchfiles failed", stop)
         except OSError as error:
-            self._say(loop, error.strerror or str(error), stop)
+            self._report_failure(loop, error.strerror or str(error), stop)
 
-    def _say(self, loop: asyncio.AbstractEventLoop, why: str, stop: Event) -> None:
+    def _report_failure(self, loop: asyncio.AbstractEventLoop, why: str, stop: Event) -> None:
         try:
             loop.call_soon_threadsafe(self._end_of, stop, why)
         except RuntimeError:
             return  # the loop has ended
 
-    def _tell(self, stop: Event) -> None:
+    def _report_change(self, stop: Event) -> None:
         if stop is self._stop and not stop.is_set():
             self.stands = True
             self._on_change()

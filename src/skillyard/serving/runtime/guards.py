@@ -246,7 +246,7 @@ class BodyReader:
                         raise Refused(400, "gone", "the client went away")
                     piece = message.get("body", b"")
                     self._check_size(size + len(piece))
-                    if not self._shares.take(client, len(piece)):
+                    if not self._shares.acquire(client, len(piece)):
                         raise busy()
                     size += len(piece)
                     pieces.append(piece)
@@ -262,7 +262,7 @@ class BodyReader:
                 f" {limits.body_rate:,} bytes a second",
             ) from None
         finally:
-            self._shares.give_back(client, size)
+            self._shares.release(client, size)
 
     def _patience_s(self, size: int) -> float:
         """Return the time limit of a body of which ``size`` bytes have arrived.
@@ -344,7 +344,7 @@ class ConcurrencyLimiter:
     async def slot(self) -> AsyncIterator[None]:
         """Hold a slot, after waiting for it. Raises Refused (429) when the queue is full."""
         client = CLIENT.get()
-        if not self._shares.take(client):
+        if not self._shares.acquire(client):
             raise busy()
         try:
             if self._free:
@@ -358,7 +358,7 @@ class ConcurrencyLimiter:
                 self.running -= 1
                 self._pass_on()
         finally:
-            self._shares.give_back(client)
+            self._shares.release(client)
 
     async def _wait_for_turn(self, client: str) -> None:
         """Wait until another request releases its slot."""

@@ -35,7 +35,7 @@ class SlotTable(Generic[C]):
     def __contains__(self, slot: object) -> bool:
         return slot in self._clients
 
-    async def room(self) -> None:
+    async def wait_for_room(self) -> None:
         """Wait until there is room for one more, or an idle one that can be evicted."""
         await self._room.wait()
 
@@ -45,15 +45,15 @@ class SlotTable(Generic[C]):
         Returns False when there is none. The second value is an idle connection or session that was
         evicted for it and must be closed.
         """
-        if self._shares.take(client):
-            self._tell()
+        if self._shares.acquire(client):
+            self._update_room()
             return True, None
         victim = self._oldest_idle(client) if self._shares.free else self._idle_of_largest(client)
         if victim is None:
             return False, None
         self.remove(victim)
-        self._shares.move_in(client)
-        self._tell()
+        self._shares.transfer_to(client)
+        self._update_room()
         return True, victim
 
     def evict(self) -> C | None:
@@ -65,8 +65,8 @@ class SlotTable(Generic[C]):
 
     def drop(self, client: str) -> None:
         """Release a reserved slot that was never established."""
-        self._shares.give_back(client)
-        self._tell()
+        self._shares.release(client)
+        self._update_room()
 
     def add(self, slot: C, client: str) -> None:
         """Add a reserved slot. It is idle."""
@@ -80,22 +80,22 @@ class SlotTable(Generic[C]):
             idle = self._idle.setdefault(client, {})
             idle.pop(slot, None)
             idle[slot] = None
-            self._tell()
+            self._update_room()
 
     def set_busy(self, slot: C) -> None:
         """Mark a slot as busy, so that it is not evicted."""
         client = self._clients.get(slot)
         if client is not None:
             self._forget_idle(slot, client)
-            self._tell()
+            self._update_room()
 
     def remove(self, slot: C) -> None:
         """Remove a slot, if it is (still) known."""
         client = self._clients.pop(slot, None)
         if client is not None:
             self._forget_idle(slot, client)
-            self._shares.give_back(client)
-            self._tell()
+            self._shares.release(client)
+            self._update_room()
 
     def _forget_idle(self, slot: C, client: str) -> None:
         idle = self._idle.get(client, {})
@@ -113,7 +113,7 @@ class SlotTable(Generic[C]):
     def _oldest_idle(self, client: str) -> C | None:
         return next(iter(self._idle.get(client, ())), None)
 
-    def _tell(self) -> None:
+    def _update_room(self) -> None:
         if self._shares.free or self._idle:
             self._room.set()
         else:

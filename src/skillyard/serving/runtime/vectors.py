@@ -58,7 +58,7 @@ class VectorThread:
             snapshot.embedder = self.health
         with self._changed:
             self._snapshots = snapshots
-            self._has_new = bool(self._lacking())
+            self._has_new = bool(self._incomplete())
         if self._has_new:
             self._wake()
 
@@ -92,7 +92,7 @@ class VectorThread:
 
     def _run(self) -> None:
         while self._wait():
-            lacking = self._lacking()
+            lacking = self._incomplete()
             began = self._clock()
             try:
                 for snapshot in lacking:
@@ -128,7 +128,7 @@ class VectorThread:
             self._thread = None
             return False
 
-    def _lacking(self) -> tuple[Snapshot, ...]:
+    def _incomplete(self) -> tuple[Snapshot, ...]:
         return tuple(each for each in self._snapshots if each.lacks_vectors(self.scorer))
 
     def _check(self, done: int, total: int) -> None:

@@ -150,7 +150,7 @@ def _reasons(view: SkillView) -> Markup | None:
     return tag(
         "section",
         tag("h2", "Why this rank", id="why"),
-        lead(_standing(why)),
+        lead(_rank_sentence(why)),
         tag("p", why.note) if why.note else None,
         score_badge(match.score, match.level),
         score_bar(match.score, scale, why.min_score),
@@ -177,7 +177,7 @@ def _explanation_link(view: SkillView) -> Markup | None:
     )
 
 
-def _standing(why: Why) -> str:
+def _rank_sentence(why: Why) -> str:
     among = plural(why.total, "skill")
     if why.rank is None:
         place = f"It is not among the {among} with a score."

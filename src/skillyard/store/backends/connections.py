@@ -41,7 +41,7 @@ class Connections(Generic[C]):
         self._renew()
         self._closed = False
 
-    def take(self) -> tuple[C, bool]:
+    def acquire(self) -> tuple[C, bool]:
         """Return a connection, and whether it is new. It must be given back or dropped.
 
         Raises StoreUnavailable when no connection becomes free in time or the pool is closed, and
@@ -67,7 +67,7 @@ class Connections(Generic[C]):
             self._free.release()
             raise
 
-    def give_back(self, connection: C) -> None:
+    def release(self, connection: C) -> None:
         """Return a healthy connection, outside any transaction, to the pool."""
         with self._lock:
             if not self._closed:

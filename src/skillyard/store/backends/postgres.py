@@ -127,7 +127,7 @@ class PostgresBackend:
         while True:
             connection, notifies, new = self._listener()
             try:
-                generation = self._heard(connection, notifies, after, until)
+                generation = self._next_generation(connection, notifies, after, until)
             except psycopg.Error as error:
                 gone = connection.closed
                 connection.close()
@@ -141,7 +141,9 @@ class PostgresBackend:
                     self._listening.append((connection, notifies))
                 return generation
 
-    def _heard(self, connection: Connection, notifies: bool, after: int, until: float) -> int:
+    def _next_generation(
+        self, connection: Connection, notifies: bool, after: int, until: float
+    ) -> int:
         """Return the last generation when it is above ``after``, or when the time is up."""
         while True:
             row = connection.execute(self.sql.head.encode()).fetchone()
@@ -269,7 +271,7 @@ class PostgresBackend:
         psycopg = driver(self.address)
         while True:
             try:
-                connection, new = self._connections.take()
+                connection, new = self._connections.acquire()
             except psycopg.Error as error:
                 raise self.failure(error) from None
             try:
@@ -296,7 +298,7 @@ class PostgresBackend:
         except Exception:  # noqa: BLE001  whatever it is, nobody should use it again
             self._connections.drop(connection)
         else:
-            self._connections.give_back(connection)
+            self._connections.release(connection)
 
     def failure(self, error: psycopg.Error, committed: bool | None = False) -> StoreFailed:
         """Return the store's error for an error of the driver."""

@@ -216,7 +216,7 @@ class SqliteBackend:
     def _lent(self) -> Generator[_Connection, None, None]:
         """Lend a connection, which is always returned outside any transaction."""
         try:
-            connection, _ = self._connections.take()
+            connection, _ = self._connections.acquire()
         except sqlite3.Error as error:
             raise self._failure(error) from None
         try:
@@ -230,7 +230,7 @@ class SqliteBackend:
             except sqlite3.Error:  # the first error is the one to report
                 self._connections.drop(connection)
             else:
-                self._connections.give_back(connection)
+                self._connections.release(connection)
 
     def _failure(self, error: sqlite3.Error) -> StoreFailed:
         return failure_of(error, self.address, self._options.statement_timeout_s)

@@ -147,14 +147,14 @@ class _Run:
                 work = [(item, standing.get(self._key(item))) for item in errand]
                 flying.append(workers.submit(build_rows, self._build_settings, work, here=small))
                 if len(flying) > 2 * self._options.jobs:
-                    self._take(flying.popleft()(), publisher)
+                    self._collect(flying.popleft()(), publisher)
             if self.stop.is_set():
                 break
         while flying and not self.stop.is_set():
-            self._take(flying.popleft()(), publisher)
+            self._collect(flying.popleft()(), publisher)
         complete = not self.stop.is_set()
         publisher.finish(send=complete)
-        self._say(publisher)
+        self._report_progress(publisher)
         faultless = not (self._errors or self._faults or publisher.counts.refused)
         if complete and self._options.prune and faultless:
             complete = prune(publisher, self.seen, self.stop)
@@ -172,7 +172,7 @@ class _Run:
             if isinstance(item, Diagnostic):
                 # The folder could not be read, so its skills must not count as removed.
                 self._faults += item.code not in _HARMLESS
-                self._note(item)
+                self._add_diagnostic(item)
                 if item.line is not None:
                     self._outcomes += 1
                     self._refused += 1
@@ -198,14 +198,14 @@ class _Run:
     def _standing(self, group: Sequence[Item]) -> dict[StoreKey, Standing]:
         return self._store.standing(self._key(item) for item in group if item.place is not None)
 
-    def _take(self, results: Sequence[BuiltRow], publisher: Publisher) -> None:
+    def _collect(self, results: Sequence[BuiltRow], publisher: Publisher) -> None:
         """Count the results of the workers, and pass their rows to the publisher."""
         for one in results:
             if not one.digest:
                 self._refuse(one)
                 continue
             for diagnostic in one.diagnostics:
-                self._note(diagnostic)
+                self._add_diagnostic(diagnostic)
             key = self._key(one.item._replace(place=one.place))
             if one.item.place is None and not self._belongs(key):
                 continue
@@ -226,16 +226,16 @@ class _Run:
                 self._repeated += 1
             else:
                 self._outcomes -= 1
-                self._refuse(_twice(one.item, key))
-        self._say(publisher)
+                self._refuse(_duplicate(one.item, key))
+        self._report_progress(publisher)
 
     def _refuse(self, one: BuiltRow) -> None:
         self._outcomes += 1
         self._refused += 1
         for diagnostic in one.diagnostics:
-            self._note(diagnostic)
+            self._add_diagnostic(diagnostic)
 
-    def _note(self, diagnostic: Diagnostic) -> None:
+    def _add_diagnostic(self, diagnostic: Diagnostic) -> None:
         if diagnostic.severity != "error":
             self._warnings += 1
             return
@@ -243,7 +243,7 @@ class _Run:
         if len(self._diagnostics) < MAX_DIAGNOSTICS:
             self._diagnostics.append(diagnostic)
 
-    def _say(self, publisher: Publisher) -> None:
+    def _report_progress(self, publisher: Publisher) -> None:
         if self._tell is None:
             return
         counts = publisher.counts
@@ -262,7 +262,7 @@ class _Run:
     def _summary(self, publisher: Publisher, complete: bool, *, pruned: bool) -> IngestResult:
         counts = publisher.counts
         for diagnostic in counts.diagnostics:
-            self._note(diagnostic)
+            self._add_diagnostic(diagnostic)
         return IngestResult(
             counts.generation or self._store.generation(),
             counts.generations,
@@ -296,7 +296,7 @@ def _groups(items: Iterable[Item], most: int, most_bytes: int) -> Iterator[list[
         yield group
 
 
-def _twice(item: Item, key: StoreKey) -> BuiltRow:
+def _duplicate(item: Item, key: StoreKey) -> BuiltRow:
     return refusal(
         item,
         "place_taken",

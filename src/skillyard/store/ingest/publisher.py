@@ -98,7 +98,7 @@ class Publisher(Closeable):
             self.counts.added += len(rows) - changed
             self.counts.changed += changed
         else:
-            self._give(rows)
+            self._publish_valid(rows)
 
     def _new(self, rows: Sequence[StoredRow]) -> list[StoredRow]:
         """Return the rows that differ from the stored versions."""
@@ -111,7 +111,7 @@ class Publisher(Closeable):
         self.counts.unchanged += len(rows) - len(new)
         return new
 
-    def _give(self, rows: Sequence[StoredRow]) -> None:
+    def _publish_valid(self, rows: Sequence[StoredRow]) -> None:
         """Publish rows. When the store refuses one of them, publish the others."""
         try:
             self.counts.add(self._publish_rows(rows))
@@ -119,8 +119,8 @@ class Publisher(Closeable):
             self._publish_rows([])  # raises when the store refuses every publish
             if len(rows) > 1:
                 half = len(rows) // 2
-                self._give(rows[:half])
-                self._give(rows[half:])
+                self._publish_valid(rows[:half])
+                self._publish_valid(rows[half:])
                 return
             self.counts.refused += 1
             key = str(self._key(rows[0]))

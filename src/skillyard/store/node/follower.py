@@ -129,7 +129,7 @@ class Follower(Closeable):
             self._open()
         except IndexDamaged as error:  # everything is fetched again
             self._anew = True
-            self._say(str(error))
+            self._set_failure(str(error))
         except BaseException:
             self._lock.close()
             raise
@@ -229,13 +229,13 @@ class Follower(Closeable):
                 self._step()
                 pause = FIRST_PAUSE_S
             except Exception as error:  # noqa: BLE001 - keep serving the current generation
-                self._say(str(error) or type(error).__name__)
+                self._set_failure(str(error) or type(error).__name__)
                 self._forget_store(error)
                 self._ending.wait(pause)
                 pause = min(2 * pause, LONGEST_PAUSE_S)
         self._release()
 
-    def _say(self, failure: str) -> None:
+    def _set_failure(self, failure: str) -> None:
         if failure != self._failure:
             self._failure = failure
             self._troubled(failure)
@@ -255,7 +255,7 @@ class Follower(Closeable):
         store = self._store
         if not self._anew and self._catalog is not None and self._catalog.library.is_damaged:
             self._anew = True
-            self._say("the index of this node is damaged; it is being rebuilt")
+            self._set_failure("the index of this node is damaged; it is being rebuilt")
         now = self._clock()
         due = self._checked_at is None or not 0 <= now - self._verified <= VERIFY_S
         if not (due or first or self._failure or self._anew or self._overdue):
@@ -289,7 +289,7 @@ class Follower(Closeable):
             raise
         if not self._ending.is_set():
             self._head = self._position.generation
-            self._say("")
+            self._set_failure("")
             self._verified = now
             self._confirm(now)
 

@@ -131,7 +131,7 @@ def _round(
     """Apply one round of pages; None when the store was reset between two pages."""
     position = _resume_position(state, analysis.old)
     page = store.changes(position, limit=PAGE)
-    if not _goes_on(position, page):
+    if not _continues(position, page):
         state.drop_building()
     applied = since = 0
     with state.writer(state.building) as writer:
@@ -140,7 +140,7 @@ def _round(
             after = None
             if not page.complete:  # prefetched, so that the workers never wait for it
                 after = store.changes(page.position, limit=PAGE)
-                if not _goes_on(page.position, after):
+                if not _continues(page.position, after):
                     return None
             documents_after = analysis.begin(after.upserts if after is not None else ())
             for key in page.withdrawals:
@@ -164,7 +164,7 @@ def _round(
         return page.position
 
 
-def _goes_on(position: Position, page: Changes) -> bool:
+def _continues(position: Position, page: Changes) -> bool:
     """True when the page continues the requested position."""
     if not position.until:
         return not page.whole or not position.generation

@@ -58,9 +58,9 @@ class NodeLibrary(Library):
         self._skills: tuple[Skill, ...] | None = None
         self._unread = False
         if before is not None:
-            self._take_over(before)
+            self._copy_cache(before)
 
-    def _take_over(self, before: NodeLibrary) -> None:
+    def _copy_cache(self, before: NodeLibrary) -> None:
         """Copy the cached skills of segments that both generations share."""
         places = {segment.identity: n for n, segment in enumerate(self.searcher.segments)}
         moved = [places.get(segment.identity, -1) for segment in before.searcher.segments]

@@ -144,7 +144,7 @@ async def _search(context: AppContext, question: Question) -> bytes:
     if here and not snapshot.whole.counts.skills:
         return await context.in_thread(_home, context, offer, snapshot, question)
     if question.live or here:
-        return await context.in_thread(_here, offer, snapshot, question, caller)
+        return await context.in_thread(_local_results, offer, snapshot, question, caller)
     sources = await context.in_thread(searches.observed_sources, names, snapshot)
     selected = None
     scorer = question.scorer or default
@@ -179,7 +179,7 @@ def _served_folders(options: ServiceOptions) -> tuple[str, ...]:
     return tuple(dict.fromkeys(roots))[:MAX_FOLDERS]
 
 
-def _here(offer: Offer, snapshot: Snapshot, question: Question, caller: str) -> bytes:
+def _local_results(offer: Offer, snapshot: Snapshot, question: Question, caller: str) -> bytes:
     """Return the page for the catalog alone, with the ranking of ``/rank``."""
     text, limit = question.text, question.limit or LIMIT
 
