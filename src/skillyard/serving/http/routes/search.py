@@ -64,8 +64,8 @@ async def search(context: AppContext, request: RouteRequest) -> Reply:
 
     body, packed = await context.searches.run(run, sources, scorer)
     # A result with unreadable files differs from the one that the basis names.
-    basis_or_empty = basis if whole else b""
-    return Reply(body, tagged=local, basis=basis_or_empty, packed=packed, headers=headers)
+    basis = basis if whole else b""
+    return Reply(body, tagged=local, basis=basis, packed=packed, headers=headers)
 
 
 def _basis(
