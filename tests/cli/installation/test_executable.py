@@ -40,14 +40,14 @@ def kit(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Kit:
     root = tmp_path / "project"
     (root / ".git").mkdir(parents=True)
     monkeypatch.chdir(root)
-    made = Kit(root, run)
-    (made.source / "scripts").mkdir(parents=True)
-    (made.source / "SKILL.md").write_text(text("kit", "Runs a tool."))
+    kit = Kit(root, run)
+    (kit.source / "scripts").mkdir(parents=True)
+    (kit.source / "SKILL.md").write_text(text("kit", "Runs a tool."))
     for path in (RUN, HELP):
-        (made.source / path).write_text("date\n")
-    (made.source / RUN).chmod(0o755)
+        (kit.source / path).write_text("date\n")
+    (kit.source / RUN).chmod(0o755)
     assert run("add", "./kit", "--into", ".agents/skills").code == 0
-    return made
+    return kit
 
 
 def test_a_bit_that_was_lost_or_gained_is_an_edit_and_stays(kit: Kit) -> None:
