@@ -386,6 +386,17 @@ def test_a_folder_is_copied_and_locked_relative_to_the_project(
     assert run("add", str(source), "--into", "skills", "--json").json["state"] == "replaced"
 
 
+def test_a_project_that_is_a_skill_can_be_added_to_itself(run: Run, project: Path) -> None:
+    (project / "SKILL.md").write_text(PDF)
+    for _ in range(2):  # the lock file, which is there the second time, is no file of the skill
+        shape = run("add", "./", "--into", ".agents/skills", "--json").json
+        assert shape["files"] == ["SKILL.md"]
+    assert (shape["state"], run("outdated").code) == ("unchanged", 0)
+    assert shape["skipped"] == [
+        "skills-lock.json: the lock file, which changes with what is installed"
+    ]
+
+
 def test_a_folder_of_several_skills_names_their_folders(
     run: Run, project: Path, library: Path
 ) -> None:

@@ -167,6 +167,7 @@ class Watchdog:
 
     def __init__(self, *, group: bool) -> None:
         self._group = group
+        self._is_watching = False
         self._shell: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Watchdog:
@@ -191,6 +192,7 @@ class Watchdog:
 
     def watch(self, pid: int) -> None:
         """Name the process, once."""
+        self._is_watching = True
         self._write(f"{pid}\n")
 
     def end(self) -> None:
@@ -199,7 +201,8 @@ class Watchdog:
             self._shell.communicate()
 
     def __exit__(self, *_: object) -> None:
-        self._write("end\n")
+        if self._is_watching:
+            self._write("end\n")
         self.end()
 
     def _write(self, text: str) -> None:

@@ -11,7 +11,7 @@ from skillyard.io.files import is_executable
 from skillyard.io.folders import Folder, entry_is_link, open_folder
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.remote.install.file_paths import shown_path
-from skillyard.remote.install.lockfile import LOCAL
+from skillyard.remote.install.lockfile import LOCAL, PROJECT_LOCK
 from skillyard.remote.origins.choice import ONLY_ONE, SkillChoice, choose_folder
 from skillyard.remote.sources.github import FILE_BYTES
 from skillyard.remote.sources.paths import is_inside
@@ -128,7 +128,9 @@ def _package(root: Folder, listed: _Entries, below: str) -> Package:
     for blob in sorted(blobs, key=lambda blob: (blob.path != f"{inside}{_SKILL_FILE}", blob.path)):
         path = blob.path.removeprefix(inside)
         total += blob.size
-        if not is_inside(path):
+        if path == PROJECT_LOCK:  # of a skill that is a project: it would be outdated for ever
+            skipped.append(f"{path}: the lock file, which changes with what is installed")
+        elif not is_inside(path):
             skipped.append(f"{shown_path(path)}: a path that not every system can hold")
         elif len(files) > WHOLE.files or total > WHOLE.bytes or blob.size > FILE_BYTES:
             skipped.append(f"{path}: over the limits")
