@@ -20,6 +20,7 @@ from skillyard.remote.install.file_paths import PathRefused
 from skillyard.remote.install.folder_hash import folder_hash
 from skillyard.remote.install.installed import Installed
 from skillyard.remote.install.placement import check_files, content_digest, place
+from skillyard.remote.install.record import may_read_source, note_added_source
 from skillyard.remote.install.refusal import InstallRefused
 from tests.shared_data import PACKAGES, REPOSITORY
 from tests.tables import for_each
@@ -334,3 +335,32 @@ def test_many_that_write_one_skill_at_once_leave_one_whole_skill(tmp_path: Path)
     assert failures == []
     assert tree(tmp_path / "a") == NEW
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
+
+
+@for_each(
+    ("repository", "home", "may_read"),
+    [
+        ("all", "", True),
+        ("all/one", "", False),
+        ("", "", False),
+        ("all", "all", False),
+        ("all", "all/one", False),
+        ("all", "all/home", False),
+    ],
+)
+def test_a_lock_may_name_folders_of_its_repository_unless_that_holds_the_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: str, home: str, may_read: bool
+) -> None:
+    monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path / (home or "elsewhere")))
+    project, inside, other = (tmp_path / "all" / name for name in ("one", "one/x", "two"))
+    for folder in (inside, other):
+        folder.mkdir(parents=True)
+    if repository:
+        (tmp_path / repository / ".git").mkdir()
+    assert may_read_source(str(inside), str(project))
+    assert may_read_source(str(other), str(project)) == may_read
+    assert not may_read_source(str(tmp_path), str(project))
+    note_added_source(str(other))
+    assert may_read_source(str(other), str(project))

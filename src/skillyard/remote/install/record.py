@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
+from skillyard.discovery.hosts import folders_upwards
 from skillyard.errors import SkillIoError
 from skillyard.io.atomic_write import atomic_write
 from skillyard.io.paths import is_below
@@ -51,11 +52,14 @@ def note_added_source(folder: str) -> None:
 
 
 def may_read_source(folder: str, project: str) -> bool:
-    """True for a folder of the project, and one that the user added a skill from.
+    """True for a folder of the project's repository, and one that the user added a skill from.
 
-    Links in ``folder`` must be resolved.
+    Links in ``folder`` must be resolved. Where the repository holds the home folder, as one of
+    dotfiles does, or there is none, it must lie in the project itself.
     """
-    root = os.path.realpath(project)
+    home, project = os.path.realpath(os.path.expanduser("~")), os.path.realpath(project)
+    above = [each for each in folders_upwards(project) if not is_below(f"{home}{os.sep}", each)]
+    root = above[-1] if above else project
     return folder == root or is_below(folder, root) or os.path.isfile(_path(folder, "sources"))
 
 

@@ -1,8 +1,8 @@
 """Fetched files → an entry of the lock file; an entry → the files it pins, or newer ones.
 
 A lock file comes with a clone and is untrusted. What it may name: repositories of GitHub; sites
-and archives on the public internet; git as ``remote.git.address.check_locked`` says; folders of the
-project, and others of this machine that the user added, of which only one with a SKILL.md is read.
+and archives on the public internet; git as ``remote.git.address.check_locked`` says; folders of its
+repository, and others of this machine that the user added, of which only one with a SKILL.md is read.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ async def _on_this_machine(request: _Request) -> Package:
         raise SourceFailed(
             "refused",
             f"the lock file's entry {locked.name[:80]!a} is not read: its source is a folder"
-            " outside of the project, which nobody added on this machine",
+            " outside of its repository, which nobody added on this machine",
             hint=f"if you know the folder, say `{add}`",
         )
     if locked.skill_path:
