@@ -2,7 +2,7 @@
 
 A lock file comes with a clone and is untrusted. What it may name: repositories of GitHub; sites
 and archives on the public internet; git as ``remote.git.address.check_locked`` says; folders of its
-repository, and others of this machine that the user added, of which only one with a SKILL.md is read.
+repository, and others of this machine that the user added. Only one with a SKILL.md is read.
 """
 
 from __future__ import annotations
