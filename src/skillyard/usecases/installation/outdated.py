@@ -42,10 +42,10 @@ def outdated_skills(
     policy, InvalidInput.
     """
     project = open_project(into, user=user)
+    policy = policy_of(project.lock)
     skills = project.skills(project.lock.read())
     fetched = [skill for skill in skills if skill.state != LINKED]
     packages = fetch_packages(fetched, project, pinned=False, settings=settings, report=report)
-    policy = policy_of(project.lock)
     versions = [_version(skill, packages.get(skill.entry.name), policy) for skill in skills]
     return Outdated(lock=project.lock.path, skills=tuple(versions))
 
