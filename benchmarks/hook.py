@@ -32,6 +32,7 @@ ROUNDS = 15
 SKILLS = 300
 PROMPT = "turn a scanned contract into a clean spreadsheet and check the totals"
 LIMIT = 8.0
+_SKILL = "---\nname: {0}\ndescription: {1}\nrequires:\n  skills: [{2}]\n---\nDo it.\n"
 
 _PASS = (sys.executable, "-c", "pass")
 _SKILLYARD = (sys.executable, "-P", "-m", "skillyard")
@@ -47,6 +48,10 @@ def run(options: Options) -> Iterator[Figure]:
         )
     with written_out(records(options.shared, COUNT), keep=options.keep) as library:
         yield from _figures(f"{COUNT:,} skills of the user", library.root, rounds)
+        _add_requirement(library.root)
+        yield from _figures(
+            f"{COUNT:,} skills of the user, the best requires another", library.root, rounds
+        )
 
 
 def figures_of_the_user(options: Options, rounds: int) -> Iterator[Figure]:
@@ -58,6 +63,16 @@ def figures_of_the_user(options: Options, rounds: int) -> Iterator[Figure]:
 
 def _few(options: Options) -> Iterator[dict[str, Any]]:
     return records(options.shared, SKILLS, COUNT // SKILLS)
+
+
+def _add_requirement(root: Path) -> None:
+    """Add the best skill for the prompt, and the one that it requires."""
+    for name, text, needs in (
+        ("contract-to-spreadsheet", PROMPT, "table-reader"),
+        ("table-reader", "Reads what stands in a grid.", ""),
+    ):
+        (root / name).mkdir()
+        (root / name / "SKILL.md").write_text(_SKILL.format(name, text, needs), encoding="utf-8")
 
 
 def _figures(label: str, skills: Path, rounds: int, *, project: bool = False) -> Iterator[Figure]:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.catalog.roots import SCOPES
 from skillyard.cli.options import add_shared_options
 from skillyard.cli.parser import CommandParser
 from skillyard.discovery.scopes import Places, places_of
+from skillyard.skill import SCOPES
 from tests.parity.trees import relative, write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document

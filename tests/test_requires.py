@@ -13,10 +13,17 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard.catalog.requirements import RequirementChecker
 from skillyard.cli import main
+from skillyard.hook.answer import context_text
+from skillyard.hook.budget import Budget
+from skillyard.hook.choice import HookOptions, choose
+from skillyard.hook.index_refresh import bring_up_to_date
+from skillyard.hook.library import library_place
+from skillyard.hook.payload import Prompt
 from skillyard.index import indexed_catalog
 from tests.parity.trees import write_tree
 from tests.serving.http.local_server import running as http_running
 from tests.serving.mcp.local_servers import serving as mcp_serving
+from tests.serving.mcp.local_servers import shows
 from tests.tables import for_each
 from tests.worked_examples.making import document
 
@@ -270,3 +277,62 @@ def test_a_list_of_packages_hinders_no_skill() -> None:
         checker = RequirementChecker(sy.Catalog.from_skills(skills))
         assert checker.lack(packages) == ""
         assert tuple(skill.name for skill in checker.required(packages)) == required
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A library whose only skill requires a tool, as the skills of the user of a new home."""
+    for name in ("HOME", "SKILLYARD_CACHE", "SKILLYARD_STATE"):
+        monkeypatch.setenv(name, str(tmp_path / name.rpartition("_")[2].lower()))
+    monkeypatch.delenv("SKILLYARD_INDEX", raising=False)
+    extra = "requires:\n  tools: Bash\n"
+    root = tmp_path / "home/.claude/skills"
+    return write_tree(root, {"top/SKILL.md": document("top", TEXT, extra=extra)})
+
+
+@for_each("tools, state", [((), "unchecked"), (("Bash",), "met"), (("Read",), "lacking")])
+def test_known_tools_count_everywhere_and_unknown_ones_are_said_to_be(
+    library: Path,
+    capsys: pytest.CaptureFixture[str],
+    tools: tuple[str, ...],
+    state: str,
+) -> None:
+    given = [word for tool in tools for word in ("--tool", tool)]
+
+    def run(*arguments: str) -> tuple[int, Any, str]:
+        status = main([*arguments, *given, "--root", str(library), "--json"])
+        out, err = capsys.readouterr()
+        return status, json.loads(out), err
+
+    _, ranked, _ = run("rank", TEXT)
+    (match,) = ranked["matches"]
+    assert ("tool Bash" in match.get("rejected_because", "")) == (state == "lacking")
+    assert match.get("unchecked_tools", []) == (["Bash"] if state == "unchecked" else [])
+    status, selected, _ = run("select", TEXT)
+    assert (status, selected["abstained"]) == (int(state == "lacking"), state == "lacking")
+    assert [each.get("unchecked_tools") for each in selected["selected"]] == {
+        "unchecked": [["Bash"]], "met": [None], "lacking": [],
+    }[state]  # fmt: skip
+    _, injected, said = run("inject", TEXT)
+    assert injected["injected"] == (state != "lacking")
+    assert ("needs Bash, which was not checked" in said) == (state == "unchecked")
+    bring_up_to_date(library_place((), None))
+    asked, options = Prompt(TEXT, ""), HookOptions(refresh=False, tools=tools, perhaps=False)
+    offer = choose("claude-code", asked, options, Budget(60_000))
+    assert (offer is not None) == (state != "lacking")
+    if offer is not None:
+        assert ("needs the tools: Bash" in context_text(offer)) == (state == "unchecked")
+
+
+def test_services_say_which_tools_were_not_checked(tmp_path: Path) -> None:
+    extra = "requires:\n  tools: Bash\n"
+    files = {"top/SKILL.md": document("top", TEXT, extra=extra)}
+    root = tmp_path / "lib"
+    with http_running(root, files) as http, mcp_serving(root) as mcp:
+        (match,) = http.get("/rank", params={"q": TEXT}).json()["matches"]
+        assert match["unchecked_tools"] == ["Bash"]
+        (match,) = http.get("/rank", params={"q": TEXT, "tools": "Read"}).json()["matches"]
+        assert "tool Bash" in match["rejected_because"]
+        assert "top needs the tools Bash" in shows(mcp.call("select_skill", {"text": TEXT}))
+        why = {"name": "top", "query": TEXT, "tools": ["Read"]}
+        assert "tool Bash" in shows(mcp.call("why_skill", why))

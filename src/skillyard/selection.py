@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skillyard.ranking.protocol import Scorer
 
 __all__ = [
+    "MissingRequirements",
     "Selection",
     "SelectionPolicy",
     "bounds",
@@ -152,18 +153,18 @@ def select(
     considered = len(pairs) if not pairs or scored.considered is None else scored.considered
     top_k = resolved.default_policy.top_k if policy.top_k is None else policy.top_k
     passed = _at_least(least, pairs)
-    lacks = _MissingRequirements(catalog, request)
+    lacks = MissingRequirements(catalog, request)
     best = _best(passed, scored, max(top_k + MAX_REJECTED, MENU_SIZE), lacks)
     ordered = [_match(pair, resolved, scored, lacks.of(pair[0])) for pair in best]
     matches = [match for match in ordered if not match.rejected_because]
     selected = tuple(matches[:top_k])
     for match in selected:
-        match.required = lacks.required(match.skill)
+        lacks.note(match)
     if not selected and top_k and policy.fallback_tag is not None:
         pair = _fallback(catalog, request, policy, scored)
         if pair is not None:
             chosen = (_match(pair, resolved, scored),)
-            chosen[0].required = lacks.required(pair[0])
+            lacks.note(chosen[0])
             rejected = _rejections(pairs, ordered, chosen, least, top_k, resolved, scored)
             return Selection(
                 chosen,
@@ -199,11 +200,11 @@ def survivors(
     resolved, scored = score_query(catalog, _with_policy_tags(request, policy), scorer)
     least = floor(policy, resolved)
     pairs = _pairs(catalog, request, policy, scored)
-    lacks = _MissingRequirements(catalog, request)
+    lacks = MissingRequirements(catalog, request)
     for pair in in_order(_at_least(least, pairs), scored):
         if not lacks.of(pair[0]):
             match = _match(pair, resolved, scored)
-            match.required = lacks.required(match.skill)
+            lacks.note(match)
             yield match
 
 
@@ -310,7 +311,7 @@ def candidates_with_tag(catalog: Catalog, query: Query, scored: Scored) -> Seque
 
     Skills whose requirements are not met are left out.
     """
-    lacks = _MissingRequirements(catalog, query)
+    lacks = MissingRequirements(catalog, query)
     if not scored.is_preordered:
         pairs = eligible(catalog, query, zeros=True, scored=scored)
         return [pair for pair in pairs if not lacks.of(pair[0])]
@@ -324,7 +325,7 @@ def candidates_with_tag(catalog: Catalog, query: Query, scored: Scored) -> Seque
     ]
 
 
-class _MissingRequirements:
+class MissingRequirements:
     """The requirements that skills do not meet, checked only for skills that have any."""
 
     def __init__(self, catalog: Catalog, query: Query) -> None:
@@ -335,9 +336,11 @@ class _MissingRequirements:
         """Return why a skill cannot be selected, or ``""``."""
         return self._checker.lack(skill) if skill.requires else ""
 
-    def required(self, skill: Skill) -> tuple[Skill, ...]:
-        """Return the skills that a skill requires."""
-        return self._checker.required(skill) if skill.requires else ()
+    def note(self, match: Match) -> None:
+        """Note in a match what its skill requires."""
+        if match.skill.requires:
+            match.required = self._checker.required(match.skill)
+            match.unchecked_tools = self._checker.unchecked_tools(match.skill)
 
     @cached_property
     def _checker(self) -> RequirementChecker:
@@ -347,7 +350,7 @@ class _MissingRequirements:
 
 
 def _best(
-    passed: Sequence[Pair], scored: Scored, count: int, lacks: _MissingRequirements
+    passed: Sequence[Pair], scored: Scored, count: int, lacks: MissingRequirements
 ) -> list[Pair]:
     """Return the first pairs in their order, enough for ``count`` skills that lack nothing."""
     limit = count
@@ -393,7 +396,7 @@ def _rejections(
 
 
 def _maybe(
-    rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer, lacks: _MissingRequirements
+    rejected: Sequence[Match], policy: SelectionPolicy, scorer: Scorer, lacks: MissingRequirements
 ) -> tuple[Match, ...]:
     """Return the best rejected skills that are worth a question and could be selected."""
     least = _maybe_floor(policy, scorer)

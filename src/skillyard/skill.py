@@ -15,6 +15,7 @@ from skillyard.text import normalised_name
 
 __all__ = [
     "CONVENTION_TAG",
+    "SCOPES",
     "SKILL_FIELDS",
     "STORED",
     "Origin",
@@ -28,6 +29,9 @@ __all__ = [
 CONVENTION_TAG = "convention"
 """The tag that every convention document (AGENTS.md and kin) carries."""
 
+
+SCOPES = ("user", "project", "system", "marketplaces", "packages")
+"""The names of the scopes, whose folders are added to those that are named."""
 
 STORED = "store://"
 """Prefix of the path of a skill from a catalog store, which has no files here."""

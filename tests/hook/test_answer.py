@@ -34,6 +34,7 @@ class _Match:
 
     def __init__(self, reason: str) -> None:
         self.score, self.level, self.reason = 0.93, "high", reason
+        self.unchecked_tools = (reason,)
 
 
 def chosen(

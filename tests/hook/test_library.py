@@ -22,7 +22,7 @@ from tests.parity.trees import write_tree
 from tests.tables import for_each
 
 PLACE = library_place((), None)
-NOTHING = json.dumps({"roots": [], "project": None, "folder": os.getcwd()})
+NOTHING = json.dumps({"roots": [], "project": None, "folder": os.getcwd(), "profile": None})
 """The library of a user who named no root, in no project."""
 
 

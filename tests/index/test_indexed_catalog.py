@@ -292,3 +292,24 @@ def looked_up(library: Library, seed: int) -> list[tuple[int, int]]:
         cards[ordinal] = library.skill(ordinal)
         assert library.ordinal(cards[ordinal]) == ordinal
     return [(ordinal, id(cards[ordinal])) for ordinal in ordinals]
+
+
+def test_names_are_found_as_by_all_files_and_without_reading_them(
+    root: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    put(other, "git-bisect", skill("git-bisect", "Finds the commit that broke the build."))
+    put(other, "csv", skill("csv-cleaning", "Cleans CSV files otherwise."))
+    put(other, "twin/a", skill("Two Words", "One of two."))
+    put(other, "twin/b", skill("Two Words", "Another of two."))
+    put(other, "odd", skill("odd", "Is odd.", "id: Strange-Slug\n"))
+    age(other)
+    full = read_catalog(root, other)
+    names = [name for each in full for name in (each.name, each.slug, each.id)]
+    for name in (*names, "git", "nobody", "Git-Bisect", "two", " ", "", "nobody-0123456789ab"):
+        indexed = open_catalog(root, other)
+        assert isinstance(indexed, IndexedCatalog)
+        found = indexed.named(name)
+        quick = name in ("git-bisect", "csv-cleaning", "wipe-disk", "Two Words", "nobody", "git")
+        assert not quick or indexed._full.read is None, name
+        assert [each.path for each in found] == [each.path for each in full.named(name)], name

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from skillyard.errors import SkillIoError
 from skillyard.policy.decision import LockedSource, Policy, PolicyRefused, check_install, decide
-from skillyard.policy.rules import NO_RULES, SEVERITIES, Rules, parse_rules, stricter
+from skillyard.policy.rules import NO_RULES, SEVERITIES, Rules, parse_policy, stricter
 from skillyard.policy.signers import Signer, SignerPattern
 from skillyard.skill import Skill
 from tests.tables import for_each
@@ -31,7 +31,7 @@ SIGNER_PATTERNS = st.builds(
 )  # fmt: skip
 RULES = st.builds(
     Rules, SETS, CHOICES, st.booleans(), st.sampled_from(SEVERITIES), SETS, CHOICES, LISTS, LISTS,
-    LISTS, st.lists(st.tuples(SIGNER_PATTERNS), max_size=1).map(tuple), st.booleans(),
+    LISTS, st.lists(st.tuples(SIGNER_PATTERNS), max_size=1).map(tuple), st.booleans(), SETS,
 )  # fmt: skip
 SKILLS = st.builds(
     Skill,
@@ -40,11 +40,16 @@ SKILLS = st.builds(
     st.just("x"),
     license=st.sampled_from([None, "MIT", "GPL-3.0"]),
     allowed_tools=st.sampled_from([(), ("Bash(git:*)",), ("Read", "Write"), ("*",)]),
+    tags=st.sampled_from([(), ("a",), ("Read", "mit")]),
 )
 SOURCES = st.none() | st.builds(
     LockedSource, st.just("a"), st.sampled_from(["github:acme/x", "local:x"]), st.booleans(),
     st.none() | SIGNERS,
 )  # fmt: skip
+
+
+def rules_of(text: str, path: str = "p.toml") -> Rules:
+    return parse_policy(text.encode(), path).rules
 
 
 @given(RULES, RULES, SKILLS, SOURCES)
@@ -84,8 +89,8 @@ def test_the_order_of_two_policies_does_not_matter(one: Rules, other: Rules) -> 
 
 
 def test_a_rule_names_the_file_that_is_the_stricter() -> None:
-    lax = parse_rules(b'[sources]\nunlocked = "allow"\n[scan]\nmax_severity = "high"\n', "lax")
-    strict = parse_rules(b'[sources]\nunlocked = "deny"\n[scan]\nmax_severity = "low"\n', "strict")
+    lax = rules_of('[sources]\nunlocked = "allow"\n[scan]\nmax_severity = "high"\n', "lax")
+    strict = rules_of('[sources]\nunlocked = "deny"\n[scan]\nmax_severity = "low"\n', "strict")
     for rules in (stricter(lax, strict), stricter(strict, lax)):
         assert rules.where == {"sources.unlocked": "strict", "scan.max_severity": "strict"}
 
@@ -116,13 +121,19 @@ def test_a_rule_names_the_file_that_is_the_stricter() -> None:
         (b"[tools]\ndenied = ['\xff']\n", 2, "not UTF-8"),
         (b"x = " + b"[" * 50_000, None, "not TOML"),
         (b'"\x1b[31m" = 1\n', None, ""),
+        (b"profiles = 1\n", 1, "profiles must be tables"),
+        (b"[profiles]\nx = 1\n", 1, "profiles must be tables"),
+        (b"\n[profiles.x]\nroots = 'a'\n", 2, "profiles.x.roots must be a list of texts"),
+        (b"[profiles.x]\nscopes = ['all']\n", 1, "profiles.x.scopes has the unknown all"),
+        (b"[profiles.x]\nroot = ['a']\n", 2, "there is no rule root"),
+        (b"[profiles.x.tools]\ndenied = 'Bash'\n", 2, "must be a list of texts"),
     ],
 )
 def test_a_fault_names_the_file_the_line_and_what_to_do(
     text: bytes, line: int | None, says: str
 ) -> None:
     with pytest.raises(SkillIoError) as caught:
-        parse_rules(text, "p.toml")
+        parse_policy(text, "p.toml")
     error = caught.value
     assert (error.path, error.code) == ("p.toml", "policy_invalid")
     assert says in error.message
@@ -153,7 +164,7 @@ trust_root = "roots/root.json"
 
 def test_the_rules_of_signatures_are_read_and_shown(tmp_path: Path) -> None:
     root = str(tmp_path / "roots" / "root.json")
-    rules = parse_rules(SIGNED, str(tmp_path / "p.toml"))
+    rules = parse_policy(SIGNED, str(tmp_path / "p.toml")).rules
     assert rules.signed_sources == ("github:acme/*",)
     assert rules.signers == (
         (SignerPattern("*", "x", root), SignerPattern("https://ci/*", "https://id", root)),
@@ -164,19 +175,19 @@ def test_the_rules_of_signatures_are_read_and_shown(tmp_path: Path) -> None:
         "signatures.identity": "* (x), https://ci/* (https://id)",
         "signatures.trust_root": root,
     }
-    everything = parse_rules(b"[signatures]\nrequired = true\n", "p.toml")
+    everything = parse_policy(b"[signatures]\nrequired = true\n", "p.toml").rules
     assert everything.value("signatures.required") == "true"
     both = stricter(everything, rules)
     assert (both.trust_roots, both.checks_signatures) == ((root,), True)
-    assert not parse_rules(b"[signatures]\nrequired = false\n", "p.toml").checks_signatures
+    assert not parse_policy(b"[signatures]\nrequired = false\n", "p.toml").rules.checks_signatures
 
 
 def test_a_trust_root_of_another_file_does_not_widen_who_is_accepted() -> None:
     """A project cannot bring its own authority for the identities that the machine accepts."""
-    machine = parse_rules(
+    machine = parse_policy(
         b'[signatures]\nidentity = [{ identity = "ann@acme", issuer = "*" }]\n', "/etc/p.toml"
-    )
-    project = parse_rules(b'[signatures]\ntrust_root = "mine.json"\n', "/project/p.toml")
+    ).rules
+    project = parse_policy(b'[signatures]\ntrust_root = "mine.json"\n', "/project/p.toml").rules
     source = LockedSource("a", "local:x", True, Signer("ann@acme", "i", "/project/mine.json"))
     (refusal,) = decide(stricter(project, machine), Skill("a", "Does it.", "x"), source)
     assert refusal.rule == "signatures.identity"

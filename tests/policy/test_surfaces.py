@@ -13,12 +13,13 @@ import pytest
 
 import skillyard as sy
 from skillyard.catalog import read_catalog
+from skillyard.catalog.roots import LibrarySpec, library_spec
 from skillyard.errors import SkillIoError
 from skillyard.hook.budget import Budget
 from skillyard.hook.choice import HookOptions, choose
 from skillyard.hook.payload import Prompt
 from skillyard.index.indexed_catalog import open_catalog
-from skillyard.index.library_spec import LibrarySpec, index_folder
+from skillyard.index.library_spec import index_folder
 from skillyard.policy import places
 from skillyard.policy.decision import Policy
 from skillyard.policy.places import MAX_BYTES, find_policy
@@ -207,7 +208,7 @@ def test_each_policy_has_an_index_of_its_own(project: Path) -> None:
     spec = LibrarySpec(("lib",), ())
     assert index_folder(spec) != index_folder(spec._replace(policy=Policy()))
     (project / "skillyard-policy.toml").unlink()
-    assert index_folder(spec) == index_folder(LibrarySpec.bound(("lib",), ()))
+    assert index_folder(spec) == index_folder(library_spec(["lib"]))
 
 
 def test_the_lock_says_from_where_a_skill_is(project: Path) -> None:

@@ -130,7 +130,7 @@ class AgentSkills:
         options: SkillOptions | None = None,
     ) -> AgentSkills:
         """Load the skills below one or more folders. Raises InvalidSkillsRoot, InvalidInput."""
-        return cls(load_catalog(list(roots) or ["."], scopes=scopes), options)
+        return cls(load_catalog(*roots, scopes=scopes), options)
 
     @property
     def catalog(self) -> Catalog:

@@ -85,6 +85,17 @@ class RequirementChecker:
                     found[_key(current)] = current
         return tuple(found.values())
 
+    def unchecked_tools(self, skill: Skill) -> tuple[str, ...]:
+        """Return the tools that a skill and its required ones need; empty for known tools.
+
+        ``A|B`` stands for one of two.
+        """
+        if self._tools:
+            return ()
+        needs = [entry for each in (skill, *self.required(skill)) for entry in each.requires]
+        tools = [need.removeprefix("tool:") for need in needs if need.startswith("tool:")]
+        return tuple(dict.fromkeys(clean_line(name)[:_NAME_CHARS] for name in tools))
+
     def _targets(self, skill: Skill) -> Iterator[Skill]:
         return iter([edge.skill for edge in self._edges_of(skill) if edge.skill is not None])
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from skillyard.errors import InvalidInput
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.policy.places import find_policy
+from skillyard.skill import SCOPES
 
 if TYPE_CHECKING:
     from skillyard.discovery import Root, Scan
@@ -31,9 +32,8 @@ if TYPE_CHECKING:
             """Return the same admission for resolved root paths."""
 
 
-__all__ = ["LibrarySpec", "all_roots", "parse_roots", "real_root"]
+__all__ = ["LibrarySpec", "all_roots", "library_spec", "parse_roots", "real_root"]
 
-SCOPES = ("user", "project", "system", "marketplaces", "packages")
 RUNTIME_FOLDER = ".skills"
 """The same value as in ``discovery.layout``, which a query does not import."""
 
@@ -52,29 +52,17 @@ class LibrarySpec(NamedTuple):
     """Decides which skills load; None accepts all. Indexes are named by its ``repr``."""
     follows_policy: bool = False
     """The policy is that of the files of the machine, the user and the folder, as they are now."""
-
-    @classmethod
-    def bound(
-        cls,
-        roots: tuple[str, ...],
-        scopes: tuple[str, ...],
-        limits: Limits = DEFAULT_LIMITS,
-        *,
-        folder: str = ".",
-    ) -> LibrarySpec:
-        """Return a library with the policy that holds in a folder, and follows its files.
-
-        Raises SkillIoError for a policy that cannot be read.
-        """
-        policy = find_policy(folder)
-        return cls(roots, scopes, limits, None, folder, policy, follows_policy=True)
+    profile: str | None = None
+    """The profile that was asked for; None: that of ``SKILLYARD_PROFILE``."""
 
     def renewed(self) -> LibrarySpec:
         """Return the library with the policy as it is now; equal where nothing changed.
 
         Raises SkillIoError for a policy that cannot be read.
         """
-        return self._replace(policy=find_policy(self.folder)) if self.follows_policy else self
+        if not self.follows_policy:
+            return self
+        return self._replace(policy=find_policy(self.folder, self.profile))
 
     def scan(self) -> Scan:
         """Walk the roots, then the folders of the scopes. Raises InvalidSkillsRoot."""
@@ -112,6 +100,27 @@ class LibrarySpec(NamedTuple):
         roots = tuple(map(real_root, self.roots))
         admission = None if self.admission is None else self.admission.resolve()
         return self._replace(roots=roots, admission=admission)
+
+
+def library_spec(
+    roots: Sequence[str | os.PathLike[str] | Iterable[str | os.PathLike[str]]],
+    scopes: str | Iterable[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    profile: str | None = None,
+) -> LibrarySpec:
+    """Return the library of a program that works in the current folder, with its policy.
+
+    Without roots those of the profile are meant, else the current folder; without scopes those of
+    the profile. Raises InvalidInput, and SkillIoError for a policy that cannot be read and an
+    unknown profile.
+    """
+    policy = find_policy(None, profile)
+    if policy is not None:
+        roots = roots or (*policy.own_roots, *policy.project_roots)
+        scopes = scopes or policy.scopes
+    paths, names = parse_roots(roots, scopes)
+    return LibrarySpec(paths, names, limits, None, ".", policy, True, profile)
 
 
 def real_root(root: str) -> str:

@@ -44,8 +44,12 @@ def columns(stream: IO[str]) -> int | None:
 class Console:
     """The two output streams of one run."""
 
-    def __init__(self, *, json: bool = False, color: str = "auto", quiet: bool = False) -> None:
+    def __init__(
+        self, *, json: bool = False, color: str = "auto", quiet: bool = False, profile: str = ""
+    ) -> None:
+        """``profile`` is named in the JSON documents that depend on it."""
         self.json = json
+        self._profile = profile
         self.quiet = quiet
         self._color = color
         self._screen: Screen | None = None
@@ -76,6 +80,7 @@ class Console:
 
         from skillyard.shapes.encoder import encode
 
+        value = self._with_profile(value)
         members = value.to_dict() if hasattr(value, "to_dict") else encode(value)
         indent = 2 if is_terminal(sys.stdout) else None
         sys.stdout.write(dumps(members, ensure_ascii=True, indent=indent) + "\n")
@@ -101,7 +106,18 @@ class Console:
             return
         from skillyard.shapes.encoder import with_diagnostics
 
-        sys.stdout.write(with_diagnostics(value.document(), value.reported.json) + "\n")
+        shape = self._with_profile(value.document())
+        sys.stdout.write(with_diagnostics(shape, value.reported.json) + "\n")
+
+    def _with_profile(self, value: Any) -> Any:
+        if not self._profile:
+            return value
+        shape = value.document() if hasattr(value, "document") else value
+        if "profile" not in getattr(type(shape), "__dataclass_fields__", ()):
+            return value
+        from dataclasses import replace
+
+        return replace(shape, profile=self._profile)
 
     def note(self, text: str) -> None:
         """Print one remark on standard error, unless --quiet is given."""

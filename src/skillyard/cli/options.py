@@ -129,6 +129,17 @@ def add_shared_options(parser: CommandParser) -> None:
             "declare; may repeat"
         ),
     )
+    parser.set_defaults(library_profile=None)
+    if "--profile" not in parser._option_string_actions:  # `check` has profiles of its own
+        group.add_argument(
+            "--profile",
+            dest="library_profile",
+            metavar="NAME",
+            help=(
+                "a profile of the policy: its tags and rules hold, and its roots and scopes where "
+                "none are given (default: SKILLYARD_PROFILE)"
+            ),
+        )
     group.add_argument(
         "--json", action="store_true", help="print one JSON document with a schema field"
     )

@@ -66,7 +66,10 @@ def _run(arguments: list[str]) -> int:
     except UsageError as error:
         complain(str(error))
         return WRONG_USE
-    console = Console(json=args.json, color=args.color, quiet=args.quiet)
+    profile = os.environ.get("SKILLYARD_PROFILE", "")
+    if args.library_profile is not None:
+        profile = args.library_profile
+    console = Console(json=args.json, color=args.color, quiet=args.quiet, profile=profile)
     run_command: RunCommand = args.run_command
     return run_command(args, console)
 

@@ -11,18 +11,21 @@ from skillyard.errors import InvalidInput
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog
+    from skillyard.catalog.roots import LibrarySpec
     from skillyard.errors import Diagnostic
     from skillyard.ranking.query import Query
     from skillyard.selection import SelectionPolicy
     from skillyard.shapes import details as shapes
 
 __all__ = [
+    "library_of",
     "load",
     "load_to_rank",
     "note_unloaded",
     "policy_of",
     "query_of",
     "read_text",
+    "roots_of",
     "scorer_of",
     "words_of",
 ]
@@ -36,12 +39,28 @@ def load(
     ``indexed`` opens it over the index of the roots, which is updated. Without skills, standard
     error names the searched folders and the next step.
     """
-    roots = [place, *args.root] if place is not None else args.root or ["."]
-    scopes = tuple(dict.fromkeys(args.scope))
-    catalog = _load(roots, scopes, console, indexed)
+    catalog = _load(args, place, console, indexed)
     if not len(catalog):
-        console.note(_no_skills(roots, scopes))
+        spec = catalog.spec
+        console.note(_no_skills(list(catalog.roots), () if spec is None else spec.scopes))
     return catalog
+
+
+def library_of(args: Namespace, place: str | None = None) -> LibrarySpec:
+    """Return the library of ``--root``, ``--scope`` and the profile, with its policy."""
+    from skillyard.catalog.roots import library_spec
+
+    roots = [*([] if place is None else [place]), *args.root]
+    return library_spec(roots, dict.fromkeys(args.scope), profile=args.library_profile)
+
+
+def roots_of(args: Namespace) -> list[str]:
+    """Return the roots of a command that no policy binds: named ones, the profile's, or ``.``."""
+    from skillyard.policy.places import profile_name
+
+    if args.root or not profile_name(args.library_profile):
+        return args.root or ["."]
+    return list(library_of(args).roots)
 
 
 def load_to_rank(args: Namespace, console: Console, scorer: str) -> Catalog:
@@ -72,14 +91,20 @@ def _no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
     )
 
 
-def _load(roots: list[str], scopes: tuple[str, ...], console: Console, indexed: bool) -> Catalog:
+def _load(args: Namespace, place: str | None, console: Console, indexed: bool) -> Catalog:
     from skillyard.cli.progress import progress
 
     if indexed:
         from skillyard.index.indexed_catalog import open_catalog
 
         with progress("indexing", console) as step:
-            catalog = open_catalog(roots, scopes=scopes, progress=step)
+            catalog = open_catalog(
+                *([] if place is None else [place]),
+                *args.root,
+                scopes=dict.fromkeys(args.scope),
+                progress=step,
+                profile=args.library_profile,
+            )
         part = getattr(catalog, "building", None)
         if part is not None:
             console.note(
@@ -87,10 +112,9 @@ def _load(roots: list[str], scopes: tuple[str, ...], console: Console, indexed: 
                 f"{part.total:,} files; run it again when that has finished"
             )
         return catalog
-    from skillyard.catalog.roots import LibrarySpec, parse_roots
     from skillyard.catalog.snapshot import build_catalog
 
-    spec = LibrarySpec.bound(*parse_roots(roots, scopes))
+    spec = library_of(args, place)
     with progress("reading", console) as step:
         return build_catalog(spec, spec.scan(), progress=step)
 

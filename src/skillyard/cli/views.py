@@ -78,7 +78,8 @@ def _ranks(matches: Sequence[Match], levels: bool) -> Table:
     rows: list[list[Span | str]] = []
     for place, match in enumerate(matches, 1):
         row: list[Span | str] = [str(place), match.skill.name, _score(match)]
-        rows.append([*row, *([_level(match)] if levels else []), match.reason])
+        lack = f"cannot be chosen: {match.rejected_because}; " if match.rejected_because else ""
+        rows.append([*row, *([_level(match)] if levels else []), lack + match.reason])
     return Table((*columns, Column("why", wide=True)), rows)
 
 
@@ -156,6 +157,9 @@ def _choice(match: Match, result: Selected) -> Iterator[Block]:
     yield _fact("path", match.skill.path)
     if match.required:
         yield _fact("needs", ", ".join(skill.name for skill in match.required))
+    if match.unchecked_tools:
+        tools = ", ".join(match.unchecked_tools)
+        yield _fact("tools", f"needs {tools}, which was not checked: name your tools with --tool")
     if result.explain:
         yield tree(match.explanation)
 

@@ -71,6 +71,11 @@ def context_text(offer: SkillOffer, max_chars: int = 0) -> str:
         f"origin: {_line(skill.scope)} ({_line(skill.origin or 'code')}), sha256 {skill.hash[:16]}",
         f"why: score {match.score:.2f}{level}; {_line(match.reason)}",
     ]
+    if match.unchecked_tools:
+        tools = ", ".join(map(_line, match.unchecked_tools))
+        lines.append(
+            f"needs the tools: {tools} (not checked: go on without the skill if one lacks)"
+        )
     if offer.close:
         lines.append(f"close to it: {', '.join(map(_line, offer.close))}")
     name = _line(skill.name).replace("[", "(").replace("]", ")")

@@ -11,7 +11,7 @@ from skillyard.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.hook.admission import CODE, NotApproved, approved_content, needs_approval
 from skillyard.hook.answer import SkillOffer
 from skillyard.hook.journal import log_event, print_message, report_once
-from skillyard.hook.library import library_place, open_library
+from skillyard.hook.library import library_place, open_library, roots_and_project
 from skillyard.hook.payload import Prompt, query_text
 from skillyard.hook.trust import Project, project_above, untrusted_skills
 from skillyard.index.indexed_catalog import indexing_is_off
@@ -53,6 +53,10 @@ class HookOptions(NamedTuple):
     """The cost of a wrong skill, when a missed one costs 1. Not together with ``min_score``."""
     perhaps: bool = True
     """Whether to name a skill below the floor when no skill reaches it."""
+    tools: tuple[str, ...] = ()
+    """The tools of the host, for skills that require some; empty: unknown."""
+    profile: str | None = None
+    """The profile of the policy; None: that of ``SKILLYARD_PROFILE``."""
 
 
 def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> SkillOffer | None:
@@ -61,7 +65,7 @@ def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> S
     When no skill reaches the floor, the best one below it is returned and marked as uncertain,
     unless the option ``perhaps`` is off.
     """
-    query = with_feedback(Query(query_text(prompt.text)))
+    query = with_feedback(Query(query_text(prompt.text), tools=options.tools))
     if query.empty:
         return None
     project = project_above(prompt.folder) if prompt.folder else None
@@ -69,10 +73,12 @@ def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> S
         _report_untrusted(host, prompt.folder)
     roots = tuple(os.path.abspath(root) for root in options.roots)
     try:
-        place = library_place(roots, project.path if project else None, prompt.folder)
-    except SkillIoError as error:  # a broken policy: no skill is offered without it
+        where = project.path if project else None
+        place = library_place(roots, where, prompt.folder, options.profile)
+    except SkillIoError as error:  # a broken policy or unknown profile: nothing is offered
         log_event(host, "error", clean_line(f"{error.path}: {error.message}; {error.hint}"))
         return None
+    options = options._replace(roots=roots_and_project(place)[0])
     if indexing_is_off():
         log_event(host, "no_index", "SKILLYARD_INDEX is off: a hook answers from an index only")
         return None

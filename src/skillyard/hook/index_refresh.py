@@ -34,7 +34,7 @@ __all__ = ["bring_up_to_date", "main", "prepare_hooks"]
 
 
 def main(arguments: list[str]) -> int:
-    """Update the index of ``{"roots": [...], "project": ..., "folder": ...}``.
+    """Update the index of ``{"roots": [...], "project": ..., "folder": ..., "profile": ...}``.
 
     Returns 2 for other arguments.
     """
@@ -44,7 +44,9 @@ def main(arguments: list[str]) -> int:
             None if arguments_by_name["project"] is None else str(arguments_by_name["project"])
         )
         roots = tuple(str(root) for root in arguments_by_name["roots"])
-        place = library_place(roots, project, str(arguments_by_name.get("folder", "")))
+        profile = arguments_by_name.get("profile")
+        folder = str(arguments_by_name.get("folder", ""))
+        place = library_place(roots, project, folder, None if profile is None else str(profile))
     except (AttributeError, IndexError, KeyError, ValueError, TypeError, SkillIoError):
         return 2
     try:
@@ -134,9 +136,10 @@ def _places(spec: LibrarySpec, project: Project | None, folder: str) -> Iterator
     path = None if project is None else project.path
     real = {real_root(root) for root in spec.roots}
     if path in real or spec.scopes:
-        yield library_place((), path, folder)
+        yield library_place((), path, folder, spec.profile)
     if real - {path}:
-        yield library_place(tuple(map(os.path.abspath, spec.roots)), path, folder)
+        roots = tuple(map(os.path.abspath, spec.roots))
+        yield library_place(roots, path, folder, spec.profile)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from skillyard.hook.admission import ApprovedSkills
 from skillyard.index.indexed_catalog import IndexedCatalog, open_current
 from skillyard.index.library_spec import LibrarySpec, index_folder, seconds_since_scan
 from skillyard.io.processes import start_detached
+from skillyard.policy.places import find_policy
 
 __all__ = [
     "REFRESH_AFTER_S",
@@ -30,17 +31,27 @@ REFRESH_AFTER_S = 20.0
 
 
 def library_place(
-    roots: tuple[str, ...], project: str | None, folder: str | None = None
+    roots: tuple[str, ...],
+    project: str | None,
+    folder: str | None = None,
+    profile: str | None = None,
 ) -> LibrarySpec:
     """Return the library of a prompt: named roots, the project, then the user's agent folders.
 
     ``project`` is a real path. Only its approved skills belong to the library. ``folder`` is that
     of the prompt (default: the project, else the working directory). Plugins and extensions that
-    are disabled there do not belong to the library, and its policy holds. Raises SkillIoError for a
-    policy that cannot be read.
+    are disabled there do not belong to the library, and its policy holds, with ``profile``. Without
+    named roots, those that the user's own files name for the profile are meant, never those of the
+    project's file: named roots need no approval. Raises SkillIoError for a policy that cannot be
+    read, and an unknown profile.
     """
     place = os.path.abspath(folder or project or ".")
-    spec = LibrarySpec.bound(roots, ("user",), folder=place)
+    policy = find_policy(place, profile)
+    if policy is not None:
+        roots = roots or policy.own_roots
+    spec = LibrarySpec(
+        roots, ("user",), folder=place, policy=policy, follows_policy=True, profile=profile
+    )
     if project is None:
         return spec
     return spec._replace(roots=(*roots, project), admission=ApprovedSkills(project, roots))
@@ -77,6 +88,8 @@ def start_refresh(place: LibrarySpec) -> bool:
     """
     # -P: the current folder is a project's, and Python must not import from there.
     roots, project = roots_and_project(place)
-    argument = dumps({"roots": roots, "project": project, "folder": place.folder})
+    argument = dumps(
+        {"roots": roots, "project": project, "folder": place.folder, "profile": place.profile}
+    )
     arguments = [sys.executable, "-P", "-m", "skillyard.hook.index_refresh", argument]
     return start_detached(arguments)

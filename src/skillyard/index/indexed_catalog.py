@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skillyard.arguments import check_arguments
-from skillyard.catalog.roots import parse_roots
+from skillyard.catalog.roots import library_spec
 from skillyard.catalog.snapshot import Catalog, CatalogDiff, build_catalog, difference_of
 from skillyard.diagnostics import LazyDiagnostics
 from skillyard.errors import Diagnostic, IndexDamaged, SkillError, SkillIoError
+from skillyard.index.facet_terms import NAME
 from skillyard.index.index_reader import open_index
 from skillyard.index.library import Library
 from skillyard.index.library_spec import (
@@ -52,6 +54,8 @@ POLL_S = 0.25
 BUILDING = "index_building"
 """Code of the diagnostic for answers from a partly built index."""
 
+_ID = re.compile("-[0-9a-f]{12}$")
+"""The end of every document id."""
 _LAZY_FIELDS = (
     "_skills",
     "_shadowed",
@@ -180,6 +184,17 @@ class IndexedCatalog(Catalog):
         cards = [library.skill(ordinal) for ordinal in library.searcher.ordinals()]
         return sorted(cards, key=lambda skill: skill.key)
 
+    def named(self, name_or_id: str) -> tuple[Skill, ...]:
+        """Return what :meth:`get` returns: one skill, none, or the several that it refuses.
+
+        The index knows names. Only for ids, slugs and conventions the files are read.
+        """
+        if self._full.read is None and not _ID.search(name_or_id):
+            skills = self.library.called(name_or_id)
+            if skills is not None:
+                return skills
+        return super().named(name_or_id)
+
     def copies(self, skill: Skill) -> tuple[Skill, ...]:
         """Return the copies of a skill."""
         searcher = self.library.searcher
@@ -291,6 +306,23 @@ class FileLibrary(Library):
                 return ordinal
         return None
 
+    def called(self, name: str) -> tuple[Skill, ...] | None:
+        """Return the skills with exactly this name that no other shadows, sorted.
+
+        None where the index cannot tell: something else has the word, such as a convention.
+        """
+        words = name.casefold().split()
+        if not words:
+            return None
+        ordinals = self.searcher.holders(NAME + words[0])
+        if ordinals is None:
+            return ()
+        hidden = (self.searcher.ordinal(key) for key in self._summary.hidden)
+        ordinals += [ordinal for ordinal in hidden if ordinal is not None]
+        # Only what is returned is kept: the files would be read into other objects.
+        skills = [self.skill(each) for each in ordinals if self.card(each).name == name]
+        return tuple(sorted(skills, key=lambda skill: skill.key)) or None
+
     def hidden(self) -> Iterable[tuple[int, Skill]]:
         """Yield (ordinal, skill) of the skills that are selected only when called by name."""
         for key in self._summary.hidden:
@@ -315,6 +347,7 @@ def load_catalog(
     limits: Limits = DEFAULT_LIMITS,
     progress: Callable[[int, int], None] | None = None,
     index: bool = True,
+    profile: str | None = None,
 ) -> Catalog:
     """Load every skill below the roots (default: the current folder).
 
@@ -327,9 +360,14 @@ def load_catalog(
     the skill's file on first access. ``index=False`` or ``SKILLYARD_INDEX=off`` reads every file
     now and writes no index. The results are the same.
 
-    Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope.
+    Skills that the policy of the current folder refuses are not loaded. ``profile`` names one of
+    its profiles, whose roots and scopes are used where none are given; None reads
+    ``SKILLYARD_PROFILE``.
+
+    Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope, and
+    SkillIoError for a policy that cannot be read or an unknown profile.
     """
-    spec = LibrarySpec.bound(*parse_roots(roots, scopes), limits)
+    spec = library_spec(roots, scopes, limits, profile=profile)
     if not index or indexing_is_off():
         return build_catalog(spec, spec.scan(), progress=progress)
     try:
@@ -364,6 +402,7 @@ def open_catalog(
     progress: Reading | None = None,
     force_scan: bool = False,
     in_parts: bool = True,
+    profile: str | None = None,
 ) -> Catalog:
     """Return the catalog of the roots over its index, which is built or updated first.
 
@@ -372,7 +411,7 @@ def open_catalog(
     Without an index (``SKILLYARD_INDEX=off``, or a folder that cannot be written) the result is
     that of :func:`read_catalog`. Raises InvalidSkillsRoot, InvalidInput.
     """
-    spec = LibrarySpec.bound(*parse_roots(roots, scopes), limits)
+    spec = library_spec(roots, scopes, limits, profile=profile)
     if indexing_is_off():
         return build_catalog(spec, spec.scan(), progress=progress)
     try:

@@ -152,6 +152,22 @@ class SegmentSearcher:
             ]
         )
 
+    def holders(self, term: str) -> list[int] | None:
+        """Return the live documents that a search for the term finds.
+
+        None when no document has the term, also none that is excluded from searches.
+        """
+        numbers = self._numbers(term)
+        if all(number < 0 for number in numbers):
+            return None
+        return [
+            place << SHIFT | document
+            for place, (segment, number) in enumerate(zip(self.segments, numbers, strict=True))
+            if number >= 0
+            for document in segment.postings(number)[0]
+            if document not in segment.dead
+        ]
+
     def existing_terms(self, terms: Sequence[str]) -> list[str]:
         """Return the terms that occur in live documents, in their order."""
         return [term for term in terms if self.frequency(term)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -82,11 +82,23 @@ class Policy:
     locked: tuple[LockedSource, ...] = ()
     lock_folder: str = ""
     """Real path of the folder of the lock file; skills below it are looked up in ``locked``."""
+    profile: str = ""
+    """The name of the profile in force, whose rules are among ``rules``; empty without one."""
+    profiles: tuple[str, ...] = field(default=(), repr=False)
+    """The names of all profiles, sorted."""
+    own_roots: tuple[str, ...] = field(default=(), repr=False)
+    """Roots of the profile by the machine's and the user's files."""
+    project_roots: tuple[str, ...] = field(default=(), repr=False)
+    """Roots of the profile by the project's file; all lie in the project."""
+    scopes: tuple[str, ...] = field(default=(), repr=False)
+    """Scopes of the profile."""
 
     def source_of(self, path: str) -> LockedSource | None:
         """Return the lock's entry of the skill in the folder of ``path``, or None."""
+        if not self.lock_folder:
+            return None
         folder = os.path.dirname(os.path.realpath(path))
-        if not self.lock_folder or not is_below(folder, self.lock_folder):
+        if not is_below(folder, self.lock_folder):
             return None
         name = os.path.basename(folder)
         return next((each for each in self.locked if each.name == name), None)
@@ -115,14 +127,17 @@ def _hint(refusals: tuple[Refusal, ...], action: str = "remove the skill") -> st
 def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Refusal, ...]:
     """Return every rule that refuses a skill; empty where it may be offered.
 
-    ``source`` is None for a skill that no lock file names.
+    ``source`` is None for a skill that no lock file names. The rules about sources and pins do not
+    hold for skills of a catalog store, which no lock file is about.
     """
     found: list[tuple[str, str]] = []
     for name in (skill.name, skill.id, skill.slug):
         if name and (pattern := _match(name, rules.denied_skills)):
             found.append(("skills.denied", f"skills of the name {pattern} are denied"))
             break
-    if source is None:
+    if skill.stored:
+        pass
+    elif source is None:
         if rules.unlocked == "deny":
             found.append(("sources.unlocked", "no lock file says where the skill is from"))
     else:
@@ -136,6 +151,8 @@ def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Ref
         found.append(("licences.missing", "the skill names no licence"))
     elif licence and not all(licence.lower() in names for names in rules.allowed_licences):
         found.append(("licences.allowed", f"the licence {_shown(licence)} is not allowed"))
+    if not all(any(_match(tag, tags) for tag in skill.tags) for tags in rules.allowed_tags):
+        found.append(("tags.allowed", "it has no tag that is allowed"))
     denied = [tool for tool in skill.allowed_tools if _denied(tool, rules.denied_tools)]
     if denied:
         found.append(("tools.denied", f"the tool {_shown(denied[0])} is denied"))

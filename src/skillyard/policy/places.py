@@ -1,4 +1,7 @@
-"""Finds the policy files that hold in a folder, and combines them: the stricter rule wins."""
+"""Finds the policy files that hold in a folder, and combines them: the stricter rule wins.
+
+The rules of a profile are combined with them in the same way, so that it only narrows.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,20 @@ from skillyard.io.user_folders import config_folder
 
 if TYPE_CHECKING:
     from skillyard.policy.decision import LockedSource, Policy
-    from skillyard.policy.rules import Rules
+    from skillyard.policy.rules import PolicyFile
 
-__all__ = ["POLICY_FILE", "find_policy", "system_policy_path", "user_policy_path"]
+__all__ = [
+    "POLICY_FILE",
+    "PROFILE_VARIABLE",
+    "find_policy",
+    "profile_name",
+    "system_policy_path",
+    "user_policy_path",
+]
 
 POLICY_FILE = "skillyard-policy.toml"
+PROFILE_VARIABLE = "SKILLYARD_PROFILE"
+"""The environment variable that names a profile."""
 MAX_BYTES = 256 * 1024
 """Maximum size of a policy file."""
 MAX_LOCK_BYTES = 8 * 1024 * 1024
@@ -38,30 +50,54 @@ def user_policy_path() -> str:
     return os.path.join(config_folder(), "policy.toml")
 
 
-def find_policy(folder: str | None = None) -> Policy | None:
+def profile_name(name: str | None = None) -> str:
+    """Return the name of a profile, None for that of ``SKILLYARD_PROFILE``; empty without one."""
+    return os.environ.get(PROFILE_VARIABLE, "") if name is None else name
+
+
+def find_policy(folder: str | None = None, profile: str | None = None) -> Policy | None:
     """Return the policy that holds in a folder (default: the working folder), or None.
 
     Its files are the machine's, the user's, and the nearest ``skillyard-policy.toml`` at or above
-    the folder, up to the root of the repository. Raises SkillIoError.
+    the folder, up to the root of the repository. ``profile`` names one of their profiles, empty
+    for none; None reads ``SKILLYARD_PROFILE``. Raises SkillIoError for a file that cannot be read,
+    an unknown profile, and one whose project names folders outside of itself.
     """
-    project, top = _project_file(os.path.realpath(folder or os.curdir))
+    name = profile_name(profile)
+    try:
+        real = os.path.realpath(folder or os.curdir)
+    except OSError:
+        raise SkillIoError("the current folder is gone", hint="change to another one") from None
+    project, lock_folder, top = _project_file(real)
     places = (system_policy_path(), user_policy_path(), project)
-    files = [path for path in places if path and os.path.lexists(path)]
-    if not files:
+    paths = [path for path in places if path and os.path.lexists(path)]
+    if not paths and not name:
         return None
     from skillyard.policy.decision import Policy
-    from skillyard.policy.rules import stricter
+    from skillyard.policy.rules import NO_RULES, stricter
 
-    rules = reduce(stricter, map(_read, files))
+    files = [_read(path) for path in paths]
+    policy = Policy(
+        reduce(stricter, (each.rules for each in files), NO_RULES),
+        tuple(paths),
+        profiles=tuple(sorted({name for each in files for name in each.profiles})),
+    )
+    if name:
+        from skillyard.policy.profiles import with_profile
+
+        policy = with_profile(policy, name, files, project, top)
+    rules = policy.rules
     needs_lock = rules.allowed_sources or rules.pins_required or rules.checks_signatures
     if not needs_lock and rules.unlocked != "deny":
-        return Policy(rules, tuple(files))
-    lock = os.path.join(top, LOCK_FILE)
-    return Policy(rules, tuple(files), _locked(lock), top)
+        return policy
+    from dataclasses import replace
+
+    locked = _locked(os.path.join(lock_folder, LOCK_FILE))
+    return replace(policy, locked=locked, lock_folder=lock_folder)
 
 
-def _project_file(folder: str) -> tuple[str, str]:
-    """Return the nearest policy file, or an empty text, and the folder of the project's lock."""
+def _project_file(folder: str) -> tuple[str, str, str]:
+    """Return the nearest policy file, or an empty text, the lock's folder and the project's."""
     found = lock = ""
     above = folder
     while True:
@@ -71,12 +107,13 @@ def _project_file(folder: str) -> tuple[str, str]:
         lock = lock or (above if locked else "")
         parent = os.path.dirname(above)
         if root or parent == above:
-            return found, lock or (above if root else folder)
+            top = above if root else os.path.dirname(found) or folder
+            return found, lock or (above if root else folder), top
         above = parent
 
 
-def _read(path: str) -> Rules:
-    from skillyard.policy.rules import parse_rules
+def _read(path: str) -> PolicyFile:
+    from skillyard.policy.rules import parse_policy
     from skillyard.resources import read_file
 
     try:
@@ -88,7 +125,7 @@ def _read(path: str) -> Rules:
             code="policy_invalid",
             hint=f"make it a regular file of at most {MAX_BYTES // 1024} KiB that you can read",
         ) from None
-    return parse_rules(data, path)
+    return parse_policy(data, path)
 
 
 def _locked(path: str) -> tuple[LockedSource, ...]:

@@ -1,17 +1,18 @@
-"""The rules of a policy, read strictly from TOML: an unknown key is an error, never ignored."""
+"""A policy file, read strictly from TOML: an unknown key is an error, never ignored."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from skillyard.errors import SkillIoError
 from skillyard.policy.signers import ANY_SOURCE, RuleFault, SignerPattern, parse_signatures
+from skillyard.skill import SCOPES
 from skillyard.text import clean_line, shorten
 
-__all__ = ["NO_RULES", "SEVERITIES", "Rules", "parse_rules", "stricter"]
+__all__ = ["NO_RULES", "SEVERITIES", "PolicyFile", "Profile", "Rules", "parse_policy", "stricter"]
 
 SEVERITIES = ("none", "low", "medium", "high")
 """Severities of findings, ascending."""
@@ -40,6 +41,8 @@ class Rules:
     """Sets of accepted signers, one set of each file; a signer must match one of every set."""
     same_signer: bool = False
     """Whether another version must be signed by the author who signed the one before."""
+    allowed_tags: tuple[tuple[str, ...], ...] = ()
+    """Sets of patterns; a skill must have a tag of every set."""
     where: Mapping[str, str] = field(default_factory=dict, compare=False, hash=False, repr=False)
     """The file that sets each rule, by the rule's key; the strictest where several do."""
 
@@ -78,6 +81,7 @@ NO_RULES = Rules()
 _LISTS = {
     "sources.allowed": "allowed_sources",
     "licences.allowed": "allowed_licences",
+    "tags.allowed": "allowed_tags",
     "tools.denied": "denied_tools",
     "skills.denied": "denied_skills",
     "signatures.required": "signed_sources",
@@ -90,10 +94,31 @@ _WORDS = {
 _SWITCHES = {"pins.required": "pins_required", "signatures.same_signer": "same_signer"}
 _SIGNATURES = "signatures"
 _KEYS = sorted([*_LISTS, *_WORDS, *_SWITCHES, "signatures.identity", "signatures.trust_root"])
+_OF_PROFILES = ("roots", "scopes", "tags")
 
 
-def parse_rules(data: bytes, path: str) -> Rules:
-    """Return the rules of a policy file. Raises SkillIoError (``policy_invalid``) for any fault."""
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What one file says of one profile."""
+
+    roots: tuple[str, ...] = ()
+    """As they are written; relative ones begin in the folder of the file."""
+    scopes: tuple[str, ...] = ()
+    rules: Rules = NO_RULES
+    line: int | None = None
+    """Where it begins."""
+
+
+class PolicyFile(NamedTuple):
+    """What one file says."""
+
+    path: str
+    rules: Rules
+    profiles: Mapping[str, Profile]
+
+
+def parse_policy(data: bytes, path: str) -> PolicyFile:
+    """Return what a policy file says. Raises SkillIoError (``policy_invalid``) for any fault."""
     import tomllib
 
     try:
@@ -106,6 +131,43 @@ def parse_rules(data: bytes, path: str) -> Rules:
         raise _fault(
             f"the policy is not TOML: {error}", path, _line_of_error(str(error)), "correct it"
         ) from None
+    profiles = document.pop("profiles", {})
+    if not isinstance(profiles, dict) or not all(isinstance(p, dict) for p in profiles.values()):
+        where_it_is = _line_of("profiles", text)
+        raise _fault("profiles must be tables", path, where_it_is, "write [profiles.NAME]")
+    return PolicyFile(
+        path,
+        _rules(document, text, path),
+        {name: _profile(name, members, text, path) for name, members in profiles.items()},
+    )
+
+
+def _profile(name: str, members: dict[str, Any], text: str, path: str) -> Profile:
+    start = _line_of(f"profiles.{name}", text)
+    if start is not None:  # faults are in the lines from there on
+        text = "\n" * (start - 1) + "\n".join(text.split("\n")[start - 1 :])
+    lists: dict[str, tuple[str, ...]] = {}
+    for key in _OF_PROFILES:
+        if isinstance(members.get(key), dict):
+            continue  # [profiles.NAME.tags] allowed = […]
+        value = members.pop(key, [])
+        if not isinstance(value, list) or not all(
+            isinstance(each, str) and each and "\0" not in each for each in value
+        ):
+            hint = f'write {key} = ["…"]'
+            raise _fault(f"profiles.{name}.{key} must be a list of texts", path, start, hint)
+        lists[key] = tuple(dict.fromkeys(value))
+    for scope in lists["scopes"]:
+        if scope not in SCOPES:
+            hint = f"known scopes: {', '.join(SCOPES)}"
+            raise _fault(f"profiles.{name}.scopes has the unknown {scope}", path, start, hint)
+    if lists.get("tags"):
+        members["tags"] = {"allowed": list(lists["tags"])}
+    rules = _rules(members, text, path)
+    return Profile(lists["roots"], lists["scopes"], rules, start)
+
+
+def _rules(document: dict[str, Any], text: str, path: str) -> Rules:
     found: dict[str, Any] = {}
     where: dict[str, str] = {}
     for table, members in document.items():
@@ -211,5 +273,6 @@ def stricter(one: Rules, other: Rules) -> Rules:
         signed_sources=tuple(sorted({*one.signed_sources, *other.signed_sources})),
         signers=tuple(sorted({*one.signers, *other.signers})),
         same_signer=one.same_signer or other.same_signer,
+        allowed_tags=tuple(sorted({*one.allowed_tags, *other.allowed_tags})),
         where=where,
     )

@@ -35,6 +35,7 @@ class Match:
         "required",
         "score",
         "skill",
+        "unchecked_tools",
     )
 
     def __init__(
@@ -50,9 +51,11 @@ class Match:
         self.level = level
         """The scorer's band for this score; None for a scorer without bands."""
         self.rejected_because = rejected_because
-        """Why a selection rejected it; empty in a ranking and for selected skills."""
+        """Why a selection rejected it, or why none could select it; empty for selected skills."""
         self.required: tuple[Skill, ...] = ()
         """The skills that a selected one requires, each after its own requirements."""
+        self.unchecked_tools: tuple[str, ...] = ()
+        """The tools that a selected one requires, when the caller did not name its own."""
         self._scored = scored
         self._explanation: Explanation | None = None
 
@@ -97,6 +100,7 @@ class Match:
             signals=self.signals,
             rejected_because=self.rejected_because,
             requires=tuple(skill.name for skill in self.required),
+            unchecked_tools=self.unchecked_tools,
             explanation=self.explanation.document() if explain else None,
         )
 

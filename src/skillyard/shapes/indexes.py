@@ -26,6 +26,7 @@ class IndexBuilt:
     diagnostics: Annotated[tuple[Diagnostic, ...], "What did not load, or loaded with a remark."]
     hook_folders: Annotated[tuple[str, ...], "Its indexes for prompt hooks, up to date too."]
     hook_problem: Annotated[str, "Why a hook builds its index itself; empty where it has one."]
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,7 @@ class IndexStatus:
     bytes: Annotated[int, "Size of its files."]
     settings: Annotated[Mapping[str, str], "What it was built with."]
     problem: Annotated[str, "What is damaged."]
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

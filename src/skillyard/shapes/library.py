@@ -55,6 +55,7 @@ class Listing:
     skills: Annotated[tuple[Mapping[str, Any], ...], "A card for each skill, by name."]
     counts: Annotated[SkillCounts, "Of the whole catalog, whatever part of it is listed."]
     diagnostics: Annotated[tuple[Diagnostic, ...], "What did not load, or loaded with a remark."]
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,3 +97,4 @@ class Shown:
     files: Annotated[tuple[File, ...], "The files beside it."]
     references: Annotated[tuple[Document, ...], "Its reference documents, where requested."]
     diagnostics: Annotated[tuple[Diagnostic, ...], "What is to be said about the files."] = ()
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""

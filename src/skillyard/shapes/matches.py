@@ -45,9 +45,14 @@ class Match:
     signals: Annotated[Mapping[str, float], "The parts of the raw score by label."] = field(
         hash=False
     )
-    rejected_because: Annotated[str, "Why a selection left it out."] = ""
+    rejected_because: Annotated[
+        str, "Why a selection left it out; in a ranking, why none can choose it."
+    ] = ""
     requires: Annotated[
         tuple[str, ...], "Names of the skills that a chosen one requires, each after its own."
+    ] = ()
+    unchecked_tools: Annotated[
+        tuple[str, ...], "Tools that it requires, not checked as the caller named none."
     ] = ()
     explanation: Annotated[shapes.details.Explanation | None, "The tree behind the score."] = None
 

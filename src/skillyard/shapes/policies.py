@@ -36,3 +36,7 @@ class PolicyReport:
     files: Annotated[tuple[str, ...], "The policy files that hold, the machine's first."]
     rules: Annotated[tuple[PolicyRule, ...], "Sorted by rule."]
     refused: Annotated[tuple[RefusedSkill, ...], "Sorted by path."]
+    profiles: Annotated[
+        tuple[str, ...], "The profiles that the files know; left out without any."
+    ] = ()
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""

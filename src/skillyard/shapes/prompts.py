@@ -60,6 +60,7 @@ class Summarised:
     tokens: Annotated[int, "Estimated tokens of the text."]
     listing: Annotated[HostListing | None, "What a host makes of it."] = None
     diagnostics: Annotated[tuple[Diagnostic, ...], "What did not load, or loaded with a remark."]
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,3 +73,4 @@ class Injected:
     match: Annotated[Match | None, "The skill whose block it is."]
     prompt: Annotated[str, "The prompt."]
     diagnostics: Annotated[tuple[Diagnostic, ...], "What did not load, or loaded with a remark."]
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""

@@ -32,3 +32,4 @@ class Ranked:
     diagnostics: Annotated[
         tuple[shapes.details.Diagnostic, ...] | None, "What did not load, or loaded with a remark."
     ] = None
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""

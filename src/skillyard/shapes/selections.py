@@ -39,3 +39,4 @@ class Selected:
     diagnostics: Annotated[
         tuple[shapes.details.Diagnostic, ...] | None, "What did not load, or loaded with a remark."
     ] = None
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""

@@ -174,6 +174,7 @@ class Health:
         VectorState | None,
         "How far the vectors of the default scorer are; left out where it has no embedder.",
     ] = None
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

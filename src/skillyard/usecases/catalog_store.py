@@ -6,9 +6,10 @@ Every function takes the address of the store, opens it, and closes it again.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from skillyard.errors import InvalidInput, SkillNotFound, StoreSchema
+from skillyard.errors import Diagnostic, InvalidInput, SkillNotFound, StoreSchema
+from skillyard.policy.decision import Policy
 from skillyard.shapes import store as shapes
 from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.store import (
@@ -41,6 +42,7 @@ __all__ = [
     "store_log",
     "store_migrate",
     "store_publish",
+    "store_refusals",
     "store_revoke",
     "store_rollback",
     "store_status",
@@ -168,6 +170,20 @@ def store_log(url: str, limit: int = 20) -> StoreLog:
             store=store.address,
             generations=tuple(from_attributes(shapes.Generation, each) for each in generations),
         )
+
+
+def store_refusals(url: str, policy: Policy) -> Iterator[Diagnostic]:
+    """Yield why a policy refuses each skill of a store that it refuses, in the store's order.
+
+    Raises InvalidInput, StoreFailed.
+    """
+    from skillyard.store.node.records import refusal  # deferred: it loads what an index needs
+
+    with open_store(url, statement_timeout_s=WHOLE_S) as store:
+        for version in store.snapshot():
+            diagnostic = refusal(version, policy)
+            if diagnostic is not None:
+                yield diagnostic
 
 
 def store_history(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from skillyard.catalog.entries import Progress
-from skillyard.catalog.roots import parse_roots
+from skillyard.catalog.roots import library_spec
 from skillyard.errors import Diagnostic, IndexDamaged, SkillyardError
 from skillyard.index.index_reader import open_index
 from skillyard.index.index_update import IndexChanges, build_index, refresh_index
@@ -30,14 +30,11 @@ EVERY_S = 1.0
 """Seconds between two looks at the files while they are followed."""
 
 
-def _place(roots: Sequence[str], scopes: Sequence[str]) -> LibrarySpec:
-    return LibrarySpec.bound(*parse_roots(tuple(roots), scopes))
-
-
 def index_build(
     roots: Sequence[str],
     scopes: Sequence[str] = (),
     *,
+    profile: str | None = None,
     adapt: bool = False,
     progress: Progress | None = None,
 ) -> IndexBuilt:
@@ -49,7 +46,7 @@ def index_build(
     """
     from skillyard.hook.index_refresh import prepare_hooks  # it loads what hooks need
 
-    place = _place(roots, scopes)
+    place = library_spec(roots, scopes, profile=profile)
     folder = index_folder(place)
     built = _built(place, folder, build_index(place, folder, adapt=adapt, progress=progress))
     try:
@@ -68,17 +65,22 @@ def _built(place: LibrarySpec, folder: str, changes: IndexChanges) -> IndexBuilt
         diagnostics=tuple(each.document() for each in diagnostics),
         hook_folders=(),
         hook_problem="",
+        profile="" if place.policy is None else place.policy.profile,
     )
 
 
 def index_follow(
-    roots: Sequence[str], scopes: Sequence[str] = (), *, every_s: float = EVERY_S
+    roots: Sequence[str],
+    scopes: Sequence[str] = (),
+    *,
+    profile: str | None = None,
+    every_s: float = EVERY_S,
 ) -> Iterator[IndexBuilt]:
     """Yield after each change of the files that has reached the index. Never ends by itself.
 
     Raises what :func:`index_build` raises.
     """
-    place = _place(roots, scopes)
+    place = library_spec(roots, scopes, profile=profile)
     folder = index_folder(place)
     while True:
         changes = _follow_once(place, folder)
@@ -100,9 +102,11 @@ def _follow_once(place: LibrarySpec, folder: str) -> IndexChanges | None:
     return changes if changes.added or changes.changed or changes.removed else None
 
 
-def index_status(roots: Sequence[str], scopes: Sequence[str] = ()) -> IndexStatus:
+def index_status(
+    roots: Sequence[str], scopes: Sequence[str] = (), *, profile: str | None = None
+) -> IndexStatus:
     """Return the state of the index of the roots. Raises SkillIoError, InvalidSkillsRoot."""
-    return status_of(_place(roots, scopes))
+    return status_of(library_spec(roots, scopes, profile=profile))
 
 
 def status_of(place: LibrarySpec) -> IndexStatus:
@@ -150,9 +154,11 @@ def _bytes(folder: str) -> int:
         return 0
 
 
-def index_verify(roots: Sequence[str], scopes: Sequence[str] = ()) -> IndexVerified:
+def index_verify(
+    roots: Sequence[str], scopes: Sequence[str] = (), *, profile: str | None = None
+) -> IndexVerified:
     """Verify every byte of the index of the roots. Raises SkillIoError, InvalidInput."""
-    folder = index_folder(_place(roots, scopes))
+    folder = index_folder(library_spec(roots, scopes, profile=profile))
     try:
         findings = tuple(verify(folder))
     except IndexDamaged as error:

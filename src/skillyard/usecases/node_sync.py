@@ -7,7 +7,9 @@ import queue
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 
+from skillyard.policy.places import find_policy
 from skillyard.shapes.store import StoreSynced
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.follower import Follower
@@ -58,14 +60,17 @@ def store_sync(
     folder: str = "",
     jobs: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    profile: str | None = None,
 ) -> StoreSynced:
     """Update a node's folder to the store's last generation.
 
     ``folder`` is in the user's cache by default; ``jobs`` processes analyse, 0: one for each
     processor. ``progress`` is called with the number of skills copied and about how many there are.
+    Skills that the policy of the working folder refuses, with ``profile``, are left out.
     Raises StoreFailed, SkillIoError, InvalidInput, UnknownName.
     """
     began = time.monotonic()
+    policy = find_policy(None, profile)
     where = _folder(url, caller, folder)
     total = 0
     if progress is not None:
@@ -77,12 +82,17 @@ def store_sync(
             progress(taken, max(total, taken))
 
     jobs = jobs or os.cpu_count() or 1
-    catalog = sync(url, where, caller=caller, jobs=jobs, progress=tell)
+    catalog = sync(url, where, caller=caller, jobs=jobs, progress=tell, policy=policy)
     return _synced(url, where, caller, catalog, began)
 
 
 def store_follow(
-    url: str, *, caller: str | None = None, folder: str = "", jobs: int = 0
+    url: str,
+    *,
+    caller: str | None = None,
+    folder: str = "",
+    jobs: int = 0,
+    profile: str | None = None,
 ) -> Iterator[StoreSynced | str]:
     """Follow a store until closed: yield each generation, and each failure as text.
 
@@ -91,7 +101,10 @@ def store_follow(
     where = _folder(url, caller, folder)
     came: queue.SimpleQueue[NodeCatalog] = queue.SimpleQueue()
     began, failure = time.monotonic(), ""
-    follower = Follower(url, where, caller=caller, listener=came.put, jobs=jobs)
+    policy_now = partial(find_policy, None, profile)
+    follower = Follower(
+        url, where, caller=caller, listener=came.put, jobs=jobs, policy_now=policy_now
+    )
     with closing(follower):
         follower.start()
         while True:

@@ -204,13 +204,17 @@ def inject_prompt(
     scorer: str = DEFAULT_SCORER,
     max_chars: int | None = MAX_INJECTED_CHARS,
     fence: str | None = None,
+    tools: tuple[str, ...] = (),
 ) -> Injected:
     """Put the block of the best skill before a prompt.
 
     The prompt itself is the query unless another one is given. ``max_chars`` bounds the skill's
-    text in the block; ``fence`` is that of :func:`skillyard.prompt_block`. The decision is logged
-    when logging is enabled (:mod:`skillyard.decisions`). Raises UnknownName, InvalidInput.
+    text in the block; ``fence`` is that of :func:`skillyard.prompt_block`; ``tools`` are those that
+    the reader has, for skills that require some. The decision is logged when logging is enabled
+    (:mod:`skillyard.decisions`). Raises UnknownName, InvalidInput.
     """
+    if tools:
+        query = (query or Query(_own_words(prompt))).replace(tools=tools)
     if is_enabled():
         _log(catalog, Query(_own_words(prompt)) if query is None else query, policy, scorer)
     match: Match | None = None

@@ -13,7 +13,14 @@ from skillyard.ranking.match import Match, eligible, in_order, score_query
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.ranking.scorer import level_of
-from skillyard.selection import Selection, SelectionPolicy, bounds, menu_text, select
+from skillyard.selection import (
+    MissingRequirements,
+    Selection,
+    SelectionPolicy,
+    bounds,
+    menu_text,
+    select,
+)
 from skillyard.shapes.matches import Match as MatchShape
 from skillyard.shapes.matches import Policy
 from skillyard.skill import Origin
@@ -87,10 +94,14 @@ def rank_skills(
         raise InvalidInput("limit must be None or an integer of at least 0")
     resolved, scored = score_query(catalog, query, scorer)
     pairs = eligible(catalog, query, zeros=False, scored=scored)
+    lacks = MissingRequirements(catalog, query)
     matches = tuple(
-        Match(skill, score, level_of(resolved.levels, score), scored)
+        Match(skill, score, level_of(resolved.levels, score), scored, lacks.of(skill))
         for skill, score in in_order(pairs, scored, limit)
     )
+    for match in matches:
+        if not match.rejected_because:
+            lacks.note(match)
     considered = scored.considered
     if considered is None:
         considered = len(catalog.candidates)

@@ -50,6 +50,7 @@ def doctor(args: Namespace, console: Console) -> int:
             args.scope,
             version=__version__,
             read_command=read_command,
+            profile=args.library_profile,
             progress=step,
         )
     from skillyard.cli.doctor_views import diagnosis_blocks

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import add_min_score, add_wrong_cost, file_path, whole_number
+from skillyard.cli.options import (
+    add_min_score,
+    add_tools,
+    add_wrong_cost,
+    file_path,
+    whole_number,
+)
 from skillyard.cli.parser import CommandParser, add_command, add_group
 
 if TYPE_CHECKING:
@@ -29,6 +35,7 @@ def _add_hook_options(parser: CommandParser) -> None:
     )
     add_min_score(parser)
     add_wrong_cost(parser)
+    add_tools(parser)
     parser.add_argument(
         "--no-perhaps",
         action="store_true",
@@ -115,6 +122,8 @@ def _answer(host: str, args: Namespace) -> int:
         refresh=not args.no_refresh,
         wrong_cost=args.wrong_cost,
         perhaps=not args.no_perhaps,
+        tools=tuple(args.tool),
+        profile=args.library_profile,
     )
     return run(host, options, budget_ms=args.budget_ms)
 
@@ -151,7 +160,8 @@ def hook_install(args: Namespace, console: Console) -> int:
     settings = [install(host, file=args.file, options=options) for host in _hosts(args, there=True)]
     project = project_above(os.getcwd())
     roots = tuple(map(os.path.abspath, args.root))
-    place = library_place(roots, project.path if project else None, os.getcwd())
+    where = project.path if project else None
+    place = library_place(roots, where, os.getcwd(), args.library_profile)
     try:
         with progress("indexing", console) as step:
             if not indexing_is_off():
@@ -215,6 +225,10 @@ def _options(args: Namespace) -> tuple[str, ...]:
     given: list[str] = []
     for root in args.root:
         given += ["--root", os.path.abspath(root)]
+    if args.library_profile is not None:
+        given += ["--profile", args.library_profile]
+    for tool in args.tool:
+        given += ["--tool", tool]
     if args.max_chars:
         given += ["--max-chars", str(args.max_chars)]
     if args.min_score is not None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def _roots(args: Namespace) -> list[str]:
     named = [args.place] if args.place is not None else []
-    return [*named, *args.root] or ["."]
+    return [*named, *args.root]
 
 
 def add_index_build_command(commands: Commands) -> None:
@@ -52,9 +52,11 @@ def index_build(args: Namespace, console: Console) -> int:
     from skillyard.cli.source import note_unloaded
     from skillyard.usecases import library_index
 
-    roots = _roots(args)
+    roots, profile = _roots(args), args.library_profile
     with progress("indexing", console) as step:
-        built = library_index.index_build(roots, args.scope, adapt=args.adapt, progress=step)
+        built = library_index.index_build(
+            roots, args.scope, profile=profile, adapt=args.adapt, progress=step
+        )
     _print_index(built, console)
     note_unloaded(built.diagnostics, args, console)
     if built.hook_problem:
@@ -62,7 +64,7 @@ def index_build(args: Namespace, console: Console) -> int:
     if args.watch:
         console.note("following the files; interrupt to stop")
         try:
-            for changed in library_index.index_follow(roots, args.scope):
+            for changed in library_index.index_follow(roots, args.scope, profile=profile):
                 _print_index(changed, console)
         except KeyboardInterrupt:
             return 0
@@ -93,7 +95,7 @@ def index_status(args: Namespace, console: Console) -> int:
     """Print the state of the index; 1 unless it is current."""
     from skillyard.usecases import library_index
 
-    result = library_index.index_status(_roots(args), args.scope)
+    result = library_index.index_status(_roots(args), args.scope, profile=args.library_profile)
     from skillyard.cli.views import index_state
 
     console.show(result, index_state)
@@ -117,7 +119,7 @@ def index_verify(args: Namespace, console: Console) -> int:
     """Print what is wrong with the index; 1 when something is."""
     from skillyard.usecases import library_index
 
-    result = library_index.index_verify(_roots(args), args.scope)
+    result = library_index.index_verify(_roots(args), args.scope, profile=args.library_profile)
     from skillyard.cli.views import index_findings
 
     console.show(result, index_findings)

@@ -11,14 +11,17 @@ from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.parser import add_command
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from skillyard.cli.blocks import Block
     from skillyard.cli.parser import Commands
+    from skillyard.errors import Diagnostic
     from skillyard.shapes.policies import PolicyReport
 
 
 def add_policy_command(commands: Commands) -> None:
     """Declare ``policy``."""
-    add_command(
+    parser = add_command(
         commands,
         "policy",
         "show the policy in force and the skills that it refuses",
@@ -26,10 +29,19 @@ def add_policy_command(commands: Commands) -> None:
         about=(
             "Reads the machine's policy and the nearest skillyard-policy.toml at or above the "
             "working folder, up to the root of the repository. Where both set a rule, the "
-            "stricter one holds. Exits with 1 when a skill is refused, with 2 when a policy "
-            "cannot be read."
+            "stricter one holds. The profiles of the files are listed, and --profile adds the "
+            "rules of one. Exits with 1 when a skill is refused, with 2 when a policy cannot be "
+            "read."
         ),
-        examples=("skillyard policy", "skillyard policy --scope user --json"),
+        examples=(
+            "skillyard policy",
+            "skillyard policy --profile backend",
+            "skillyard policy --scope user --json",
+            "skillyard policy --store sqlite:///catalog.db",
+        ),
+    )
+    parser.add_argument(
+        "--store", metavar="URL", help="list what it refuses of this catalog store, not of folders"
     )
 
 
@@ -40,8 +52,14 @@ def policy(args: Namespace, console: Console) -> int:
     from skillyard.policy.places import find_policy
     from skillyard.shapes.policies import PolicyReport, PolicyRule, RefusedSkill
 
-    found = find_policy()
-    diagnostics = load(args, console).diagnostics if found is not None else ()
+    found = find_policy(profile=args.library_profile)
+    diagnostics: Iterable[Diagnostic] = ()
+    if found is not None and args.store:
+        from skillyard.usecases.catalog_store import store_refusals
+
+        diagnostics = store_refusals(args.store, found)
+    elif found is not None:
+        diagnostics = load(args, console).diagnostics
     report = PolicyReport(
         files=found.files if found is not None else (),
         rules=tuple(
@@ -50,6 +68,7 @@ def policy(args: Namespace, console: Console) -> int:
         )
         if found is not None
         else (),
+        profiles=found.profiles if found is not None else (),
         refused=tuple(
             RefusedSkill(path=each.path, why=each.message, fix=each.hint)
             for each in diagnostics
@@ -71,6 +90,9 @@ def _report(report: PolicyReport) -> Iterator[Block]:
         for each in report.rules:
             if each.file == path:
                 yield line(Span(each.rule, "dim"), f"  {each.value}", indent=2)
+    if report.profiles:
+        names = clean_line(", ".join(report.profiles))
+        yield line(Span("profiles", "dim"), f"  {names}")
     for skill in report.refused:
         yield line(Span("refused", "low"), f"  {clean_line(skill.path)}: {clean_line(skill.why)}")
         yield line(Span("fix: ", "dim"), clean_line(skill.fix), indent=4)

@@ -12,6 +12,7 @@ from skillyard.cli.options import (
     add_not_tag,
     add_scorer,
     add_tag,
+    add_tools,
     add_wrong_cost,
     file_path,
     whole_number,
@@ -189,6 +190,7 @@ def add_inject_command(commands: Commands) -> None:
     add_fallback(parser)
     add_tag(parser)
     add_not_tag(parser)
+    add_tools(parser)
 
 
 def inject(args: Namespace, console: Console) -> int:
@@ -216,6 +218,7 @@ def inject(args: Namespace, console: Console) -> int:
         scorer=scorer,
         max_chars=args.max_chars,
         fence=random_fence() if args.fence else None,
+        tools=tuple(args.tool),
     )
     console.show_text(result, result.prompt)
     if result.match is None and not len(catalog):
@@ -225,6 +228,9 @@ def inject(args: Namespace, console: Console) -> int:
     else:
         match = result.match
         console.note(f"injected {match.name} ({result.scorer} {match.score:.2f})")
+        if match.unchecked_tools:
+            tools = ", ".join(match.unchecked_tools)
+            console.note(f"it needs {tools}, which was not checked: name your tools with --tool")
     note_unloaded(catalog.diagnostics, args, console)
     return 0
 

@@ -83,11 +83,11 @@ def add_scan_command(commands: Commands) -> None:
 
 def scan(args: Namespace, console: Console) -> int:
     """Print the findings; 1 when one of them is high."""
-    from skillyard.cli.source import load
+    from skillyard.cli.source import load, roots_of
     from skillyard.io.processes import processors
     from skillyard.usecases.skill_scan import scan_skills
 
-    targets = args.path or args.root or ["."]
+    targets = args.path or roots_of(args)
     result = scan_skills(
         targets,
         load=lambda: load(args, console),

@@ -68,6 +68,7 @@ def add_rank_command(commands: Commands) -> None:
     add_tag(parser)
     add_not_tag(parser)
     add_references(parser)
+    add_tools(parser)
     add_explain(parser)
 
 

@@ -128,6 +128,7 @@ def serve(args: Namespace, console: Console) -> int:
     if missing:
         command = install_command("serve", "remote")
         raise InvalidInput(f"serve needs {', '.join(missing)}, which is not installed: {command}")
+    from skillyard.cli.source import library_of
     from skillyard.serving.http import ServiceOptions
 
     named = [args.place] if args.place is not None else []
@@ -135,9 +136,12 @@ def serve(args: Namespace, console: Console) -> int:
         raise InvalidInput("serve reads folders or follows a store (--store), not both")
     if not args.store and (args.caller or args.state_dir or args.max_stale):
         raise InvalidInput("--caller, --state-dir and --max-stale say how to follow a --store")
+    # A broken policy ends the command here; a service would start and offer nothing.
+    spec = None if args.store else library_of(args, args.place)
     options = ServiceOptions(
-        roots=tuple([*named, *args.root] or ["."]),
-        scopes=tuple(dict.fromkeys(args.scope)),
+        roots=(".",) if spec is None else spec.roots,
+        scopes=() if spec is None else spec.scopes,
+        profile=args.library_profile,
         host=args.host,
         port=args.port,
         allowed_hosts=tuple(args.allow_host),
@@ -151,10 +155,6 @@ def serve(args: Namespace, console: Console) -> int:
         feedback=args.feedback,
         log_format=log_format(args, console),
     )
-    if not args.store:
-        from skillyard.policy.places import find_policy
-
-        find_policy()  # a broken one ends the command; a service would start and offer nothing
     if args.mcp == "stdio":
         from skillyard.serving.mcp import serve_stdio as run
     elif args.mcp == "http":

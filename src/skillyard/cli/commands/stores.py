@@ -186,10 +186,11 @@ def publish(args: Namespace, console: Console) -> int:
 def _publish(args: Namespace, options: Options, console: Console) -> StorePublished:
     """Publish until all is done or an interrupt; an error says first what is acknowledged."""
     from skillyard.cli.interrupts import stop_on_interrupt
+    from skillyard.cli.source import roots_of
     from skillyard.cli.store_progress import store_progress
     from skillyard.usecases import catalog_store
 
-    roots = [*args.folder, *args.root] or ([] if args.jsonl else ["."])
+    roots = [*args.folder, *args.root] or ([] if args.jsonl else roots_of(args))
     last: list[Step] = []
     try:
         with stop_on_interrupt() as stop, store_progress(console) as show:
@@ -290,11 +291,13 @@ def store_sync(args: Namespace, console: Console) -> int:
     from skillyard.usecases import node_sync
 
     url, caller = store_address(args), args.caller
-    folder, jobs = args.state_dir or "", args.jobs or 0
+    folder, jobs, profile = args.state_dir or "", args.jobs or 0, args.library_profile
     if args.watch:
         console.note("following the store; interrupt to stop")
         try:
-            for step in node_sync.store_follow(url, caller=caller, folder=folder, jobs=jobs):
+            for step in node_sync.store_follow(
+                url, caller=caller, folder=folder, jobs=jobs, profile=profile
+            ):
                 if isinstance(step, str):
                     console.note(step)
                 else:
@@ -302,7 +305,9 @@ def store_sync(args: Namespace, console: Console) -> int:
         except KeyboardInterrupt:
             return 0
     with progress("taking over", console) as report:
-        done = node_sync.store_sync(url, caller=caller, folder=folder, jobs=jobs, progress=report)
+        done = node_sync.store_sync(
+            url, caller=caller, folder=folder, jobs=jobs, progress=report, profile=profile
+        )
     _print_sync(done, console)
     return 0
 

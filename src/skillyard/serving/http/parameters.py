@@ -126,6 +126,7 @@ _QUERY = (
     EXCLUDE_TAGS,
     REFERENCES,
     PACKAGE_SCOPE,
+    TOOLS,
 )
 
 RANK = (*_QUERY, _SCORER, LIMIT, _EXPLAIN, _DIAGNOSTICS)
@@ -136,7 +137,6 @@ FEEDBACK = (
 WHY = (
     NAME._replace(about="The skill's exact name, id or slug.", shortest=1),
     *_QUERY,
-    TOOLS,
     _SCORER,
     Field(
         "limit",

@@ -195,6 +195,7 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
         _FILES,
         _RECENT,
         PACKAGE_SCOPE,
+        TOOLS._replace(longest=300),
         _SCORER,
         LIMIT._replace(
             about="How many of the skills that rank higher to compare.",

@@ -106,6 +106,12 @@ def _choice_text(selected: Selected, block: str | None) -> str:
         for match in selection.selected
         if match.required
     ]
+    lines += [
+        f"{match.skill.name} needs the tools {', '.join(match.unchecked_tools)}: if you lack one,"
+        " go on without it, and name your tools in `tools`."
+        for match in selection.selected
+        if match.unchecked_tools
+    ]
     if not lines:
         lines = ["No skill of this library fits; go on without one."]
         if selection.maybe:
@@ -205,6 +211,7 @@ async def why_skill(call: Call) -> Answer:
         files=tuple(values["files"] or ()),
         recent_activity=tuple(values["recent_activity"] or ()),
         package_scope=values["package_scope"],
+        tools=tuple(values["tools"] or ()),
     )
 
     def reasons(ranking: Ranking) -> tuple[Catalog, Why]:

@@ -306,6 +306,7 @@ class FolderFollower(Follower):
             force_scan=True,
             in_parts=False,
             progress=report,
+            profile=self._options.profile,
         )
 
     async def _run_in(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:

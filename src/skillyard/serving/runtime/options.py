@@ -71,6 +71,8 @@ class ServiceOptions:
 
     roots: tuple[str, ...] = (".",)
     scopes: tuple[str, ...] = ()
+    profile: str | None = None
+    """The profile whose tags and rules hold; None: that of ``SKILLYARD_PROFILE``."""
     host: str = "127.0.0.1"
     port: int = 8765
     """0 selects a free port."""
@@ -117,6 +119,8 @@ class ServiceOptions:
             raise InvalidInput("max_stale_s must be seconds, 0 or more")
         if self.log_format not in LOG_FORMATS:
             raise InvalidInput(f"log_format must be one of {', '.join(LOG_FORMATS)}")
+        if not isinstance(self.profile, str | None):
+            raise InvalidInput("profile must be text")
         if not isinstance(self.feedback, bool):
             raise InvalidInput("feedback must be True or False")
         for origin in self.allowed_origins:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 
 from skillyard.errors import SkillyardError
+from skillyard.policy.places import find_policy
 from skillyard.serving.runtime import freshness
 from skillyard.serving.runtime.errors import unavailable
 from skillyard.serving.runtime.follower import Follower
@@ -51,6 +53,7 @@ class StoreFollower(Follower):
             caller=options.caller or None,
             listener=self._on_generation,
             troubled=self._on_failure,
+            policy_now=partial(find_policy, None, options.profile),
         )
 
     @property

@@ -52,10 +52,12 @@ class NodeCatalog(Catalog):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of caller, number and stamp: equal on all nodes with this generation."""
+        """SHA-256 of caller, policy, number and stamp: equal on nodes with the same skills."""
         if self._digest is None:
-            caller = self.library.searcher.settings.get("caller", "")
-            self._digest = sha256(f"{caller}\n{self.position}".encode()).hex()
+            settings = self.library.searcher.settings
+            named = f"{settings.get('caller', '')}\n{self.position}"
+            named += f"\n{settings['policy']}" if "policy" in settings else ""
+            self._digest = sha256(named.encode()).hex()
         return self._digest
 
     @property

@@ -12,6 +12,7 @@ from typing import Self
 from skillyard.errors import IndexDamaged, SkillIoError, StoreFailed
 from skillyard.index.token_table import bundled_table
 from skillyard.io.closeable import Closeable
+from skillyard.policy.decision import Policy
 from skillyard.store.identifiers import checked_caller
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.generation_builder import (
@@ -86,10 +87,13 @@ class Follower(Closeable):
         troubled: Callable[[str], None] = lambda failure: None,
         jobs: int = 0,
         clock: Callable[[], float] = time.monotonic,
+        policy_now: Callable[[], Policy | None] = lambda: None,
     ) -> None:
         """Open the catalog in the folder, if any.
 
-        ``jobs`` is the number of processes (0: by CPU count).
+        ``jobs`` is the number of processes (0: by CPU count). ``policy_now`` returns the policy
+        whose refused skills are left out. It is asked every few seconds; while it raises, the node
+        stays at its generation.
 
         Raises UnknownName, InvalidInput for an invalid address or caller, and SkillIoError when the
         folder cannot be used or another process updates it.
@@ -100,7 +104,8 @@ class Follower(Closeable):
         self.address = safe_address(url)
         self._url = url
         self._caller = caller
-        self._state = NodeState(folder, caller, login_of(url))
+        self._policy_now = policy_now
+        self._state = NodeState(folder, caller, login_of(url), policy_now())
         self._lock = self._state.lock()
         self._listener = listener
         self._troubled = troubled
@@ -113,7 +118,10 @@ class Follower(Closeable):
         self._position = START
         self._overdue = False
         self._anew = False
-        """True when the index is damaged; the next one must not be built from it."""
+        """True when the index is damaged, or of another policy; the next one must not be built from
+        it."""
+        self._policy_at = clock()
+        """When the policy was last asked for."""
         self._head = 0
         self._checked_at: float | None = None
         """When the store last confirmed that there was nothing newer."""
@@ -257,6 +265,12 @@ class Follower(Closeable):
             self._anew = True
             self._set_failure("the index of this node is damaged; it is being rebuilt")
         now = self._clock()
+        if not 0 <= now - self._policy_at <= VERIFY_S:
+            policy = self._policy_now()
+            self._policy_at = now
+            if policy != self._state.policy:
+                self._state.policy = policy
+                self._anew = True  # the index has skills that are refused now, or lacks others
         due = self._checked_at is None or not 0 <= now - self._verified <= VERIFY_S
         if not (due or first or self._failure or self._anew or self._overdue):
             head = store.listen(self._position.generation, LISTEN_S)

@@ -15,7 +15,7 @@ from skillyard.index.document import IndexedDocument
 from skillyard.index.segment_searcher import MASK, SHIFT, SegmentSearcher
 from skillyard.index.token_table import TokenTable, bundled_table
 from skillyard.store.node.child_lifetime import end_with_parent
-from skillyard.store.node.records import document_of_version, key_text
+from skillyard.store.node.records import document_of_version, key_text, refusal
 from skillyard.store.node.state import POSITION, NodeState, position_in
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import START, Changes, Position, Version
@@ -80,6 +80,7 @@ def apply_few(state: NodeState, page: Changes) -> ApplyResult:
     folder = state.current()
     if folder is None:
         raise SkillIoError("there is no index here to change", path=state.folder)
+    page = _allowed(page, state)
     with state.writer(folder, max_rewritten=MAX_REWRITTEN) as writer:
         table = bundled_table()
         for key in page.withdrawals:
@@ -130,7 +131,7 @@ def _round(
 ) -> Position | None:
     """Apply one round of pages; None when the store was reset between two pages."""
     position = _resume_position(state, analysis.old)
-    page = store.changes(position, limit=PAGE)
+    page = _allowed(store.changes(position, limit=PAGE), state)
     if not _continues(position, page):
         state.drop_building()
     applied = since = 0
@@ -139,7 +140,7 @@ def _round(
         while True:
             after = None
             if not page.complete:  # prefetched, so that the workers never wait for it
-                after = store.changes(page.position, limit=PAGE)
+                after = _allowed(store.changes(page.position, limit=PAGE), state)
                 if not _continues(page.position, after):
                     return None
             documents_after = analysis.begin(after.upserts if after is not None else ())
@@ -162,6 +163,17 @@ def _round(
         writer.note(POSITION, str(page.position))
         writer.commit()
         return page.position
+
+
+def _allowed(page: Changes, state: NodeState) -> Changes:
+    """Return the page without the skills that the node's policy refuses: they are withdrawn."""
+    refused = {each.key for each in page.upserts if refusal(each, state.policy) is not None}
+    if not refused:
+        return page
+    return page._replace(
+        upserts=tuple(each for each in page.upserts if each.key not in refused),
+        withdrawals=(*page.withdrawals, *sorted(refused)),
+    )
 
 
 def _continues(position: Position, page: Changes) -> bool:

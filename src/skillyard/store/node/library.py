@@ -165,7 +165,7 @@ class NodeLibrary(Library):
         return list(names)[:MAX_NEAR_NAMES]
 
     def _skills_with(self, mark: str, is_meant: Callable[[Skill], bool]) -> list[Skill]:
-        skills = [self.skill(ordinal) for ordinal in self._holding(mark)]
+        skills = [self.skill(ordinal) for ordinal in self.searcher.holders(mark) or ()]
         skills += [self.skill(ordinal) for ordinal in self._excluded_with(mark)]
         return sorted(filter(is_meant, skills), key=lambda skill: skill.key)
 
@@ -184,14 +184,6 @@ class NodeLibrary(Library):
                 segment = self.searcher.segments[ordinal >> SHIFT]
                 if segment.impacts(ordinal & MASK, (number,))[0]:
                     yield ordinal
-
-    def _holding(self, term: str) -> Iterator[int]:
-        """Yield the ordinals of the searchable skills that have a term."""
-        for place, segment in enumerate(self.searcher.segments):
-            number = segment.term(term)
-            if number >= 0:
-                documents, _ = segment.postings(number)
-                yield from (place << SHIFT | d for d in documents if d not in segment.dead)
 
     def hidden(self) -> Iterable[tuple[int, Skill]]:
         """Yield the skills that are only selected by an explicit call."""

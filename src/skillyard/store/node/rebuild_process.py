@@ -10,6 +10,7 @@ from threading import Event
 from typing import Any
 
 from skillyard.errors import SkillIoError, SkillyardError, StoreFailed, StoreUnavailable
+from skillyard.policy.decision import Policy
 from skillyard.store.node.child_lifetime import LOOK_S, end_with_parent
 from skillyard.store.node.generation_builder import rebuild
 from skillyard.store.node.state import NodeState
@@ -41,7 +42,7 @@ class RebuildProcess:
         """
         context = get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
-        where = (self._url, self._caller, self._state.folder)
+        where = (self._url, self._caller, self._state.folder, self._state.policy)
         arguments = (theirs, *where, self._jobs, anew, os.getpid())
         # The address is sent through a pipe: it may contain a password, and arguments are public.
         process = context.Process(target=_rebuild, args=arguments, name="skillyard-rebuild")
@@ -102,6 +103,7 @@ def _rebuild(
     url: str,
     caller: str | None,
     folder: str,
+    policy: Policy | None,
     jobs: int,
     anew: bool,
     parent: int,
@@ -117,7 +119,7 @@ def _rebuild(
             pipe.send(("copied", copied))
 
     try:
-        state = NodeState(folder, caller, login_of(url))
+        state = NodeState(folder, caller, login_of(url), policy)
         with state.lock_making(), open_store(url, caller=caller, connections=2) as store:
             rebuild(store, state, jobs=jobs, progress=tell, anew=anew)
         pipe.send(("done",))

@@ -7,10 +7,12 @@ import zlib
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
+from skillyard.errors import Diagnostic
 from skillyard.index.document import IndexedDocument
 from skillyard.index.document_builder import build_document
 from skillyard.index.searcher import EXCLUDED
 from skillyard.index.token_table import TokenTable
+from skillyard.policy.decision import Policy
 from skillyard.skill import SKILL_FIELDS, STORED, Origin, Skill
 from skillyard.store.values import StoreKey, Version
 
@@ -27,6 +29,7 @@ __all__ = [
     "key_text",
     "path_of",
     "provenance_in",
+    "refusal",
     "skill_in",
 ]
 
@@ -77,6 +80,13 @@ def path_of(key: StoreKey) -> str:
     parts = {"namespace": key.namespace, "source": key.source}
     query = urlencode({name: text for name, text in parts.items() if text}, safe="/")
     return f"{where}?{query}" if query else where
+
+
+def refusal(version: Version, policy: Policy | None) -> Diagnostic | None:
+    """Return why a policy refuses a stored skill, or None."""
+    if policy is None:
+        return None
+    return policy.diagnostic(version.skill.replace(path=path_of(version.key)))
 
 
 def key_at(path: str) -> StoreKey:

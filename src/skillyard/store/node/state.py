@@ -24,13 +24,16 @@ from skillyard.io.files import rename_folder
 from skillyard.io.locks import file_lock
 from skillyard.io.platforms import refuse_windows
 from skillyard.io.sha256 import sha256
+from skillyard.policy.decision import Policy
 from skillyard.store.node.records import VERSION
 from skillyard.store.values import START, Position
 
-__all__ = ["POSITION", "VIEWER", "NodeState", "position_in", "state_folder"]
+__all__ = ["POLICY", "POSITION", "VIEWER", "NodeState", "position_in", "state_folder"]
 
 POSITION = "position"
 """Note: the generation that an index contains completely."""
+POLICY = "policy"
+"""Setting: the digest of the policy that decided which skills an index contains."""
 VIEWER = "caller"
 """Setting: the caller whose view an index contains."""
 _CURRENT = "current"
@@ -57,8 +60,16 @@ def position_in(searcher: SegmentSearcher) -> Position:
 class NodeState:
     """A node's folder. Only the process that holds :meth:`lock` changes it."""
 
-    def __init__(self, folder: str, caller: str | None = None, login: str = "") -> None:
+    def __init__(
+        self,
+        folder: str,
+        caller: str | None = None,
+        login: str = "",
+        policy: Policy | None = None,
+    ) -> None:
         """``login`` is the login of the database, whose view it is when no caller is named.
+
+        Skills that ``policy`` refuses are not in the index; it may be set to another one.
 
         Raises SkillIoError when the folder cannot be created, InvalidInput on Windows.
         """
@@ -67,6 +78,7 @@ class NodeState:
             "use WSL or a container, or serve folders of skills without --store",
         )
         self.folder = os.path.abspath(folder)
+        self.policy = policy
         self.viewer = caller or (f"login {login}" if login else "")
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
@@ -76,7 +88,10 @@ class NodeState:
     @property
     def settings(self) -> dict[str, str]:
         """The settings of this node's index; an index with other settings is rebuilt."""
-        return {**index_settings(bundled_table()), "node": VERSION, VIEWER: self.viewer}
+        settings = {**index_settings(bundled_table()), "node": VERSION, VIEWER: self.viewer}
+        if self.policy is not None:
+            settings[POLICY] = sha256(repr(self.policy).encode("utf-8", "surrogatepass")).hex()
+        return settings
 
     @property
     def building(self) -> str:

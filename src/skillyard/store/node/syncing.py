@@ -5,10 +5,11 @@ from __future__ import annotations
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.index_reader import open_index
 from skillyard.index.token_table import bundled_table
+from skillyard.policy.decision import Policy
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.generation_builder import Progress, apply_few, few_changes, rebuild
 from skillyard.store.node.library import NodeLibrary
-from skillyard.store.node.state import VIEWER, NodeState, position_in
+from skillyard.store.node.state import POLICY, VIEWER, NodeState, position_in
 from skillyard.store.opening import login_of, open_store
 from skillyard.store.protocol import CatalogStore
 from skillyard.store.values import START
@@ -27,6 +28,7 @@ def open_node(folder: str, caller: str | None = None) -> NodeCatalog:
     searcher = None if folder_name is None else open_index(folder_name)
     if searcher is not None:
         other = {**searcher.settings, **({} if caller else {VIEWER: state.viewer})}
+        other.pop(POLICY, None)  # the refused skills are not in it
         searcher = searcher if other == state.settings else None
     if searcher is None:
         raise SkillIoError(
@@ -45,14 +47,15 @@ def sync(
     caller: str | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
+    policy: Policy | None = None,
 ) -> NodeCatalog:
     """Update a node's folder to the last generation of the store at an address, and return it.
 
-    ``jobs`` processes analyse the skills. An interrupted call is continued, and a damaged index is
-    rebuilt. Raises what the store raises, InvalidInput, UnknownName, and SkillIoError when another
-    process updates the folder.
+    ``jobs`` processes analyse the skills, and those that ``policy`` refuses are left out. An
+    interrupted call is continued, and a damaged index is rebuilt. Raises what the store raises,
+    InvalidInput, UnknownName, and SkillIoError when another process updates the folder.
     """
-    state = NodeState(folder, caller, login_of(url))
+    state = NodeState(folder, caller, login_of(url), policy)
     with open_store(url, caller=caller, connections=2) as store, state.lock():
         try:
             _advance(store, state, jobs, progress)

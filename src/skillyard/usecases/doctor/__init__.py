@@ -12,7 +12,8 @@ from importlib import import_module
 
 from skillyard.catalog.entries import Progress
 from skillyard.catalog.roots import parse_roots
-from skillyard.errors import InvalidInput
+from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.policy.places import find_policy
 from skillyard.text import without_passwords
 from skillyard.usecases.doctor.finding import ERROR, Diagnosis, Finding
 from skillyard.usecases.doctor.request import CommandReader, Request
@@ -30,26 +31,36 @@ def diagnose(
     version: str,
     read_command: CommandReader | None = None,
     progress: Progress | None = None,
+    profile: str | None = None,
 ) -> Diagnosis:
     """Return the state of the installation, the library, the hooks and the MCP registrations.
 
-    ``roots`` and ``scopes`` are those of ``load_catalog`` (no root: the current folder),
-    ``version`` is that of the package. ``read_command`` reads the arguments of skillyard commands
-    in other programs' settings; without it they are not checked. Raises InvalidInput for an
-    unknown scope, a root that is not a path, and a current folder that is gone.
+    ``roots``, ``scopes`` and ``profile`` are those of ``load_catalog`` (no root: the profile's,
+    else the current folder), ``version`` is that of the package. ``read_command`` reads the
+    arguments of skillyard commands in other programs' settings; without it they are not checked.
+    Raises InvalidInput for an unknown scope, a root that is not a path, and a current folder that
+    is gone.
     """
     paths, names = parse_roots(tuple(roots), scopes)
     try:
         folder = os.getcwd()
     except OSError:
         raise InvalidInput("the current folder is gone; change to another one") from None
+    try:
+        policy = find_policy(None, profile)
+    except SkillIoError:  # the subject library says what is wrong with it
+        policy = None
+    if policy is not None:
+        paths = paths if roots else (*policy.own_roots, *policy.project_roots)
+        names = names or policy.scopes
     request = Request(
         version,
-        paths if roots else (),
+        paths if roots or policy is not None else (),
         tuple(dict.fromkeys(names)),
         folder,
         read_command,
         progress,
+        profile,
     )
     findings = [finding for subject in SUBJECTS for finding in _findings(subject, request)]
     return Diagnosis(version, tuple(findings))

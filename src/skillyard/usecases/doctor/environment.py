@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from skillyard.embedding import endpoint
 from skillyard.embedding.protocol import embedder_names
 from skillyard.errors import EmbedderFailed, InvalidInput, SkillError, SkillyardError
+from skillyard.policy.places import PROFILE_VARIABLE
 from skillyard.ranking.registry import SCORER_VARIABLE, default_scorer
 from skillyard.remote.sources import settings
 from skillyard.remote.sources.host_tokens import PREFIX
@@ -29,6 +30,7 @@ VARIABLES = frozenset(
         *("SKILLYARD_KERNEL", "SKILLYARD_LOG", "SKILLYARD_LOG_TEXT", "SKILLYARD_STATE"),
         *("SKILLYARD_HTTP_TOKEN", "SKILLYARD_HTTP_TOKEN_FILE", "SKILLYARD_HTTP_URL"),
         *("SKILLYARD_PUBLISHER", "SKILLYARD_STORE"),
+        PROFILE_VARIABLE,
         SCORER_VARIABLE,
         *("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
         *("CLAUDE_CONFIG_DIR", "CODEX_HOME"),

@@ -147,7 +147,7 @@ def _installed(hook: InstalledHook, title: str, request: Request, text: str) -> 
             remedy=again,
             command=hook.again,
         )
-    roots, problem = _hook_roots(hook, request)
+    roots, problem, _ = _hook_library(hook, request)
     if problem:
         return finding._replace(
             status=WARNING,
@@ -174,16 +174,16 @@ def _installed(hook: InstalledHook, title: str, request: Request, text: str) -> 
     )
 
 
-def _hook_roots(hook: InstalledHook, request: Request) -> tuple[tuple[str, ...], str]:
-    """Return the roots that an installed hook reads, and what is wrong with its arguments."""
+def _hook_library(hook: InstalledHook, request: Request) -> tuple[tuple[str, ...], str, str | None]:
+    """Return the roots of an installed hook, what is wrong with its arguments, and its profile."""
     given = skillyard_arguments(hook.words)
     if given is None or request.read_command is None:
-        return (), ""
+        return (), "", None
     end = given.index("||") if "||" in given else len(given)
     read = request.read_command(given[:end])
     if read is None or read[0].words != ("hook", hook.host.name):
-        return (), "is started with arguments that this version does not know"
-    return tuple(read[1].root), ""
+        return (), "is started with arguments that this version does not know", None
+    return tuple(read[1].root), "", read[1].library_profile
 
 
 def _switched_off(host: Host, text: str) -> str:
@@ -211,9 +211,10 @@ def _indexes(request: Request, installed: list[InstalledHook]) -> Iterator[Findi
     project = project_above(request.folder)
     places: dict[LibrarySpec, InstalledHook] = {}
     for hook in installed:
-        roots = tuple(map(os.path.abspath, _hook_roots(hook, request)[0]))
+        roots, _, profile = _hook_library(hook, request)
+        named, where = tuple(map(os.path.abspath, roots)), project.path if project else None
         try:
-            place = library_place(roots, project.path if project else None, request.folder)
+            place = library_place(named, where, request.folder, profile)
         except SkillyardError:
             continue  # a broken policy: every command that it binds says so
         places.setdefault(place, hook)

@@ -13,7 +13,8 @@ from skillyard.catalog.copies import is_copy
 from skillyard.catalog.counts import SkillCounts, count_skills
 from skillyard.discovery.hosts import HOST_TITLES
 from skillyard.discovery.scopes import places_of
-from skillyard.errors import Diagnostic
+from skillyard.errors import Diagnostic, SkillIoError
+from skillyard.policy.places import find_policy
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
 from skillyard.usecases.doctor.finding import ERROR, INFO, OK, WARNING, Finding
@@ -34,7 +35,8 @@ class Folder(NamedTuple):
 
 
 def library(request: Request) -> Iterator[Finding]:
-    """Check every root, then the user's agent folders."""
+    """Check the policy and every root, then the user's agent folders."""
+    yield from _policy(request)
     there = []
     for root in request.library_roots:
         if os.path.isdir(root):
@@ -69,6 +71,22 @@ def library(request: Request) -> Iterator[Finding]:
             "Put skills that every project shares into one of them.",
             "mkdir -p ~/.agents/skills",
         )
+
+
+def _policy(request: Request) -> Iterator[Finding]:
+    """Look at the policy files, where there are any or a profile is named."""
+    try:
+        policy = find_policy(None, request.profile)
+    except SkillIoError as error:
+        remedy = f"{error.hint[:1].upper()}{error.hint[1:]}."
+        yield Finding("policy", ERROR, error.message, remedy, path=error.path, line=error.line)
+        return
+    if policy is not None:
+        message = f"{plural(len(policy.files), 'policy file')} in force"
+        if policy.profile:
+            message += f", with the profile {policy.profile}"
+        details = {"files": list(policy.files), "profile": policy.profile}
+        yield Finding("policy", OK, message, details=details)
 
 
 def _surveyed(catalog: Catalog, folders: Sequence[Folder], request: Request) -> Iterator[Finding]:

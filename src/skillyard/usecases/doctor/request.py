@@ -29,6 +29,8 @@ class Request(NamedTuple):
     read_command: CommandReader | None
     """None: the arguments in other programs' settings are not checked."""
     progress: Progress | None
+    profile: str | None = None
+    """The profile that was named; None: that of ``SKILLYARD_PROFILE``."""
 
     @property
     def library_roots(self) -> tuple[str, ...]:
@@ -52,7 +54,8 @@ class Request(NamedTuple):
 
 
 def root_options(request: Request) -> str:
-    """Return the ``--root`` and ``--scope`` options of the request, each after a blank."""
+    """Return the options of the request that name its library, each after a blank."""
     given = [word for root in request.roots for word in ("--root", root)]
     given += [word for scope in request.scopes for word in ("--scope", scope)]
+    given += ["--profile", request.profile] if request.profile else []
     return f" {join(given)}" if given else ""

@@ -52,10 +52,12 @@ def _index(request: Request) -> Iterator[Finding]:
         )
         return
     try:
-        status = index_status(request.library_roots, request.scopes)
+        status = index_status(request.library_roots, request.scopes, profile=request.profile)
     except InvalidSkillsRoot:
         return  # the root is reported with the library
     except SkillError as error:
+        if error.code in ("policy_invalid", "profile_unknown"):
+            return  # reported with the library
         yield Finding(
             "index",
             WARNING,

@@ -23,7 +23,7 @@ __all__ = ["locked_source", "policy_of", "refusal_of"]
 
 def policy_of(lock: ProjectLock) -> Policy | None:
     """Return the policy that holds for a lock file. Raises SkillIoError for a broken one."""
-    return find_policy(os.path.dirname(os.path.abspath(lock.path)))
+    return find_policy(os.path.dirname(os.path.abspath(lock.path)), profile="")
 
 
 def locked_source(entry: LockedSkill, signer: Signer | None) -> LockedSource:

@@ -59,7 +59,7 @@ class SignatureCheck(NamedTuple):
 
 def checks_signatures(folder: str) -> bool:
     """Return whether the policy of a folder has a rule of ``signatures``. Raises SkillIoError."""
-    policy = find_policy(folder)
+    policy = find_policy(folder, profile="")
     return policy is not None and policy.rules.checks_signatures
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from skillyard import __version__
 from skillyard.catalog.counts import NO_SKILLS
 from skillyard.errors import SkillyardError
+from skillyard.policy.places import profile_name
 from skillyard.ranking.registry import scorer_names
 from skillyard.remote.sources.responses import CacheStats
 from skillyard.serving.http.openapi import document
@@ -78,6 +79,7 @@ async def health(context: AppContext, request: RouteRequest) -> Reply:
         sources=sources,
         sources_failure=fault or None,
         requests=shapes.Requests(working=context.limiter.running, waiting=context.limiter.waiting),
+        profile=profile_name(context.options.profile),
     )
     reply = json_reply(encode(document), 200 if able else 503)
     return reply if able else reply.with_headers(Retry_After="1")

@@ -1,0 +1,97 @@
+"""A node offers no skill that the policy of its machine refuses, and follows that policy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skillyard.errors import SkillIoError
+from skillyard.policy import places
+from skillyard.policy.places import find_policy
+from skillyard.store.node.syncing import open_node, sync
+from skillyard.store.values import Submission
+from tests.cli.conftest import Run, run
+from tests.serving.http.local_server import running, until
+from tests.store.node.nodes import store_in
+from tests.store.skills import skill
+
+__all__ = ["run"]
+DENY = '[skills]\ndenied = ["evil-*"]\n[sources]\nunlocked = "deny"\n[pins]\nrequired = true\n'
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder of a node, with a policy; its store has a good and an evil skill."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "skillyard-policy.toml").write_text(DENY)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setattr(places, "system_policy_path", lambda: str(tmp_path / "system.toml"))
+    monkeypatch.chdir(tmp_path)
+    publish(tmp_path, "good", "evil-1")
+    return tmp_path
+
+
+def publish(work: Path, *names: str) -> None:
+    with store_in(work) as store:
+        store.publish([Submission(skill(each)) for each in names], tenant="acme", publisher="ci")
+
+
+def names(work: Path) -> list[str]:
+    catalog = sync(f"sqlite:///{work}/store.db", str(work / "node"), policy=find_policy())
+    assert [each.name for each in open_node(str(work / "node"))] == [each.name for each in catalog]
+    return [each.name for each in catalog]
+
+
+def test_a_node_leaves_out_what_the_policy_refuses_from_pages_and_from_few_changes(
+    work: Path,
+) -> None:
+    assert names(work) == ["good"]  # sources and pins are about lock files, not about stores
+    publish(work, "evil-2", "more")
+    assert names(work) == ["good", "more"]
+
+
+def test_a_changed_policy_is_another_index_and_another_digest(work: Path) -> None:
+    url, folder = f"sqlite:///{work}/store.db", str(work / "node")
+    before = sync(url, folder, policy=find_policy())
+    (work / "skillyard-policy.toml").write_text('[skills]\ndenied = ["good"]\n')
+    after = sync(url, folder, policy=find_policy())
+    assert [each.name for each in after] == ["evil-1"]
+    assert before.position == after.position
+    assert before.digest != after.digest
+    assert [each.name for each in sync(url, folder)] == ["evil-1", "good"]
+
+
+def test_the_commands_are_bound_and_list_what_is_refused(run: Run, work: Path) -> None:
+    url = f"sqlite:///{work}/store.db"
+    assert run("store", "sync", "--store", url, "--json").json["skills"] == 1
+    answer = run("policy", "--store", url, "--json")
+    assert answer.code == 1
+    (refused,) = answer.json["refused"]
+    assert refused["path"].startswith("store://acme/evil-1")
+    assert "skills.denied in " in refused["why"]
+
+
+def test_a_service_of_a_store_follows_the_policy_and_starts_with_no_broken_one(
+    work: Path,
+) -> None:
+    options: dict[str, Any] = {
+        "store": f"sqlite:///{work}/store.db",
+        "state_dir": str(work / "node"),
+    }
+    with running(work / "nowhere", {}, **options) as server:
+
+        def listed() -> list[str]:
+            both = ("good", "evil-1")
+            return [each for each in both if server.get(f"/skill/{each}").status_code == 200]
+
+        until(lambda: listed() == ["good"])
+        (work / "skillyard-policy.toml").write_text('[skills]\ndenied = ["good"]\n')
+        until(lambda: listed() == ["evil-1"])
+        (work / "skillyard-policy.toml").write_text("[skills")
+        until(lambda: "is not TOML" in json.dumps(server.lines()))
+        assert listed() == ["evil-1"]
+    with pytest.raises(SkillIoError, match="not TOML"), running(work / "nowhere", {}, **options):
+        pass
