@@ -190,7 +190,7 @@ class IndexedCatalog(Catalog):
         The index knows names. Only for ids, slugs and conventions the files are read.
         """
         if self._full.read is None and not _ID.search(name_or_id):
-            skills = self.library.called(name_or_id)
+            skills = self.library.with_name(name_or_id)
             if skills is not None:
                 return skills
         return super().named(name_or_id)
@@ -306,7 +306,7 @@ class FileLibrary(Library):
                 return ordinal
         return None
 
-    def called(self, name: str) -> tuple[Skill, ...] | None:
+    def with_name(self, name: str) -> tuple[Skill, ...] | None:
         """Return the skills with exactly this name that no other shadows, sorted.
 
         None where the index cannot tell: something else has the word, such as a convention.

@@ -133,8 +133,8 @@ def parse_policy(data: bytes, path: str) -> PolicyFile:
         ) from None
     profiles = document.pop("profiles", {})
     if not isinstance(profiles, dict) or not all(isinstance(p, dict) for p in profiles.values()):
-        where_it_is = _line_of("profiles", text)
-        raise _fault("profiles must be tables", path, where_it_is, "write [profiles.NAME]")
+        start = _line_of("profiles", text)
+        raise _fault("profiles must be tables", path, start, "write [profiles.NAME]")
     return PolicyFile(
         path,
         _rules(document, text, path),

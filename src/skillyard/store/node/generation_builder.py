@@ -80,7 +80,7 @@ def apply_few(state: NodeState, page: Changes) -> ApplyResult:
     folder = state.current()
     if folder is None:
         raise SkillIoError("there is no index here to change", path=state.folder)
-    page = _allowed(page, state)
+    page = _within_policy(page, state)
     with state.writer(folder, max_rewritten=MAX_REWRITTEN) as writer:
         table = bundled_table()
         for key in page.withdrawals:
@@ -131,7 +131,7 @@ def _round(
 ) -> Position | None:
     """Apply one round of pages; None when the store was reset between two pages."""
     position = _resume_position(state, analysis.old)
-    page = _allowed(store.changes(position, limit=PAGE), state)
+    page = _within_policy(store.changes(position, limit=PAGE), state)
     if not _continues(position, page):
         state.drop_building()
     applied = since = 0
@@ -140,7 +140,7 @@ def _round(
         while True:
             after = None
             if not page.complete:  # prefetched, so that the workers never wait for it
-                after = _allowed(store.changes(page.position, limit=PAGE), state)
+                after = _within_policy(store.changes(page.position, limit=PAGE), state)
                 if not _continues(page.position, after):
                     return None
             documents_after = analysis.begin(after.upserts if after is not None else ())
@@ -165,14 +165,14 @@ def _round(
         return page.position
 
 
-def _allowed(page: Changes, state: NodeState) -> Changes:
+def _within_policy(page: Changes, state: NodeState) -> Changes:
     """Return the page without the skills that the node's policy refuses: they are withdrawn."""
-    refused = {each.key for each in page.upserts if refusal(each, state.policy) is not None}
-    if not refused:
+    refusals = {each.key for each in page.upserts if refusal(each, state.policy) is not None}
+    if not refusals:
         return page
     return page._replace(
-        upserts=tuple(each for each in page.upserts if each.key not in refused),
-        withdrawals=(*page.withdrawals, *sorted(refused)),
+        upserts=tuple(each for each in page.upserts if each.key not in refusals),
+        withdrawals=(*page.withdrawals, *sorted(refusals)),
     )
 
 
