@@ -119,37 +119,32 @@ def _finds(text: str, word: str) -> Iterator[int]:
         at = text.find(word, at + len(word))
 
 
-_NO_WORD = bytes(
-    byte if byte > 127 or byte == 95 or chr(byte).isalnum() else 32 for byte in range(256)
-)
-"""Maps every byte that is not part of a word to a blank."""
-_WORD = re.compile("[a-z0-9_\x80-\U0010ffff]")
+_WORD = re.compile("[a-z0-9_\x80-\U0010ffff]+")
 _LONG_WORD = 20
 """Length from which a word of letters and digits may be encoded text."""
 
 
 def _places_in(text: str, kind: int, others: Sequence[int]) -> Places:
     """Return what the kernel returns."""
-    listed, numbers, of_word = _tables()
-    words = set(text.encode().translate(_NO_WORD).split())
-    of_group: dict[int, list[int]] = {}
-    for number in [numbers[word] for word in numbers.keys() & {each.decode() for each in words}]:
-        for each in of_word[number]:
-            of_group.setdefault(each, []).append(number)
-    elsewhere: dict[int, list[int]] = {}
+    _, numbers, of_word = _tables()
+    of_one: dict[int, list[int]] = {}
     for number, at in zip(others[::2], others[1::2], strict=True):
-        elsewhere.setdefault(number, []).append(at)
-    for number in elsewhere:
+        of_one.setdefault(number, []).append(at)
+    has_long_word = False
+    for match in _WORD.finditer(text):
+        word = match[0]
+        if word in numbers:
+            of_one.setdefault(numbers[word], []).append(match.start())
+        if len(word) >= _LONG_WORD and word.isascii() and word.isalnum() and not word.isalpha():
+            has_long_word = True
+    of_group: dict[int, list[int]] = {}
+    for number in of_one:
         for each in of_word[number]:
             of_group.setdefault(each, []).append(number)
-
-    @cache
-    def of_one(number: int) -> Sequence[int]:
-        return elsewhere.get(number) or [*_whole_words(text, listed[number])]
 
     @cache
     def places(group: int) -> Sequence[int]:
-        return sorted(at for number in {*of_group[group]} for at in of_one(number))
+        return sorted(at for number in of_group[group] for at in of_one[number])
 
     windows: dict[int, Sequence[int]] = {}
     for number, of in enumerate(_needs):
@@ -160,16 +155,7 @@ def _places_in(text: str, kind: int, others: Sequence[int]) -> Places:
             if parts:
                 windows[number] = parts
     present = bytes(number in of_group for number in range(len(_groups)))
-    long = [word for word in words if len(word) >= _LONG_WORD]
-    has_long_word = any(word.isalnum() and not word.isalpha() for word in long)
     return Places(windows, present, has_long_word, may_be_spaced=True)
-
-
-def _whole_words(text: str, word: str) -> Iterator[int]:
-    for at in _finds(text, word):
-        before, behind = text[at - 1 : at], text[at + len(word) : at + len(word) + 1]
-        if _WORD.match(before) is None and _WORD.match(behind) is None:
-            yield at
 
 
 def _windows(reach: int, places: Sequence[Sequence[int]]) -> list[int]:
