@@ -17,6 +17,7 @@ from skillyard.index import (
     term_counts,
     token_table,
 )
+from skillyard.scanning import words
 
 __all__ = ["ABSENT", "MAY_SKIP", "without_kernel"]
 
@@ -37,5 +38,6 @@ def without_kernel(patch: pytest.MonkeyPatch) -> None:
         segment_writer,
         token_table,
         term_counts,
+        words,
     ):
         patch.setattr(module, "KERNEL", None)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from skillyard.index import kernel
 from skillyard.scanning import RULES, scan_files, words
-from tests.kernel_needed import ABSENT, MAY_SKIP
+from skillyard.scanning.document import SPACED
+from tests.kernel_needed import ABSENT, MAY_SKIP, without_kernel
 from tests.scanning.bad_skills import bad_skills
 
 needs_kernel = pytest.mark.skipif(MAY_SKIP, reason=ABSENT)
@@ -28,9 +29,16 @@ def test_the_kernel_finds_the_same_places(text: str, kind: int) -> None:
     text = text.lower()
     with pytest.MonkeyPatch.context() as patch:
         native = words.places_in(text, kind, text)
-        patch.setattr(words, "KERNEL", None)
+        without_kernel(patch)
         python = words.places_in(text, kind, text)
     assert native._replace(may_be_spaced=True) == python
+
+
+@needs_kernel
+@given(st.lists(st.sampled_from([*"ignoreé密 \t\n_.1", "   ", "     "]), max_size=40).map("".join))
+def test_the_kernel_sees_letters_with_blanks_between_them(text: str) -> None:
+    if SPACED.search(text) is not None:
+        assert words.places_in(text, 1, text).may_be_spaced
 
 
 @needs_kernel
@@ -38,7 +46,7 @@ def test_the_findings_are_the_same_without_the_kernel() -> None:
     skills = bad_skills()
     native = [scan_files(skill.files) for skill in skills]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(words, "KERNEL", None)
+        without_kernel(patch)
         assert [scan_files(skill.files) for skill in skills] == native
 
 

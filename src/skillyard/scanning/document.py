@@ -14,7 +14,17 @@ from skillyard.invisible import hidden_runs
 from skillyard.lookalikes import latin_shape
 from skillyard.scanning.words import Places, group, places_in
 
-__all__ = ["DATA", "EVERY", "KIND_BITS", "PROSE", "SCRIPT", "Document", "Fence", "kind_of"]
+__all__ = [
+    "DATA",
+    "EVERY",
+    "KIND_BITS",
+    "PROSE",
+    "SCRIPT",
+    "SPACED",
+    "Document",
+    "Fence",
+    "kind_of",
+]
 
 PROSE, SCRIPT, DATA = "prose", "script", "data"
 EVERY = frozenset([PROSE, SCRIPT, DATA])
@@ -53,7 +63,7 @@ _MIX = re.compile(rb"[\xcd-\xd4][\x80-\xbf][A-Za-z]|[A-Za-z][\xcd-\xd4]")
 _OTHER_FORM = re.compile("[\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff]")
 _OTHER_SCRIPT = re.compile("[\u0370-\u03ff\u0400-\u052f]")
 _MIXED = re.compile("[a-zA-Z\u0370-\u03ff\u0400-\u052f]{2,200}")
-_SPACED = re.compile(r"(?<![^\W\d_])(?:[^\W\d_][ \t]{1,4}){7,400}[^\W\d_](?![^\W\d_])")
+SPACED = re.compile(r"(?<![^\W\d_])(?:[^\W\d_][ \t]{1,4}){7,400}[^\W\d_](?![^\W\d_])")
 _FENCE = re.compile(r"^[ \t]{0,12}(`{3,20}|~{3,20})[ \t]{0,8}([^\s`]{0,40})", re.MULTILINE)
 _LATIN = [
     ("İ".encode(), b"I"),
@@ -96,7 +106,7 @@ class Document:
             if letter in self.foreign:
                 self._plain = self._plain.replace(letter, plain)
         if self.places.may_be_spaced and all(map(self.has, _LETTERS)):
-            self._rewrite(_SPACED.sub(lambda match: _joined(match[0]), self.text))
+            self._rewrite(SPACED.sub(lambda match: _joined(match[0]), self.text))
 
     def _rewrite(self, text: str) -> None:
         for cached in ("text", "lowered", "places"):
