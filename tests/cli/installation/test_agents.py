@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from skillyard_testkit import FakeServers
-from tests.cli.installation.test_commands import NEWER, Project
-from tests.cli.installation.test_commands import project as project
+from tests.cli.installation.project import NEWER, Project
+from tests.cli.installation.project import project as project
 from tests.cli.remotes import remotes as remotes
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")

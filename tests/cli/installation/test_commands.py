@@ -2,84 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from skillyard.io.folder_manifest import manifest_of
-from skillyard.remote.install.swap import LIMITS
 from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Run
+from tests.cli.installation.project import LOCK, NEWER, OLD, Project
+from tests.cli.installation.project import project as project
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
-
-OLD = {
-    "skills/pdf/SKILL.md": text("pdf", "Fill in PDF forms."),
-    "skills/pdf/references/forms.md": "Forms.",
-    "skills/pdf/scripts/fill.py": "print()",
-    "skills/docx/SKILL.md": text("docx", "Write Word documents."),
-}
-NEWER = text("pdf", "Fill in PDF forms, newer.")
-LOCK = "skills-lock.json"
-
-
-class Project:
-    """A project with the skills ``pdf`` and ``docx``, and what can happen to it."""
-
-    def __init__(self, root: Path, run: Run, remotes: FakeServers) -> None:
-        self.root = root
-        self.run = run
-        self.remotes = remotes
-        self.skills = root / ".agents" / "skills"
-
-    def publish(self, **files: str) -> None:
-        """Let the repository have other files of ``pdf``, by names without the folder."""
-        paths = {f"skills/pdf/{path}": content for path, content in files.items()}
-        kept = {path: content for path, content in OLD.items() if path.startswith("skills/docx")}
-        self.remotes.add_repository("acme/skills", {**kept, **paths})
-        self.run("cache", "clear")
-
-    def lock(self) -> dict[str, Any]:
-        shape: dict[str, Any] = json.loads((self.root / LOCK).read_text())
-        return shape
-
-    def relock(self, change: Callable[[dict[str, Any]], None]) -> bytes:
-        """Change the lock as somebody else does, and return its bytes."""
-        shape = self.lock()
-        change(shape)
-        (self.root / LOCK).write_text(json.dumps(shape, indent=2) + "\n")
-        return (self.root / LOCK).read_bytes()
-
-    def state(self, command: str, *more: str, name: str = "pdf") -> str:
-        """Return the state that a command reports of one skill."""
-        document = self.run(command, *more, "--json").json
-        (state,) = (each["state"] for each in document["skills"] if each["name"] == name)
-        assert isinstance(state, str)
-        return state
-
-    def tree(self) -> dict[str, bytes]:
-        """Return every file of the project."""
-        return tree_of(self.root)
-
-
-@pytest.fixture
-def project(
-    tmp_path: Path, run: Run, remotes: FakeServers, monkeypatch: pytest.MonkeyPatch
-) -> Project:
-    monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
-    root = tmp_path / "project"
-    (root / ".git").mkdir(parents=True)
-    monkeypatch.chdir(root)
-    for name in ("pdf", "docx"):
-        assert run("add", name, "--into", ".agents/skills").code == 0
-    return Project(root, run, remotes)
 
 
 class TestSync:
@@ -218,158 +154,6 @@ class TestSync:
         states = {each["name"]: each["state"] for each in done.json["skills"]}
         assert states == {"docx": "installed", "one": "unreachable", "pdf": "installed"}
         assert done.code == 4
-
-
-class TestFolders:
-    def test_links_of_the_installer_are_other_names_for_the_folder(self, project: Project) -> None:
-        hosts = project.root / ".claude" / "skills"
-        hosts.mkdir(parents=True)
-        (hosts / "pdf").symlink_to("../../.agents/skills/pdf")
-        assert project.run("verify").code == 0
-        shutil.rmtree(project.skills / "pdf")
-        assert project.state("sync") == "installed"
-        assert (hosts / "pdf" / "SKILL.md").exists()
-        document = project.run("remove", "pdf", "--into", ".claude/skills", "--json").json
-        assert document["skills"][0]["state"] == "unlinked"
-        assert not (hosts / "pdf").is_symlink()
-        assert (project.skills / "pdf" / "SKILL.md").exists()
-        assert "pdf" in project.lock()["skills"]
-        (hosts / "pdf").symlink_to("../../.agents/skills/pdf")
-        (document,) = project.run("remove", "pdf", "--json").json["skills"]
-        assert document["links"] == [".claude/skills/pdf"]
-        assert not os.path.lexists(hosts / "pdf")
-
-    def test_a_link_to_a_folder_of_the_users_own_is_never_followed(self, project: Project) -> None:
-        """Even with the very files of the lock: it is what somebody works on."""
-        own = project.root / "src" / "pdf"
-        own.parent.mkdir()
-        (project.skills / "pdf").rename(own)
-        (project.skills / "pdf").symlink_to("../../src/pdf")
-        project.publish(**{"SKILL.md": NEWER})
-        before = project.tree()
-        for command in (("sync",), ("update", "--yes"), ("remove", "pdf", "--backup")):
-            done = project.run(*command)
-            assert (done.code, "is a link to a folder" in done.out) == (1, True)
-        assert project.tree() == before
-        assert (project.skills / "pdf").is_symlink()
-
-    def test_copies_are_updated_and_removed_together(self, project: Project) -> None:
-        assert project.run("add", "pdf", "--into", ".claude/skills").code == 0
-        project.publish(**{"SKILL.md": NEWER})
-        assert project.state("update", "--yes") == "updated"
-        copies = [project.skills / "pdf", project.root / ".claude" / "skills" / "pdf"]
-        assert [tree_of(copy) for copy in copies] == [{"SKILL.md": NEWER.encode()}] * 2
-        (copies[1] / "mine").write_text("mine")
-        assert project.run("remove", "pdf").code == 1
-        assert all(copy.exists() for copy in copies)
-        (copies[1] / "mine").unlink()
-        assert project.run("remove", "pdf").code == 0
-        assert not any(copy.exists() for copy in copies)
-
-    def test_nothing_is_written_where_a_link_leads_out(
-        self, project: Project, tmp_path: Path
-    ) -> None:
-        shutil.rmtree(project.skills)
-        elsewhere = tmp_path / "elsewhere"
-        elsewhere.mkdir()
-        project.skills.symlink_to(elsewhere)
-        done = project.run("sync")
-        assert (done.code, "leads out of the project" in done.err) == (2, True)
-        assert list(elsewhere.iterdir()) == []
-        project.skills.unlink()
-        project.skills.mkdir()
-        (elsewhere / "pdf").mkdir()
-        (project.skills / "pdf").symlink_to(elsewhere / "pdf")
-        assert project.state("sync") == "unreadable"
-        assert list((elsewhere / "pdf").iterdir()) == []
-
-    def test_two_entries_of_one_folder_are_told(self, project: Project) -> None:
-        project.relock(lambda shape: shape["skills"].update(PDF=shape["skills"]["pdf"]))
-        assert project.state("verify", name="PDF") == "unreadable"
-        assert project.state("verify") == "current"
-        assert "fix: delete the entry 'PDF' from skills-lock.json" in project.run("verify").out
-
-    def test_a_hint_names_the_skill_as_a_shell_takes_it(self, project: Project) -> None:
-        project.relock(lambda shape: shape["skills"].update({"Pd f!": shape["skills"].pop("pdf")}))
-        (project.skills / "pd-f").symlink_to(project.root)
-        assert "say `skillyard update 'Pd f!'`" in project.run("verify").out
-
-    def test_a_name_that_only_resembles_that_of_a_folder_is_unknown(self, project: Project) -> None:
-        before = project.tree()
-        for name in ("..pdf", "./pdf", "PDF"):
-            for command in ("remove", "update"):
-                done = project.run(command, name)
-                assert (done.code, "unknown skill of the lock file" in done.err) == (2, True)
-        assert project.tree() == before
-
-    @pytest.mark.parametrize("command", ["sync", "update", "outdated", "verify"])
-    def test_without_a_lock_it_says_how_to_make_one(self, project: Project, command: str) -> None:
-        (project.root / LOCK).unlink()
-        done = project.run(command)
-        assert (done.code, "skillyard add NAME --into DIR" in done.err) == (2, True)
-
-    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
-    def test_a_pipe_in_the_place_of_a_journal_stops_nothing(self, project: Project) -> None:
-        os.mkfifo(project.skills / ".skillyard-journal-pdf")
-        assert project.run("sync").code == 0
-
-    def test_a_journal_of_a_clone_changes_no_entry(self, project: Project, tmp_path: Path) -> None:
-        entry = {**project.lock()["skills"]["pdf"], "source": "evil/repo"}
-        digest = manifest_of(str(project.skills / "pdf"), LIMITS).digest
-        journal = {"old": "", "new": digest, "name": "pdf", "entry": entry, "backup": False}
-        (project.skills / ".skillyard-journal-pdf").write_text(json.dumps(journal))
-        (project.skills / ".skillyard-new-mine-1").mkdir()
-        before = project.lock()
-        assert project.run("sync").code == 0
-        assert project.lock() == before
-        assert not (project.skills / ".skillyard-journal-pdf").exists()
-        assert (project.skills / ".skillyard-new-mine-1").exists()
-
-    def test_what_no_run_on_this_machine_left_is_told_and_kept(self, project: Project) -> None:
-        aside = project.skills / ".skillyard-swap-pdf"
-        (project.skills / "pdf").rename(aside)
-        for command in ("sync", "verify"):
-            done = project.run(command)
-            assert (done.code, "fix: look at it, keep what you need" in done.out) == (1, True)
-        assert (aside / "SKILL.md").exists()
-
-    def test_names_of_a_hostile_lock_reach_no_terminal_and_no_other_folder(
-        self, project: Project, tmp_path: Path
-    ) -> None:
-        """A lock comes with a clone: its names may be anything."""
-        entry = {
-            "source": "acme/skills",
-            "sourceType": "github",
-            "skillPath": "skills/pdf/SKILL.md",
-        }
-        names = ["\x1b[2Jred\u202e", "../../outside", "/etc/passwd", "a\nb", "", "x" * 5000]
-        project.relock(lambda shape: shape["skills"].update(dict.fromkeys(names, entry)))
-        for command in ("verify", "sync", "outdated", "update"):
-            done = project.run(command)
-            assert done.code == 1
-            assert not {"\x1b", "\u202e"} & set(done.out + done.err)
-        assert project.run("remove", *names).code == 0
-        assert {path.name for path in tmp_path.iterdir()} <= {"cache", "config", "project", "state"}
-        assert list(project.lock()["skills"]) == ["docx", "pdf"]
-
-    def test_what_a_stopped_run_left_is_told_and_the_next_sync_ends_it(
-        self, project: Project, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def stopped(*_: object) -> None:
-            raise KeyboardInterrupt
-
-        project.publish(**{"SKILL.md": NEWER})
-        with monkeypatch.context() as patch:
-            patch.setattr("skillyard.remote.install.project_lock.ProjectLock.note", stopped)
-            assert project.run("update", "--yes").code == 3
-        before = project.tree()
-        assert project.state("verify") == "interrupted"
-        assert project.run("sync", "--frozen").code == 1
-        assert project.run("sync", "--dry-run").code == 1
-        assert project.tree() == before
-        assert project.run("sync").code == 0
-        assert project.run("verify").code == 0
-        assert (project.skills / "pdf" / "SKILL.md").read_text() == NEWER
 
 
 class TestUpdate:

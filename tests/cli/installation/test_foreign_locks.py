@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.installation.test_commands import OLD, Project
-from tests.cli.installation.test_commands import project as project
+from tests.cli.installation.project import OLD, Project
+from tests.cli.installation.project import project as project
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text
 from tests.tables import for_each

@@ -13,7 +13,7 @@ import pytest
 
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
-from tests.cli.installation.test_commands import NEWER, OLD
+from tests.cli.installation.project import NEWER, OLD
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
 from tests.tables import for_each
