@@ -147,7 +147,7 @@ def test_a_projects_file_names_nothing_outside_of_the_project_unless_the_users_d
         (project / "link").symlink_to(project.parent / "other")
     file = project / "skillyard-policy.toml"
     file.write_text(f"\n[profiles.x]\n{line}\n", encoding="utf-8")
-    own_policy("")
+    own_policy("# no rules\n")
     with pytest.raises(SkillIoError, match="outside of the project") as caught:
         sy.load_catalog(profile="x")
     assert (caught.value.path, caught.value.line) == (os.path.realpath(file), 2)
@@ -185,7 +185,7 @@ def test_the_hook_trusts_only_the_roots_that_the_users_own_file_names(
     assert offer() is None  # the project is not approved
     own_policy(f'[profiles.backend]\nroots = ["{project}/api"]\n')
     assert offer() == "deploy"
-    own_policy("")
+    own_policy("# no rules\n")
     choose("codex", asked, HookOptions(refresh=False, profile="other"), Budget(60_000))
     assert "there is no profile other" in (tmp_path / "state/hook.log").read_text("utf-8")
 

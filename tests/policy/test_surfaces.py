@@ -92,7 +92,7 @@ def test_the_command_names_files_rules_and_refused_skills(run: Run, project: Pat
     rule = {"rule": "skills.denied", "value": "evil-*", "file": file}
     assert (shape["files"], shape["rules"]) == ([file], [rule])
     assert [each["path"] for each in shape["refused"]] == ["lib/evil-deploy/SKILL.md"]
-    Path("skillyard-policy.toml").write_text("", encoding="utf-8")
+    Path("skillyard-policy.toml").write_text("# no rules\n", encoding="utf-8")
     assert run("policy", "--root", "lib").code == 0
 
 

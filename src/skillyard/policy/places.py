@@ -125,6 +125,13 @@ def _read(path: str) -> PolicyFile:
             code="policy_invalid",
             hint=f"make it a regular file of at most {MAX_BYTES // 1024} KiB that you can read",
         ) from None
+    if not data:  # a file that is being written is empty for a moment, which must not mean no rules
+        raise SkillIoError(
+            "the policy is empty",
+            path=path,
+            code="policy_invalid",
+            hint="write its rules, or remove the file",
+        )
     return parse_policy(data, path)
 
 
