@@ -92,7 +92,7 @@ class Document:
         """Relative to the skill's folder, with ``/``."""
         self.data = data
         self.kind = kind_of(path, data)
-        if path.endswith(".ipynb"):  # its code is in strings, as escape sequences
+        if path.lower().endswith(".ipynb"):  # its code is in strings, as escape sequences
             data = data.replace(b"\\n", b"  ").replace(b'\\"', b' "')
         self._plain = data
         self.foreign = b"" if data.isascii() else data.translate(None, _ASCII)

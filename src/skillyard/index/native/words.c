@@ -14,11 +14,11 @@ typedef struct {
     Py_ssize_t length; /* items of `patterns` */
 } Words;
 
-/* The words that were found, then where those of each group stand, in order. */
+/* The words of a text, then where those of each group stand, in order. */
 typedef struct {
     Py_ssize_t characters;
     int encoded, spaced; /* a long run of letters and digits; letters with blanks between them */
-    int32_t *found; /* word and character, in turns */
+    int32_t *hits;  /* word and character, in turns */
     size_t used, room;
     int32_t *first, *places; /* of group g: places[first[g]] to places[first[g + 1]] */
 } Places;
@@ -49,13 +49,13 @@ static inline int is_word(unsigned char byte)
     return (int)(WORD[byte >> 6] >> (byte & 63) & 1);
 }
 
-static int found_add(Places *places, Py_ssize_t word, Py_ssize_t at)
+static int add_hit(Places *places, Py_ssize_t word, Py_ssize_t at)
 {
-    if (grow((void **)&places->found, &places->room, places->used + 2, sizeof(int32_t)) < 0) {
+    if (grow((void **)&places->hits, &places->room, places->used + 2, sizeof(int32_t)) < 0) {
         return -1;
     }
-    places->found[places->used++] = (int32_t)word;
-    places->found[places->used++] = (int32_t)at;
+    places->hits[places->used++] = (int32_t)word;
+    places->hits[places->used++] = (int32_t)at;
     return 0;
 }
 
@@ -105,7 +105,7 @@ static int read_text(const Words *self, const char *text, size_t size, Places *p
         if (length <= self->longest) {
             Py_ssize_t word = map_find(&self->words, text + start, length,
                                        hash_of(text + start, length));
-            if (word >= 0 && found_add(places, word, before) < 0) {
+            if (word >= 0 && add_hit(places, word, before) < 0) {
                 return -1;
             }
         }
@@ -128,7 +128,7 @@ static int by_place(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* Sort what was found by groups. `ordered` items of it are in order of their places. */
+/* Sort the hits by groups. `ordered` items of them are in order of their places. */
 static int sort_places(const Words *self, Places *places, size_t ordered)
 {
     places->first = calloc((size_t)self->groups + 2, sizeof(int32_t));
@@ -138,7 +138,7 @@ static int sort_places(const Words *self, Places *places, size_t ordered)
     }
     size_t all = 0;
     for (size_t item = 0; item < places->used; item += 2) {
-        int32_t word = places->found[item];
+        int32_t word = places->hits[item];
         for (int32_t m = self->starts[word]; m < self->starts[word + 1]; m++, all++) {
             places->first[self->members[m] + 2]++;
         }
@@ -152,9 +152,9 @@ static int sort_places(const Words *self, Places *places, size_t ordered)
         places->first[group + 1] += places->first[group];
     }
     for (size_t item = 0; item < places->used; item += 2) { /* moves each start to its end */
-        int32_t word = places->found[item];
+        int32_t word = places->hits[item];
         for (int32_t m = self->starts[word]; m < self->starts[word + 1]; m++) {
-            places->places[places->first[self->members[m] + 1]++] = places->found[item + 1];
+            places->places[places->first[self->members[m] + 1]++] = places->hits[item + 1];
         }
     }
     for (Py_ssize_t group = 0; ordered < places->used && group < self->groups; group++) {
@@ -283,7 +283,7 @@ static PyObject *words_search(PyObject *object, PyObject *arguments)
             PyErr_SetString(PyExc_ValueError, "no such word or place");
             goto end;
         }
-        if (found_add(&places, (Py_ssize_t)word, (Py_ssize_t)at) < 0) {
+        if (add_hit(&places, (Py_ssize_t)word, (Py_ssize_t)at) < 0) {
             goto end;
         }
     }
@@ -305,7 +305,7 @@ static PyObject *words_search(PyObject *object, PyObject *arguments)
 end:
     Py_XDECREF(present);
     Py_XDECREF(windows);
-    free(places.found);
+    free(places.hits);
     free(places.first);
     free(places.places);
     return result;
