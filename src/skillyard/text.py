@@ -22,6 +22,7 @@ __all__ = [
     "escape_elements",
     "escape_frame",
     "find_hidden",
+    "folder_name",
     "hidden_in_body",
     "name_fault",
     "normalised_name",
@@ -172,6 +173,17 @@ def shorten(text: str, limit: int) -> str:
     """Return the text on one line, cut with an ellipsis to at most ``limit`` characters."""
     line = one_line(text)
     return line if len(line) <= limit else line[: max(0, limit - 1)].rstrip() + "…"
+
+
+def folder_name(name: str) -> str:
+    """Return the installer's folder name for a skill; safe for any text.
+
+    The result is in lower case. Runs of anything but ASCII letters, digits, dots and underscores
+    become one hyphen. Dots and hyphens at either end are removed. At most 255 characters remain, or
+    ``unnamed-skill`` when nothing does.
+    """
+    plain = re.sub("[^a-z0-9._]+", "-", name.lower())
+    return plain.strip(".-")[:255] or "unnamed-skill"
 
 
 def plural(count: int, noun: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,20 @@ def test_services_answer_from_the_profile_and_say_so(project: Path) -> None:
         listed = shows(mcp.call("list_skills"))
         assert "deploy" in listed
         assert "look" not in listed
+
+
+def test_a_repository_that_holds_the_home_folder_is_no_project(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = project.parent
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    shutil.rmtree(project / ".git")
+    (home / ".git").mkdir()
+    (home / "secret").mkdir()
+    (project / "skillyard-policy.toml").write_text('[profiles.x]\nroots = ["../secret"]\n')
+    with pytest.raises(SkillIoError, match="outside of the project"):
+        sy.load_catalog(profile="x")
 
 
 @for_each("command", ["list", "serve"])

@@ -9,9 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import SkillIoError
-from skillyard.policy.decision import LockedSource, Policy, PolicyRefused, check_install, decide
+from skillyard.policy.decision import (
+    LockedSource,
+    Policy,
+    PolicyRefused,
+    check_install,
+    decide,
+    source_text,
+)
 from skillyard.policy.rules import NO_RULES, SEVERITIES, Rules, parse_policy, stricter
-from skillyard.policy.signers import Signer, SignerPattern
+from skillyard.policy.signers import Signer, SignerPattern, matches_pattern
 from skillyard.skill import Skill
 from tests.tables import for_each
 
@@ -152,6 +159,41 @@ def test_a_tool_is_denied_with_and_without_its_arguments() -> None:
     assert refused("Read", "MCP__mail")
     assert refused("*")
     assert not refused("Read", "BashOutput")
+
+
+@for_each(
+    ("pattern", "text", "matches"),
+    [
+        ("github:acme/*", "github:acme/x", True),
+        ("github:acme/?", "github:acme/x", False),
+        ("a[bc]d", "abd", False),
+        ("a[bc]d", "a[bc]d", True),
+        ("dependabot[bot]@*", "dependabot[bot]@users.noreply.github.com", True),
+        ("dependabot[bot]@*", "dependabotb@users.noreply.github.com", False),
+    ],
+)
+def test_only_an_asterisk_stands_for_other_text(pattern: str, text: str, matches: bool) -> None:
+    assert matches_pattern(text, pattern) is matches
+
+
+def test_an_id_is_denied_by_itself_and_by_no_pattern() -> None:
+    skill = Skill("wipe", "Wipes.", "x", id="wipe-3fa2")
+    for denied, refuses in {'"wipe-*"': False, '"wipe-3fa2"': True, '"wipe*"': True}.items():
+        rules = rules_of(f"[skills]\ndenied = [{denied}]\n")
+        assert bool(decide(rules, skill, None)) is refuses
+
+
+@for_each(
+    ("source", "text"),
+    [
+        ("./good/x", "local:./good/x"),
+        ("./good/../other/x", "local:./other/x"),
+        ("./../x", "local:../x"),
+        ("/a/../b", "local:/b"),
+    ],
+)
+def test_a_folder_is_compared_without_steps_upwards(source: str, text: str) -> None:
+    assert source_text("local", source, None) == text
 
 
 SIGNED = b"""

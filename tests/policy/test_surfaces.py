@@ -224,6 +224,16 @@ def test_the_lock_says_from_where_a_skill_is(project: Path) -> None:
         sy.load_catalog("lib")
 
 
+def test_an_entry_is_found_by_the_folder_of_its_name(project: Path) -> None:
+    entry = {"source": "evil/x", "sourceType": "github"}
+    (project / "skillyard-policy.toml").write_text('[sources]\nallowed = ["github:acme/*"]\n')
+    for name, offers in {"Good Deploy!": False, "gooddeploy": True}.items():
+        lock = {"version": 1, "skills": {name: entry}}
+        (project / "skills-lock.json").write_text(json.dumps(lock))
+        names = [skill.name for skill in sy.load_catalog("lib")]
+        assert ("good-deploy" in names) is offers
+
+
 def test_the_lock_says_who_signed_a_skill(project: Path) -> None:
     signer = {"digest": "sha256:1", "identity": "ann@acme", "issuer": "https://id"}
     entry = {"source": "acme/x", "sourceType": "github", "digest": "sha256:1"}

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.io.paths import is_below
 from skillyard.policy.rules import NO_RULES, SEVERITIES, Rules
-from skillyard.policy.signers import Signer
+from skillyard.policy.signers import Signer, matches_pattern
 from skillyard.skill import Origin, Skill
-from skillyard.text import clean_line, shorten
+from skillyard.text import clean_line, folder_name, shorten
 
 __all__ = [
     "REFUSED",
@@ -23,6 +23,7 @@ __all__ = [
     "Refusal",
     "check_install",
     "check_signer",
+    "check_source",
     "decide",
     "source_text",
 ]
@@ -54,8 +55,12 @@ class LockedSource(NamedTuple):
 def source_text(kind: str, source: str, source_url: str | None) -> str:
     """Return what a policy matches for an entry of a lock file: what is fetched for it.
 
-    Beside the source, which may be any text then, an entry of these kinds may have an address.
+    Beside the source, which may be any text then, an entry of these kinds may have an address. The
+    path of a folder is without steps such as ``..``.
     """
+    if kind == "local":
+        path = posixpath.normpath(source)
+        source = f"./{path}" if source.startswith("./") and not path.startswith("../") else path
     return f"{kind}:{(kind in _BY_URL and source_url) or source}"
 
 
@@ -101,7 +106,9 @@ class Policy:
         if not is_below(folder, self.lock_folder):
             return None
         name = os.path.basename(folder)
-        return next((each for each in self.locked if each.name == name), None)
+        entries = [each for each in self.locked if folder_name(each.name) == name]
+        exact = (each for each in entries if each.name == name)
+        return next(exact, entries[0] if entries else None)
 
     def diagnostic(self, skill: Skill) -> Diagnostic | None:
         """Return why a skill of a library is not offered, or None. Convention files are exempt."""
@@ -131,10 +138,12 @@ def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Ref
     hold for skills of a catalog store, which no lock file is about.
     """
     found: list[tuple[str, str]] = []
-    for name in (skill.name, skill.id, skill.slug):
-        if name and (pattern := _match(name, rules.denied_skills)):
-            found.append(("skills.denied", f"skills of the name {pattern} are denied"))
-            break
+    names = [name for name in (skill.name, skill.slug) if name]
+    denied_names = [each for each in rules.denied_skills if any(_match(n, [each]) for n in names)]
+    if skill.id and skill.id.lower() in rules.denied_skills:  # it ends with a hash: no pattern
+        denied_names.append(skill.id)
+    if denied_names:
+        found.append(("skills.denied", f"skills of the name {_shown(denied_names[0])} are denied"))
     if skill.stored:
         pass
     elif source is None:
@@ -157,6 +166,24 @@ def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Ref
     if denied:
         found.append(("tools.denied", f"the tool {_shown(denied[0])} is denied"))
     return _refusals(rules, found)
+
+
+def check_source(policy: Policy | None, source: LockedSource) -> None:
+    """Raise PolicyRefused for an entry whose source or name is refused, before it is fetched."""
+    if policy is None:
+        return
+    rules, found = policy.rules, []
+    if pattern := _match(source.name, rules.denied_skills):
+        found.append(("skills.denied", f"skills of the name {_shown(pattern)} are denied"))
+    if not all(_match(source.source, patterns) for patterns in rules.allowed_sources):
+        found.append(("sources.allowed", f"the source {_shown(source.source)} is not allowed"))
+    if found:
+        refusals = _refusals(rules, found)
+        raise PolicyRefused(
+            f"the policy refuses {_shown(source.name)}: {_words(refusals)}",
+            code=REFUSED,
+            hint=_hint(refusals),
+        )
 
 
 def check_signer(policy: Policy | None, source: LockedSource) -> None:
@@ -194,7 +221,7 @@ def _denied(tool: str, patterns: tuple[str, ...]) -> bool:
 def _match(text: str, patterns: Iterable[str]) -> str:
     """Return the first pattern that matches, ignoring case; empty where none does."""
     lowered = text.lower()
-    return next((each for each in patterns if each == lowered or fnmatchcase(lowered, each)), "")
+    return next((each for each in patterns if matches_pattern(lowered, each)), "")
 
 
 def _shown(text: str) -> str:

@@ -11,6 +11,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from skillyard.errors import SkillIoError
+from skillyard.io.paths import is_below
 from skillyard.io.user_folders import config_folder
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def find_policy(folder: str | None = None, profile: str | None = None) -> Policy
 def _project_file(folder: str) -> tuple[str, str, str]:
     """Return the nearest policy file, or an empty text, the lock's folder and the project's."""
     found = lock = ""
+    home = os.path.realpath(os.path.expanduser("~"))
     above = folder
     while True:
         names = (POLICY_FILE, LOCK_FILE, ".git")
@@ -107,7 +109,9 @@ def _project_file(folder: str) -> tuple[str, str, str]:
         lock = lock or (above if locked else "")
         parent = os.path.dirname(above)
         if root or parent == above:
-            top = above if root else os.path.dirname(found) or folder
+            # A repository that holds the home folder, as one of dotfiles does, is no project.
+            is_project = root and not is_below(f"{home}{os.sep}", above)
+            top = above if is_project else os.path.dirname(found) or folder
             return found, lock or (above if root else folder), top
         above = parent
 

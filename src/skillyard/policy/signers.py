@@ -15,6 +15,7 @@ __all__ = [
     "RuleFault",
     "Signer",
     "SignerPattern",
+    "matches_pattern",
     "parse_signatures",
     "signer_in_entry",
 ]
@@ -26,6 +27,12 @@ SIGNER_KEY = "sigstoreSigner"
 _SHOWN = 160
 _MAX_PATTERNS = 256
 _KEYS = ("required", "identity", "same_signer", "trust_root")
+
+
+def matches_pattern(text: str, pattern: str) -> bool:
+    """Return True where a pattern of a policy matches: ``*`` is any text, all else is itself."""
+    plain = pattern.replace("[", "[[]").replace("?", "[?]")
+    return text == pattern or fnmatchcase(text, plain)
 
 
 class Signer(NamedTuple):
@@ -66,8 +73,8 @@ class SignerPattern(NamedTuple):
         """Return True for a signer that is accepted."""
         return (
             signer.trust_root in (None, self.trust_root)
-            and fnmatchcase(signer.identity, self.identity)
-            and fnmatchcase(signer.issuer, self.issuer)
+            and matches_pattern(signer.identity, self.identity)
+            and matches_pattern(signer.issuer, self.issuer)
         )
 
     @property

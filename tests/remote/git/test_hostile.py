@@ -13,8 +13,9 @@ import sys
 import threading
 import zlib
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -208,6 +209,37 @@ def test_a_server_cannot_lead_git_to_a_file(upstream: Upstream) -> None:
     upstream.publish({"SKILL.md": SKILL})
     with http_server(upstream.folder.parent, answer=answer) as base, pytest.raises(SourceFailed):
         fetch(f"{base}/one.git")
+
+
+def test_a_server_that_only_serves_files_is_asked_for_each_once(
+    upstream: Upstream, tmp_path: Path
+) -> None:
+    """Such a server knows no partial clone, for which git would start itself again and again."""
+    upstream.commit_of({"SKILL.md": ("100644", "blob", upstream.blob(SKILL))})
+    git("update-server-info", folder=upstream.folder)
+    paths: list[str] = []
+
+    class Handler(SimpleHTTPRequestHandler):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments, directory=str(tmp_path))
+
+        def do_GET(self) -> None:
+            paths.append(self.path)
+            super().do_GET()
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            package = fetch(f"http://127.0.0.1:{server.server_port}/one.git")
+        finally:
+            server.shutdown()
+            thread.join()
+    assert sorted(package.files) == ["SKILL.md"]
+    assert len(paths) < 50
 
 
 def test_words_of_a_server_come_without_control_characters(upstream: Upstream) -> None:

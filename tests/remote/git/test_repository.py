@@ -311,6 +311,9 @@ REFUSED = (
     "https://host\n.example/one.git",
     "https://hóst.example/one.git",
     "https://[::1/one.git",
+    "https://host.example/acme/../evil/one.git",
+    "https://host.example/acme/%2e%2E/evil/one.git",
+    "git@host.example:acme/../evil/one.git",
     "",
 )
 

@@ -133,6 +133,9 @@ def _checked(address: GitAddress, text: str) -> GitAddress:
     has_host = bool(_HOST.fullmatch(address.host)) and ".." not in address.host
     if address.scheme == "file":
         has_host = not address.host and address.path.startswith("/")
+    # A policy compares the address as it is written, and servers resolve such steps.
+    if not {".", ".."}.isdisjoint(unquote(address.path).split("/")):
+        raise _unknown(text)
     if not has_host or address.path.strip("/") in ("", ".git") or address.path.startswith("-"):
         raise _unknown(text)
     return address

@@ -234,7 +234,7 @@ def _environment(schemes: str, *, prompts: bool, anonymous: bool) -> dict[str, s
         "GIT_ALLOW_PROTOCOL": schemes,  # goes before every setting; empty allows none
         "GIT_PROTOCOL_FROM_USER": "0",
         "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_NO_LAZY_FETCH": "0" if schemes else "1",
+        "GIT_NO_LAZY_FETCH": "1",  # each step says what it fetches; a plain web server has no end
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "1" if prompts else "0",
     }

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from types import MappingProxyType
 from skillyard.arguments import Conversion, conversion, set_field
 from skillyard.errors import InvalidInput
 from skillyard.remote.install.javascript_json import Json, key_order, parse, stringify
+from skillyard.text import folder_name
 
 __all__ = ["FIELDS", "KEYS", "Lock", "LockedSkill", "folder_name"]
 
@@ -187,14 +187,3 @@ def _checked_extra(
         except ValueError as error:
             raise InvalidInput(f"the value of {key[:80]!a} is no JSON text: {error}") from None
     return tuple(sorted(entries.items()))
-
-
-def folder_name(name: str) -> str:
-    """Return the installer's folder name for a skill; safe for any text.
-
-    The result is in lower case. Runs of anything but ASCII letters, digits, dots and underscores
-    become one hyphen. Dots and hyphens at either end are removed. At most 255 characters remain, or
-    ``unnamed-skill`` when nothing does.
-    """
-    plain = re.sub("[^a-z0-9._]+", "-", name.lower())
-    return plain.strip(".-")[:255] or "unnamed-skill"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from skillyard.errors import InvalidInput, SkillError
 from skillyard.io.sha256 import sha256
@@ -61,6 +61,12 @@ async def archive_package(
         endings = ", ".join(ending for ending, _ in _ENDINGS)
         raise SourceFailed(
             "refused", f"{shown_path(url)} names no archive", hint=f"known: {endings}"
+        )
+    if not {".", ".."}.isdisjoint(unquote(urlsplit(url).path).split("/")):
+        raise SourceFailed(
+            "refused",
+            f"{shown_path(url)} has steps such as `..`, which a policy cannot compare",
+            hint="write the address without them",
         )
     host, transport = _host(search, url), search.transport
     reply = await transport.get(host, url, accept="*/*", max_bytes=LIMITS.archive_bytes)

@@ -332,10 +332,10 @@ def _as_locked(
     new: LockedSkill, known: LockedSkill | None, package: Package, lock: ProjectLock
 ) -> LockedSkill:
     """Return a new entry as the lock has it, to be compared."""
+    if known is not None:
+        new = replace(new, plugin_name=known.plugin_name, extra=known.extra)
     if isinstance(lock, UserLock):
         new = user_entry(new, package)
-        if known is not None:
-            new = replace(new, plugin_name=known.plugin_name, extra=known.extra)
     elif new.source_type == LOCAL:
         folder = os.path.dirname(os.path.abspath(lock.path))
         new = replace(new, source=portable_source(new.source, folder))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from skillyard.errors import SkillyardError
+from skillyard.policy.decision import check_source
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.origins.locked import locked_package, repinned
@@ -14,6 +15,7 @@ from skillyard.remote.search import SearchService
 from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings, load_settings
 from skillyard.text import clean_line, shorten
+from skillyard.usecases.installation.policy_check import locked_source, policy_of
 from skillyard.usecases.installation.problems import name_in_shell
 from skillyard.usecases.installation.project import InstalledSkill, Project
 from skillyard.usecases.installation.signature_check import with_bundles
@@ -43,25 +45,27 @@ def fetch_packages(
     if not entries:
         return {}
     settings = with_bundles(settings or load_settings(), project.folder, entries)
-    fetched = _fetch_all(entries, pinned, project.folder, settings, report)
+    fetched = _fetch_all(entries, pinned, project, settings, report)
     return dict(zip([entry.name for entry in entries], asyncio.run(fetched), strict=True))
 
 
 async def _fetch_all(
     entries: Sequence[LockedSkill],
     pinned: bool,
-    folder: str,
+    project: Project,
     settings: Settings,
     report: ReportFetched | None,
 ) -> list[Package | SkillyardError]:
     room, done = asyncio.Semaphore(_AT_ONCE), 0
+    policy = policy_of(project.lock)
 
     async def fetch(entry: LockedSkill) -> Package | SkillyardError:
         nonlocal done
         result: Package | SkillyardError
         async with room:
             try:
-                result = await locked_package(search, entry, pinned=pinned, folder=folder)
+                check_source(policy, locked_source(entry, None))
+                result = await locked_package(search, entry, pinned=pinned, folder=project.folder)
                 if pinned:
                     check_pin(entry, result)
             except SkillyardError as error:
@@ -100,7 +104,7 @@ def check_pin(entry: LockedSkill, package: Package) -> None:
     )
     raise InstallRefused(
         f"what came for {name} is not what the lock pins: it has"
-        f" {shorten(clean_line(expected), 19)}…, and this is"
+        f" {clean_line(expected)[:19]}…, and this is"
         f" {actual[:19]}…{left_out}",
         path="",
         code="install_pin",
