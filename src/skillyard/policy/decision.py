@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from skillyard.errors import Diagnostic, SkillError
@@ -109,6 +109,21 @@ class Policy:
         entries = [each for each in self.locked if folder_name(each.name) == name]
         exact = (each for each in entries if each.name == name)
         return next(exact, entries[0] if entries else None)
+
+    def of_store(self) -> Policy | None:
+        """Return what holds for skills of a catalog store, which no lock file is about, or None."""
+        none = NO_RULES
+        rules = replace(
+            self.rules,
+            allowed_sources=none.allowed_sources,
+            unlocked=none.unlocked,
+            pins_required=none.pins_required,
+            max_severity=none.max_severity,
+            signed_sources=none.signed_sources,
+            signers=none.signers,
+            same_signer=none.same_signer,
+        )
+        return None if rules == none else Policy(rules)
 
     def diagnostic(self, skill: Skill) -> Diagnostic | None:
         """Return why a skill of a library is not offered, or None. Convention files are exempt."""

@@ -64,6 +64,16 @@ def test_a_changed_policy_is_another_index_and_another_digest(work: Path) -> Non
     assert [each.name for each in sync(url, folder)] == ["evil-1", "good"]
 
 
+def test_a_lock_file_and_rules_about_it_make_no_other_index(work: Path) -> None:
+    url, folder = f"sqlite:///{work}/store.db", str(work / "node")
+    before = sync(url, folder, policy=find_policy())
+    entry = {"source": "acme/x", "sourceType": "github", "commit": "c" * 40}
+    (work / "skills-lock.json").write_text(json.dumps({"version": 1, "skills": {"x": entry}}))
+    assert sync(url, folder, policy=find_policy()).digest == before.digest
+    (work / "skillyard-policy.toml").write_text('[skills]\ndenied = ["evil-*"]\n')
+    assert sync(url, folder, policy=find_policy()).digest == before.digest
+
+
 def test_the_commands_are_bound_and_list_what_is_refused(run: Run, work: Path) -> None:
     url = f"sqlite:///{work}/store.db"
     assert run("store", "sync", "--store", url, "--json").json["skills"] == 1

@@ -267,6 +267,7 @@ class Follower(Closeable):
         now = self._clock()
         if not 0 <= now - self._policy_at <= VERIFY_S:
             policy = self._policy_now()
+            policy = policy and policy.of_store()  # another lock file changes nothing here
             self._policy_at = now
             if policy != self._state.policy:
                 self._state.policy = policy

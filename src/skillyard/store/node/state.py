@@ -78,7 +78,7 @@ class NodeState:
             "use WSL or a container, or serve folders of skills without --store",
         )
         self.folder = os.path.abspath(folder)
-        self.policy = policy
+        self.policy = policy and policy.of_store()
         self.viewer = caller or (f"login {login}" if login else "")
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
