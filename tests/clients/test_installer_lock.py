@@ -102,7 +102,7 @@ def test_both_keep_the_lock_of_the_user(
         ours = entries()["docx"]
         for key in theirs.keys() - {"skillPath", "skillFolderHash", "installedAt", "updatedAt"}:
             assert ours[key] == theirs[key], key
-        assert ours.keys() - theirs.keys() == {"commit", "digest"}
+        assert ours.keys() - theirs.keys() == {"commit", "digest", "executableDigest"}
         assert os.readlink(claude / "docx") == os.readlink(claude / "pdf").replace("pdf", "docx")
         for command in (("verify",), ("outdated",), ("sync", "--frozen")):
             run(tmp_path, SKILLYARD, *command, "--global")
