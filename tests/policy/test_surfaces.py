@@ -378,3 +378,31 @@ def test_verify_and_outdated_name_the_rule_that_refuses_an_installed_skill(
             assert (answer.code, skill["state"]) == (1, "refused")
             assert f"({rule} in {policy})" in skill["problem"]["message"]
             assert f"change {rule} in {policy}" in skill["problem"]["hint"]
+
+
+def test_a_signer_that_only_the_lock_names_satisfies_no_rule(
+    run: Run, remotes: FakeServers, project: Path
+) -> None:
+    policy = project / "skillyard-policy.toml"
+    policy.unlink()
+    assert run("add", "acme/one", "--into", ".agents/skills").code == 0
+    path = project / "skills-lock.json"
+    lock = json.loads(path.read_text())
+    entry = lock["skills"]["one"]
+    signer = {"identity": "ann@acme", "issuer": "https://id"}
+    entry["sigstoreSigner"] = {"digest": entry["digest"], **signer}
+    entry["note"] = "kept"  # behind the signer
+    path.write_text(json.dumps(lock))
+    policy.write_text("[signatures]\nrequired = true\n")
+    answer = run("update", "--yes", "--json")
+    (skill,) = answer.json["skills"]
+    assert (answer.code, skill["state"]) == (1, "refused")
+    assert skill["problem"]["code"] == "refused_by_policy"
+    policy.write_text('[signatures]\nrequired = ["local:*"]\n')
+    assert run("update", "--json").json["skills"][0]["state"] == "available"  # nobody said yes
+    assert json.loads(path.read_text()) == lock
+    answer = run("update", "--yes")
+    assert (answer.code, "no longer signed by  ann@acme" in answer.out) == (0, True)
+    del entry["sigstoreSigner"]
+    assert json.loads(path.read_text()) == lock
+    assert run("update", "--json").json["skills"][0]["state"] == "current"

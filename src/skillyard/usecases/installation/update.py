@@ -11,7 +11,6 @@ from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
 from skillyard.remote.install.verdict import check_accept
 from skillyard.remote.origins.locked import repinned
-from skillyard.remote.signatures.record import signer_of
 from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
 from skillyard.shapes.installation import SkillUpdate, Updated
@@ -168,12 +167,16 @@ def _update(
         result = replace(result, newest=version_of(new))
         if entry.digest and entry.pins_same(new) and skill.state == CURRENT:
             admission = _admit_signer(skill, package, project, accept)
-            if admission is None or admission.entry == entry:
+            if admission is None or admission.entry.to_json() == entry.to_json():
                 return result
             result = replace(result, state=AVAILABLE, signature=admission.signature.document())
-            if confirm is not None:
-                _write(skill, admission, project)
-            return result if confirm is None else replace(result, state=PINNED)
+            is_lost = admission.signature.change == "lost"
+            if is_lost:  # shown as every other change, of no files
+                result = replace(result, difference=difference_of(skill.folders[0], package))
+            if confirm is None or (is_lost and not confirm(result)):
+                return result
+            _write(skill, admission, project)
+            return replace(result, state=PINNED)
         difference = difference_of(skill.folders[0], package)
         result = replace(result, state=AVAILABLE, difference=difference)
         admission = admit(new, package, known=entry, lock=project.lock, accept=accept)
@@ -193,12 +196,13 @@ def _update(
 def _admit_signer(
     skill: InstalledSkill, package: Package, project: Project, accept: Mapping[str, str]
 ) -> Admission | None:
-    """Return the admission of what is installed, where the lock does not say yet who signed it.
+    """Return the admission of what is installed, with who signed it.
 
-    None where the policy does not ask. Raises what ``admit`` raises.
+    A signer in the lock is only its word, which anybody who may commit can write. None where the
+    policy does not ask. Raises what ``admit`` raises.
     """
     entry = skill.entry
-    if signer_of(entry) is not None or not checks_signatures(project.folder):
+    if not checks_signatures(project.folder):
         return None
     return admit(entry, package, known=entry, lock=project.lock, accept=accept)
 
