@@ -445,6 +445,25 @@ def test_a_linked_folder_stays_the_users_own(run: Run, project: Path, library: P
     assert (library / "skills" / "pdf" / "SKILL.md").read_text() == PDF + "edited"
 
 
+def test_a_link_to_nothing_is_a_missing_skill(run: Run, project: Path, library: Path) -> None:
+    source = library / "skills" / "pdf"
+    assert run("add", str(source), "--into", "skills", "--link").code == 0
+    shutil.move(source, library / "moved")
+    for command in (("verify",), ("sync", "--frozen"), ("sync",), ("sync", "--dry-run")):
+        answer = run(*command, "--into", "skills", "--json")
+        (skill,) = answer.json["skills"]
+        assert (answer.code, skill["state"]) == (1, "missing")
+        assert "`skillyard remove pdf` and add it from where" in skill["problem"]["hint"]
+    for command in ("update", "outdated"):
+        assert run(command, "--into", "skills").code != 0
+    source.write_text("a file")
+    assert run("verify", "--into", "skills").code == 1
+    (removed,) = run("remove", "pdf", "--into", "skills", "--json").json["skills"]
+    assert (removed["state"], removed["links"]) == ("removed", ["skills/pdf"])
+    assert run("add", str(library / "moved"), "--into", "skills", "--link").code == 0
+    assert run("verify", "--into", "skills").code == 0
+
+
 def test_a_link_to_a_folder_of_the_project_is_not_removed_with_it(
     run: Run, project: Path, library: Path
 ) -> None:

@@ -21,6 +21,7 @@ from skillyard.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.io.atomic_write import remove_leftovers
 from skillyard.io.folder_manifest import Manifest
 from skillyard.remote.install.exclusive import alone
+from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.installed import (
     OTHER_MODES,
     Installed,
@@ -66,7 +67,7 @@ NO_HASH = "the lock has no digest and no hash of it"
 """The problem of a folder of which nothing says what was installed."""
 RACED = "install_raced"
 """The code of an error: another run changed the entry meanwhile."""
-_WORST = (UNREADABLE, INTERRUPTED, EDITED, BEHIND, CURRENT, LINKED)
+_WORST = (UNREADABLE, INTERRUPTED, EDITED, BEHIND, MISSING, CURRENT, LINKED)
 
 
 class Copy(NamedTuple):
@@ -119,7 +120,7 @@ class InstalledSkill(NamedTuple):
     @property
     def into(self) -> tuple[str, ...]:
         """The folders of skills in which it lies or would lie, without links to the user's own."""
-        copies = tuple(copy.into for copy in self.copies if copy.state != LINKED)
+        copies = tuple(copy.into for copy in self.copies if copy.state not in (LINKED, MISSING))
         return copies or (self.default,)
 
     @property
@@ -210,7 +211,7 @@ class Project(NamedTuple):
             real = os.path.realpath(path)
             own = source_folder(entry, self.folder)
             if own is not None and os.path.realpath(own) == real:
-                copies.append(Copy(into, name, LINKED))
+                copies.append(self._link(into, name, own))
             elif real in places or not os.path.lexists(real):
                 links.append(path)
             elif into in self.folders:
@@ -218,6 +219,15 @@ class Project(NamedTuple):
                 places.add(real)
                 links.append(path)
         return copies, links
+
+    def _link(self, into: str, name: str, own: str) -> Copy:
+        """Return the state of a link to the folder of the user that the entry names."""
+        if os.path.isdir(own):
+            return Copy(into, name, LINKED)
+        problem = f"it is a link to {shown_path(own)}, where no folder is"
+        remove = f"`skillyard remove{self.option} {name}`"
+        hint = f"put the folder back there; if it moved, {remove} and add it from where it is now"
+        return Copy(into, name, MISSING, problem, hint)
 
     def _behind_link(self, path: str, real: str, entry: LockedSkill) -> Copy:
         """Return the folder that a link leads to.

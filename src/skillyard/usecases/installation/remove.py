@@ -33,6 +33,9 @@ from skillyard.usecases.installation.update import entries_named
 
 __all__ = ["remove_skills"]
 
+_LINKS = (LINKED, MISSING)
+"""States of a link to the folder that the entry names: it is there, or gone."""
+
 
 def remove_skills(
     names: Sequence[str],
@@ -95,7 +98,7 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
     if skill.state not in (CURRENT, BEHIND, MISSING) and not (backup and _may_be_edited(skill)):
         return _result(skill, REFUSED, problem=_problem(skill))
     if dry_run:
-        folders = [(copy.folder, "") for copy in skill.copies if copy.state != LINKED]
+        folders = [(copy.folder, "") for copy in skill.copies if copy.state not in _LINKS]
         return _result(skill, PLANNED, folders, (*_linked(skill), *skill.links))
     links = _unlinked(skill)  # first: while the entry is there, a stopped run can be repeated
     removed = remove_copies(
@@ -106,7 +109,7 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
         check=unchanged_check(lock, entry),
         unlink=lambda: links.extend(project.unlink(name)),
     )
-    reason = _no_folder(skill, project) if skill.state == MISSING else None
+    reason = None if skill.copies else _no_folder(skill, project)
     return _result(skill, REMOVED, removed, links, reason)
 
 
@@ -133,7 +136,7 @@ def _remove_links(skill: InstalledSkill, project: Project, dry_run: bool) -> Rem
 
 def _linked(skill: InstalledSkill) -> list[str]:
     """Return the links to the folder of the user that the entry names."""
-    return [copy.folder for copy in skill.copies if copy.state == LINKED]
+    return [copy.folder for copy in skill.copies if copy.state in _LINKS]
 
 
 def _unlinked(skill: InstalledSkill) -> list[str]:

@@ -46,8 +46,6 @@ from skillyard.usecases.installation.states import (
 
 __all__ = ["sync_skills"]
 
-LACKING = (MISSING, BEHIND)
-"""States in which a skill is installed."""
 PRESENT = (CURRENT, LINKED)
 """States in which there may be a link to it."""
 _TRIES = 5
@@ -89,7 +87,7 @@ def sync_skills(
             results = {each.entry.name: _compared(each, project, frozen) for each in skills}
             break
         _note_current(skills)
-        lacking = [skill for skill in skills if skill.state in LACKING]
+        lacking = [skill for skill in skills if _is_lacking(skill)]
         unlinked = [skill for skill in skills if skill.state in PRESENT and skill.lacking]
         packages = fetch_packages(lacking, project, pinned=True, settings=settings, report=report)
         results = {skill.entry.name: _synced(skill) for skill in skills}
@@ -123,6 +121,11 @@ def _note_current(skills: list[InstalledSkill]) -> None:
                 note_installed(copy.folder, digest, skill.entry.executable_digest)
 
 
+def _is_lacking(skill: InstalledSkill) -> bool:
+    """True for a skill that is installed: not where it is missing since its source is gone."""
+    return skill.state in (MISSING, BEHIND) and not skill.problem
+
+
 def _synced(skill: InstalledSkill) -> SyncedSkill:
     """Return a skill as it is."""
     return SyncedSkill(
@@ -139,7 +142,7 @@ def _compared(skill: InstalledSkill, project: Project, frozen: bool) -> SyncedSk
     """Return a skill with what is missing, or without ``frozen`` with what is planned."""
     result = _synced(skill)
     links = tuple(os.path.join(into, folder_name(skill.entry.name)) for into in skill.lacking)
-    if skill.state in LACKING and not frozen:
+    if _is_lacking(skill) and not frozen:
         return replace(result, state=PLANNED, problem=None, links=links)
     if skill.state not in PRESENT or not links:
         return result
