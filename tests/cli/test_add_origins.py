@@ -454,14 +454,41 @@ def test_a_link_to_nothing_is_a_missing_skill(run: Run, project: Path, library: 
         (skill,) = answer.json["skills"]
         assert (answer.code, skill["state"]) == (1, "missing")
         assert "`skillyard remove pdf` and add it from where" in skill["problem"]["hint"]
-    for command in ("update", "outdated"):
-        assert run(command, "--into", "skills").code != 0
+    for asks in ("update", "outdated"):
+        assert run(asks, "--into", "skills").code != 0
     source.write_text("a file")
     assert run("verify", "--into", "skills").code == 1
     (removed,) = run("remove", "pdf", "--into", "skills", "--json").json["skills"]
     assert (removed["state"], removed["links"]) == ("removed", ["skills/pdf"])
     assert run("add", str(library / "moved"), "--into", "skills", "--link").code == 0
     assert run("verify", "--into", "skills").code == 0
+
+
+def test_a_link_out_of_a_clone_is_read_only_if_the_user_added_it(
+    run: Run, project: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = library / "skills" / "pdf"
+    add = ("add", str(source), "--into", "skills", "--link")
+    assert run(*add).code == 0
+    (project / "skillyard-policy.toml").write_text('[skills]\ndenied = ["pdf"]\n')
+    for checks in ("verify", "outdated"):
+        (skill,) = run(checks, "--into", "skills", "--json").json["skills"]
+        assert (skill["state"], skill["problem"]["code"]) == ("refused", "refused_by_policy")
+    (project / "skillyard-policy.toml").unlink()
+    monkeypatch.setenv("SKILLYARD_STATE", str(project.parent / "another-machine"))
+    for command in (("verify",), ("sync", "--frozen"), ("sync",), ("update",), ("outdated",)):
+        answer = run(*command, "--into", "skills", "--json")
+        (skill,) = answer.json["skills"]
+        assert (answer.code, skill["state"]) == (1, "refused")
+        assert skill["problem"]["code"] == "skill_link_outside"
+        hint = f"`skillyard add {os.path.realpath(source)} --into skills --link`"
+        assert hint in skill["problem"]["hint"]
+    assert run(*add).code == 0
+    assert run("verify", "--into", "skills").code == 0
+    monkeypatch.setenv("SKILLYARD_STATE", str(project.parent / "a-third-one"))
+    assert run("remove", "pdf", "--into", "skills").code == 0
+    assert not os.path.lexists(project / "skills" / "pdf")
+    assert (source / "SKILL.md").exists()
 
 
 def test_a_link_to_a_folder_of_the_project_is_not_removed_with_it(

@@ -7,10 +7,11 @@ from dataclasses import replace
 from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.policy.decision import Policy
 from skillyard.remote.origins.locked import repinned
+from skillyard.remote.signatures.record import signer_of
 from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
-from skillyard.scanning import files_of_package
-from skillyard.shapes.installation import Outdated, SkillProblem, SkillVersion
+from skillyard.scanning import files_of_folder, files_of_package
+from skillyard.shapes.installation import Outdated, SkillVersion
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
 from skillyard.usecases.installation.policy_check import policy_of, refusal_of
 from skillyard.usecases.installation.problems import failure_of, problem_of_state
@@ -38,13 +39,13 @@ def outdated_skills(
     """Ask for the newest version of each skill of the lock, or of that of the user.
 
     Writes nothing. A newer commit that does not change the skill's files is none, and a linked
-    skill has no newer version than its folder. Raises SkillIoError for the lock file and the
-    policy, InvalidInput.
+    skill has no newer version than its folder. Both may be
+    refused by the policy. Raises SkillIoError for the lock file and the policy, InvalidInput.
     """
     project = open_project(into, user=user)
     policy = policy_of(project.lock)
     skills = project.skills(project.lock.read())
-    fetched = [skill for skill in skills if skill.state != LINKED]
+    fetched = [skill for skill in skills if skill.state not in (LINKED, REFUSED)]
     packages = fetch_packages(fetched, project, pinned=False, settings=settings, report=report)
     versions = [_version(skill, packages.get(skill.entry.name), policy) for skill in skills]
     return Outdated(lock=project.lock.path, skills=tuple(versions))
@@ -64,8 +65,12 @@ def _version(
         newest=None,
         problem=None,
     )
+    if package is None and skill.state == REFUSED:
+        return replace(version, problem=problem_of_state(skill))
     if package is None:
-        return version
+        files = files_of_folder(skill.folders[0])
+        refusal = refusal_of(skill, entry, files, policy, signer_of(entry))
+        return version if refusal is None else replace(version, state=REFUSED, problem=refusal)
     if isinstance(package, SkillyardError):
         state, problem = failure_of(package, skill)
         state = UNSUPPORTED if isinstance(package, InvalidInput) else state
@@ -74,7 +79,7 @@ def _version(
     try:
         signature = check_signature(new, package, entry, policy)
     except SkillyardError as error:
-        refusal: SkillProblem | None = failure_of(error, skill)[1]
+        refusal = failure_of(error, skill)[1]
     else:
         refusal = refusal_of(skill, new, files_of_package(package.files), policy, signature.signer)
     if refusal is not None:

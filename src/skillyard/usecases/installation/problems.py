@@ -22,6 +22,8 @@ from skillyard.usecases.installation.states import (
 
 __all__ = ["failure_of", "name_in_shell", "problem", "problem_of_state", "with_option"]
 
+LINK_OUTSIDE = "skill_link_outside"
+"""The code of a link that came with a clone and leads out of it."""
 _ANSWERED = ("not_found", "bad_answer", "too_large", "refused")
 """Codes of sources that answered: asking again does not help."""
 
@@ -81,4 +83,5 @@ def problem_of_state(skill: InstalledSkill) -> SkillProblem:
     bad = [copy for copy in skill.copies if copy.state == skill.state]
     place = bad[0].folder if bad else skill.folders[0]
     hint = next((copy.hint for copy in bad if copy.hint), hint)
-    return problem(f"skill_{skill.state}", message, with_option(hint, skill.option), place)
+    code = LINK_OUTSIDE if skill.state == REFUSED else f"skill_{skill.state}"
+    return problem(code, message, with_option(hint, skill.option), place)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from shlex import quote
 from typing import NamedTuple
 
 from skillyard.discovery.hosts import expand_pattern
@@ -32,6 +33,7 @@ from skillyard.remote.install.journal import read_journal
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
 from skillyard.remote.install.lockfile import project_lock_path, source_folder, user_lock_path
 from skillyard.remote.install.project_lock import ProjectLock, UserLock
+from skillyard.remote.install.record import may_read_source
 from skillyard.remote.install.recovery import complete, stopped_runs
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import aside_of
@@ -50,6 +52,7 @@ from skillyard.usecases.installation.states import (
     INTERRUPTED,
     LINKED,
     MISSING,
+    REFUSED,
     UNREADABLE,
 )
 
@@ -67,7 +70,9 @@ NO_HASH = "the lock has no digest and no hash of it"
 """The problem of a folder of which nothing says what was installed."""
 RACED = "install_raced"
 """The code of an error: another run changed the entry meanwhile."""
-_WORST = (UNREADABLE, INTERRUPTED, EDITED, BEHIND, MISSING, CURRENT, LINKED)
+_WORST = (UNREADABLE, INTERRUPTED, EDITED, BEHIND, REFUSED, MISSING, CURRENT, LINKED)
+_LINKS = (LINKED, REFUSED, MISSING)
+"""States of a link to the folder that the entry names."""
 
 
 class Copy(NamedTuple):
@@ -84,6 +89,11 @@ class Copy(NamedTuple):
     def folder(self) -> str:
         """Its path."""
         return os.path.join(self.into, self.name)
+
+    @property
+    def is_link(self) -> bool:
+        """True for a link to the folder that the entry names, which is the user's own."""
+        return self.state in _LINKS
 
 
 class InstalledSkill(NamedTuple):
@@ -120,7 +130,7 @@ class InstalledSkill(NamedTuple):
     @property
     def into(self) -> tuple[str, ...]:
         """The folders of skills in which it lies or would lie, without links to the user's own."""
-        copies = tuple(copy.into for copy in self.copies if copy.state not in (LINKED, MISSING))
+        copies = tuple(copy.into for copy in self.copies if not copy.is_link)
         return copies or (self.default,)
 
     @property
@@ -221,8 +231,20 @@ class Project(NamedTuple):
         return copies, links
 
     def _link(self, into: str, name: str, own: str) -> Copy:
-        """Return the state of a link to the folder of the user that the entry names."""
-        if os.path.isdir(own):
+        """Return the state of a link to the folder that the entry names.
+
+        Both may have come with a clone: only what the user added may lie outside of the repository.
+        """
+        real = os.path.realpath(own)
+        if not self.is_users and not may_read_source(real, self.folder):
+            problem = f"it is a link to {shown_path(own)}, outside of the repository"
+            where = f"--into {quote(shown_path(into))} --link"
+            add = f"`skillyard add {quote(shown_path(real))} {where}`"
+            hint = (
+                f"if you know the folder, say {add}, which notes on this machine that it is yours"
+            )
+            return Copy(into, name, REFUSED, problem, hint)
+        if os.path.isdir(real):
             return Copy(into, name, LINKED)
         problem = f"it is a link to {shown_path(own)}, where no folder is"
         remove = f"`skillyard remove{self.option} {name}`"

@@ -33,9 +33,6 @@ from skillyard.usecases.installation.update import entries_named
 
 __all__ = ["remove_skills"]
 
-_LINKS = (LINKED, MISSING)
-"""States of a link to the folder that the entry names: it is there, or gone."""
-
 
 def remove_skills(
     names: Sequence[str],
@@ -95,10 +92,12 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
         return _result(skill, PLANNED if dry_run else UNLINKED, links=[link])
     if skill.state == LINKED:
         return _remove_links(skill, project, dry_run)
-    if skill.state not in (CURRENT, BEHIND, MISSING) and not (backup and _may_be_edited(skill)):
+    if skill.state not in (CURRENT, BEHIND, MISSING, REFUSED) and not (
+        backup and _may_be_edited(skill)
+    ):
         return _result(skill, REFUSED, problem=_problem(skill))
     if dry_run:
-        folders = [(copy.folder, "") for copy in skill.copies if copy.state not in _LINKS]
+        folders = [(copy.folder, "") for copy in skill.copies if not copy.is_link]
         return _result(skill, PLANNED, folders, (*_linked(skill), *skill.links))
     links = _unlinked(skill)  # first: while the entry is there, a stopped run can be repeated
     removed = remove_copies(
@@ -136,7 +135,7 @@ def _remove_links(skill: InstalledSkill, project: Project, dry_run: bool) -> Rem
 
 def _linked(skill: InstalledSkill) -> list[str]:
     """Return the links to the folder of the user that the entry names."""
-    return [copy.folder for copy in skill.copies if copy.state in _LINKS]
+    return [copy.folder for copy in skill.copies if copy.is_link]
 
 
 def _unlinked(skill: InstalledSkill) -> list[str]:

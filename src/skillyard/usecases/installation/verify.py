@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 from skillyard.errors import SkillyardError
 from skillyard.policy.decision import Policy, check_signer
 from skillyard.policy.rules import NO_RULES
 from skillyard.policy.signers import Signer
 from skillyard.remote.install.accepted import accepted_of, without_accepted
 from skillyard.remote.install.lock_entries import LockedSkill
-from skillyard.remote.install.record import may_read_source
 from skillyard.remote.origins.archive import ARCHIVE
 from skillyard.remote.origins.local import local_package
 from skillyard.remote.signatures.manifest import FOLDER_BUNDLE
@@ -87,8 +84,7 @@ def _verified(skill: InstalledSkill, project: Project, policy: Policy | None) ->
         state = CURRENT if skill.is_pinned else UNPINNED
         stale = _stale(entry, folder, project.lock.path)
         signature, signer, problem = _signature(skill, folder, policy)
-    may_read = state != LINKED or may_read_source(os.path.realpath(folder), project.folder)
-    if problem is None and state in (CURRENT, UNPINNED, LINKED) and may_read:
+    if problem is None and state in (CURRENT, UNPINNED, LINKED):
         problem = refusal_of(skill, entry, files_of_folder(folder), policy, signer)
         state = state if problem is None else REFUSED
     return VerifiedSkill(
