@@ -173,6 +173,15 @@ def test_the_folder_of_a_repository_is_signed(team: Team, remotes: FakeServers) 
     assert not (team.skill / "scripts" / "more.sh").exists()
 
 
+def test_every_installed_file_is_verified(team: Team, remotes: FakeServers) -> None:
+    """Some are no part of a skill of the user's own: the lock of a project that is a skill."""
+    team.policy(f"required = true\n{ACME}")
+    files = sign_folder({**FILES, "skills-lock.json": b'{"version": 1, "skills": {}}'})
+    remotes.add_repository("acme/signed", {f"skills/pdf/{each}": files[each] for each in files})
+    assert team.add("acme/signed").code == 0
+    assert (signature_of(team)["state"], team.run("verify").code) == ("verified", 0)
+
+
 def test_a_signed_folder_is_verified_again_from_its_bundle(team: Team) -> None:
     team.policy(f"required = true\n{ACME}")
     assert team.add(team.folder(sign_folder(FILES))).code == 0

@@ -39,8 +39,8 @@ def outdated_skills(
     """Ask for the newest version of each skill of the lock, or of that of the user.
 
     Writes nothing. A newer commit that does not change the skill's files is none, and a linked
-    skill has no newer version than its folder. Both may be
-    refused by the policy. Raises SkillIoError for the lock file and the policy, InvalidInput.
+    skill has no newer version than its folder. The policy may refuse both. Raises SkillIoError for
+    the lock file and the policy, InvalidInput.
     """
     project = open_project(into, user=user)
     policy = policy_of(project.lock)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from skillyard.errors import SkillyardError
+import os
+
+from skillyard.errors import SkillIoError, SkillyardError
+from skillyard.io.folder_manifest import manifest_of
 from skillyard.policy.decision import Policy, check_signer
 from skillyard.policy.rules import NO_RULES
 from skillyard.policy.signers import Signer
 from skillyard.remote.install.accepted import accepted_of, without_accepted
 from skillyard.remote.install.lock_entries import LockedSkill
+from skillyard.remote.install.swap import LIMITS
 from skillyard.remote.origins.archive import ARCHIVE
-from skillyard.remote.origins.local import local_package
 from skillyard.remote.signatures.manifest import FOLDER_BUNDLE
 from skillyard.remote.signatures.record import signer_of
+from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.well_known import WellKnown
+from skillyard.resources import read_file
 from skillyard.scanning import files_of_folder, scan_files
 from skillyard.shapes import installation as shapes
 from skillyard.shapes.encoder import from_attributes
@@ -111,7 +116,7 @@ def _signature(
         return None, None, None
     state, problem = ("unsigned" if note is None else "recorded"), None
     try:
-        if (proof := verify_signature(entry.name, local_package(folder), rules)) is not None:
+        if (proof := verify_signature(entry.name, _installed(folder), rules)) is not None:
             signer, state = proof, "verified"
             if (check := SignatureCheck(proof, note)).change == "changed":
                 raise other_signer(check)
@@ -124,6 +129,22 @@ def _signature(
             state, problem = _STATES.get(reason.code, "refused"), reason
     shown = signer and from_attributes(shapes.Signer, signer)
     return SignatureState(state=state, signer=shown), signer, problem
+
+
+def _installed(folder: str) -> Package:
+    """Return every file of a folder that is as the lock says, as it was signed.
+
+    ``local_package`` leaves out what is no part of a skill of the user's. Raises SkillIoError.
+    """
+    try:
+        files = manifest_of(folder, LIMITS).of_kind("file")
+    except OSError as error:
+        raise SkillIoError(f"cannot read: {error.strerror or error}", path=folder) from None
+    data = {
+        each.path: read_file(os.path.join(folder, *each.path.split("/")), each.size).data
+        for each in files
+    }
+    return Package(data, folder)
 
 
 def _stale(entry: LockedSkill, folder: str, lock_path: str) -> tuple[StaleAccepted, ...]:
