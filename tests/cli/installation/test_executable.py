@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
+from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
@@ -118,3 +120,25 @@ def test_a_file_system_without_bits_is_no_edit(kit: Kit) -> None:
     for path in ("SKILL.md", RUN, HELP):  # as it shows them
         (kit.folder / path).chmod(0o755)
     assert kit.state("verify")[0] == "current"
+
+
+def test_a_source_that_reports_no_bits_pins_none(
+    tmp_path: Path, run: Run, remotes: FakeServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A snapshot of skills.sh is text alone; GitHub has the bits once it answers again."""
+    monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    api = os.environ["SKILLYARD_GITHUB_API_URL"]
+    monkeypatch.setenv("SKILLYARD_GITHUB_API_URL", f"{remotes.skills_sh}/nothing")
+    assert run("add", "pdf", "--into", "skills").code == 0
+    lock = Path("skills-lock.json")
+    (entry,) = json.loads(lock.read_text())["skills"].values()
+    assert ("commit" in entry, "executableDigest" in entry) == (False, False)
+    script = Path("skills/pdf/scripts/fill.py")
+    script.chmod(0o755)  # as it is upstream
+    assert run("verify", "--into", "skills").code == 0
+    shape = run("add", "pdf", "--into", "skills", "--json").json
+    assert (shape["state"], os.access(script, os.X_OK)) == ("unchanged", True)
+    monkeypatch.setenv("SKILLYARD_GITHUB_API_URL", api)
+    assert run("outdated", "--into", "skills").code == 0

@@ -450,7 +450,7 @@ def test_modes_of_an_archive_are_yes_or_no(net: Network) -> None:
     net.up.add_well_known("odd", {"SKILL.md": BODY}, "archive", artifact=artifact)
     hit = named(net, "odd")
     found = unless(("refused",), lambda: fetch(net, hit, whole=True))
-    assert found is None or found.executable == {"run.sh"}
+    assert found is None or found.executable == frozenset({"run.sh"})
 
 
 @few

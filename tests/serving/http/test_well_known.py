@@ -74,7 +74,7 @@ def test_our_own_client_of_such_indexes_takes_every_file_of_it(tmp_path: Path) -
             path: (root / "pdf-tables" / path).read_bytes()
             for path in ("SKILL.md", "references/layout.md", "scripts/cut.py")
         }
-        assert package.executable == {"scripts/cut.py"}
+        assert package.executable == frozenset({"scripts/cut.py"})
         assert len(found) == 4
 
 

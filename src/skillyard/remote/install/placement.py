@@ -102,7 +102,7 @@ def place(
     into: str,
     name: str,
     *,
-    executable: Collection[str] = (),
+    executable: Collection[str] | None = (),
     installed: Installed = NOTHING,
     entry: LockedSkill | None = None,
     lock: ProjectLock | None = None,
@@ -119,7 +119,7 @@ def place_copies(
     folders: Sequence[str],
     name: str,
     *,
-    executable: Collection[str] = (),
+    executable: Collection[str] | None = (),
     installed: Installed = NOTHING,
     entry: LockedSkill | None = None,
     lock: ProjectLock | None = None,
@@ -128,14 +128,15 @@ def place_copies(
     """Write a skill's files to the folder ``name`` in each of ``folders``, all or none.
 
     Missing folders are created. An existing folder ``name`` is replaced only if it is what
-    ``installed`` says. ``entry`` is noted in ``lock`` once the files are in place, and so is the
-    entry of a stopped run that is completed here. ``check`` is called before anything is written,
-    when no other run can change the folders, and may raise. The files must have passed
-    :func:`check_files`. Raises InstallRefused, SkillIoError.
+    ``installed`` says. ``executable`` is None where it is not known which files are: none is made
+    so, and a folder that has the files stays. ``entry`` is noted in ``lock`` once the files are in
+    place, and so is the entry of a stopped run that is completed here. ``check`` is called before
+    anything is written, when no other run can change the folders, and may raise. The files must
+    have passed :func:`check_files`. Raises InstallRefused, SkillIoError.
     """
     listed, digest, new_hash = tuple(sorted(files)), content_digest(files), folder_hash(files)
     compared = _compared_digests(files, executable)
-    modes = executable_digest(files.keys() & set(executable))
+    modes = None if executable is None else executable_digest(files.keys() & set(executable))
     placed: list[Placed] = []
     copies: list[_Copy] = []
     try:
@@ -150,7 +151,7 @@ def place_copies(
                 placed.append(Placed(f"{into}/{name}", copy.state, listed, new_hash, digest))
                 if not copy.is_new:
                     copies.append(copy)
-            _replace(copies, files, frozenset(executable), entry)
+            _replace(copies, files, frozenset(executable or ()), entry)
             if copies and entry is not None and lock is not None:
                 lock.note(entry)
             for copy in copies:  # not of a folder that somebody else wrote, with the same files
@@ -173,7 +174,7 @@ def preview_copies(
     name: str,
     installed: Installed = NOTHING,
     *,
-    executable: Collection[str] = (),
+    executable: Collection[str] | None = (),
 ) -> list[Placed]:
     """Return what :func:`place_copies` would do, without writing. Raises what that raises."""
     listed, digest, new_hash = tuple(sorted(files)), content_digest(files), folder_hash(files)
@@ -204,24 +205,30 @@ class _Copy(NamedTuple):
         return "unchanged" if self.is_new else "replaced" if self.there else "added"
 
 
-def _compared_digests(files: Mapping[str, bytes], executable: Collection[str]) -> tuple[str, str]:
-    """Return the digests that a folder is compared by: of the content, and of executable files."""
+def _compared_digests(
+    files: Mapping[str, bytes], executable: Collection[str] | None
+) -> tuple[str, str | None]:
+    """Return the digests that a folder is compared by: of the content, and of executable files.
+
+    The second is None where it is not known which files are executable.
+    """
     compared = {
         path: data
         for path, data in files.items()
         if FOLDERS_LEFT_OUT.isdisjoint(path.split("/")[:-1])
     }
-    return content_digest(compared), executable_digest(compared.keys() & set(executable))
+    modes = None if executable is None else executable_digest(compared.keys() & set(executable))
+    return content_digest(compared), modes
 
 
-def _copy(into: str, name: str, new: tuple[str, str], installed: Installed) -> _Copy:
+def _copy(into: str, name: str, new: tuple[str, str | None], installed: Installed) -> _Copy:
     """Return a folder that may be replaced. Raises InstallRefused for another one."""
     target = os.path.join(into, name)
     there = manifest_at(target)
     digest, modes = new
     is_new = there is not None and there.files_digest(FOLDERS_LEFT_OUT) == digest
     if is_new and there is not None and installed != NOTHING:  # else it is somebody else's
-        is_new = there.executable_digest(FOLDERS_LEFT_OUT) in (None, modes)
+        is_new = modes is None or there.executable_digest(FOLDERS_LEFT_OUT) in (None, modes)
     if there is not None and not is_new:
         check_installed(there, target, installed)
         # A stopped run may replace another copy only.

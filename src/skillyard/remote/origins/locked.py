@@ -90,7 +90,7 @@ def _user_hash(entry: LockedSkill, package: Package) -> str:
     """Return the hash of the user's lock; empty where files of the tree were left out."""
     if entry.source_type != "github":
         return folder_hash(package.files)
-    return "" if package.skipped else tree_hash(package.files, package.executable)
+    return "" if package.skipped else tree_hash(package.files, package.executable or ())
 
 
 async def locked_package(
@@ -194,13 +194,17 @@ def repinned(locked: LockedSkill, package: Package) -> LockedSkill:
         well_known_digest=locked.well_known_digest if same else None,
         commit=package.commit or None,
         digest=digest,
-        executable_digest=_modes(package),
+        executable_digest=_modes(package) or (locked.executable_digest if same else None),
     )
 
 
 def _modes(package: Package) -> str | None:
-    """Return the digest of executable files; None where a folder on Windows does not say which."""
-    if package.source_type == LOCAL and sys.platform == "win32":
+    """Return the digest of executable files; None where the source does not say which.
+
+    A folder on Windows does not.
+    """
+    is_silent = package.source_type == LOCAL and sys.platform == "win32"
+    if package.executable is None or is_silent:
         return None
     return executable_digest(package.executable & package.files.keys())
 

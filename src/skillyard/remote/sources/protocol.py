@@ -107,8 +107,8 @@ class Package(NamedTuple):
     """Age of the response in seconds, when it comes from the cache without revalidation."""
     skipped: Sequence[str] = ()
     """Files that exist and were left out, each with the reason."""
-    executable: frozenset[str] = frozenset()
-    """Paths of executable files, if the source reports them."""
+    executable: frozenset[str] | None = None
+    """Paths of executable files; None where the source does not report them."""
     source_type: str = ""
     """The source type in a lock file (``git``, ``local``…); empty for GitHub and well-known sites.
     """

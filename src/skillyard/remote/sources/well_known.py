@@ -151,7 +151,7 @@ class WellKnown:
         A hit with only a domain and a name is looked up in the index of that site.
         """
         hit = hit if hit.url else await self._find_hit(hit)
-        executable: frozenset[str] = frozenset()
+        executable: frozenset[str] | None = None
         bundle = None
         if hit.kind == "archive" or hit.digest:
             most = ARCHIVE_BYTES if hit.kind == "archive" else FILE_BYTES

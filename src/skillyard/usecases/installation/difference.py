@@ -84,9 +84,10 @@ def _changes(there: Manifest, package: Package) -> tuple[list[tuple[str, str]], 
     modes = {
         path: "no longer executable" if entry.executable else "now executable"
         for path, entry in old.items()
-        if entry.executable != (path in package.executable)
+        if entry.executable != (path in (package.executable or ()))
     }
-    if there.executable_digest() is None:  # nothing says which files may be executed
+    # Nothing says which files may be executed.
+    if package.executable is None or there.executable_digest() is None:
         modes = {}
     changed = [path for path in old if sha256(files[path]).hex() != old[path].digest]
     changes = [(path, "changed") for path in changed]
