@@ -141,6 +141,25 @@ def test_a_budget_stops_it_and_says_what_was_not_read(
     assert [each["why"] for each in reader["unread"]] == ["the reader was stopped"] * 2
 
 
+@pytest.mark.parametrize("limit", ["--max-calls", "--max-cost"])
+def test_a_budget_of_zero_sends_nothing(
+    fake: FakeLlm, library: Path, capsys: pytest.CaptureFixture[str], limit: str
+) -> None:
+    reader = scan(capsys, limit, "0", code=3)["reader"]
+    assert (reader["calls"], fake.log.calls) == (0, [])
+    assert limit in reader["stopped"]
+    assert main(["scan", "lib", limit, "0"]) == 2
+    assert f"{limit} is for a second reader" in capsys.readouterr().err
+
+
+def test_no_requests_at_a_time_are_refused(
+    fake: FakeLlm, library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["scan", "lib", "--reader", MODEL["anthropic"], "--concurrency", "0"]) == 2
+    assert "--concurrency must be 1 to " in capsys.readouterr().err
+    assert not fake.log.calls
+
+
 def test_a_model_without_a_known_price_needs_a_cap_on_calls(
     fake: FakeLlm, library: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

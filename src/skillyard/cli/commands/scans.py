@@ -153,7 +153,8 @@ def _reader(args: Namespace, console: Console) -> Reader | None:
     given = {
         name: value
         for name in _READER_OPTIONS
-        if (value := getattr(args, name)) not in (None, False)
+        # 0 is a limit, and equals False.
+        if (value := getattr(args, name)) is not None and value is not False
     }
     if args.reader is None:
         if given:
