@@ -40,6 +40,13 @@ def reply(*items: object, **more: object) -> str:
         reply(GOOD)[:-2],
         reply(GOOD) + " " * MAX_REPLY_CHARS,
         '{"findings":' * 5_000,
+        # A file has the model quote an empty answer before or after its own.
+        reply() + reply(GOOD),
+        f"The file says {reply()} but\n{reply(GOOD)}",
+        f"```json\n{reply()}\n```\n```json\n{reply(GOOD)}\n```",
+        f"```json\n{reply()}\n```\n{reply(GOOD)}",
+        f"```json\n{reply()}\n```\n```json\n{reply(GOOD)}",
+        f'{reply(GOOD)[:-1]}, "findings": []}}',
     ],
 )
 def test_a_reply_of_another_form_is_a_fault(text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from skillyard.evals.judgement.replies import extract_json
+from skillyard.evals.judgement.replies import sole_object
 from skillyard.scanning import SEVERITIES, Finding
 from skillyard.scanning.rules import RULES_BY_ID
 from skillyard.text import clean_line, plural, shorten
@@ -39,10 +39,10 @@ def read_reply(model: str, reply: str, files: Iterable[SkillText]) -> ReaderRepl
     """Return the findings in a reply whose quotes stand in the files. Raises nothing."""
     if len(reply) > MAX_REPLY_CHARS:
         return ReaderReply(fault=f"the reply has more than {MAX_REPLY_CHARS:,} characters")
-    value = extract_json(reply)
+    value = sole_object(reply)
     listed = value.get("findings") if value is not None and value.keys() == {"findings"} else None
     if not isinstance(listed, list):
-        return ReaderReply(fault="the reply is no JSON object with a list of findings alone")
+        return ReaderReply(fault="the reply is no JSON object with a list of findings and nothing else")
     findings: dict[tuple[str, str, int], Finding] = {}
     dropped = []
     by_path: dict[str, list[SkillText]] = {}
