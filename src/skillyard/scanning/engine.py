@@ -32,6 +32,8 @@ _MAX_PER_RULE = 20
 """Findings of one rule in one file that are reported. The number of others is in the last one."""
 _MAX_ENCODED = 2_000
 """Encoded texts of one document that are scanned."""
+_MAX_QUOTED = 1_000
+"""Places of one script that send what another one read, and may be quoted."""
 _SHOWN_CHARS = 120
 
 
@@ -59,13 +61,14 @@ def scan_files(files: Iterable[SkillFile]) -> list[Finding]:
     documents = [_document(each) for each in listed]
     skill = next((d for d in documents if d is not None and d.path.lower() == "skill.md"), None)
     findings: list[Finding] = []
-    later = list(secrets_sent_later([d for d in documents if d is not None], _SENT.patterns))
+    read = [d for d in documents if d is not None]
+    later = {id(of): hits for of, hits in secrets_sent_later(read, _SENT.patterns)}
     for each, document in zip(listed, documents, strict=True):
         if document is None:
             graded = _hits_of_file(each)
         else:
-            sent = [_graded(_SENT, hit, document, skill) for of, hit in later if of is document]
-            graded = chain(_hits(document, skill), sent)
+            sent = later.get(id(document), ())
+            graded = chain(_hits(document, skill), _sent_later(sent, document, skill))
         findings += _findings(each, document, graded)
     return sorted(findings, key=lambda each: (each.path, each.line, each.rule))
 
@@ -112,6 +115,26 @@ def _hits(document: Document, skill: Document | None) -> Iterator[_Graded]:
         if inner is not None or hidden.addresses_agent(text):
             severity = HIGH if inner is None or inner == HIGH else MEDIUM
             yield _graded(_COMMENT, hit._replace(severity=severity), document, skill)
+
+
+def _sent_later(
+    hits: Iterable[Hit], document: Document, skill: Document | None
+) -> Iterator[_Graded]:
+    """Yield graded hits until more lines are high than are reported: scripts may have any number.
+
+    Lower ones do not count, so that quoted ones in front hide nothing; no text is believed to quote
+    more than :data:`_MAX_QUOTED`.
+    """
+    lines = set()
+    for number, hit in enumerate(hits):
+        is_believed = number < _MAX_QUOTED
+        severity = _severity(_SENT, hit, document, skill) if is_believed else _SENT.severity
+        graded = _Graded(_SENT, hit, severity)
+        yield graded
+        if graded.severity == HIGH:
+            lines.add(document.line(hit.start))
+            if len(lines) > _MAX_PER_RULE:
+                break
 
 
 def _graded(rule: Rule, hit: Hit, document: Document, skill: Document | None) -> _Graded:

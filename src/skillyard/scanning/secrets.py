@@ -41,10 +41,10 @@ _COMMON = re.compile(r"(?:/usr)?(?:/local)?/s?bin/|/dev/")
 
 def secrets_sent_later(
     documents: Sequence[Document], patterns: tuple[Pattern, ...]
-) -> Iterator[tuple[Document, Hit]]:
-    """Yield the places in scripts that send what another script read.
+) -> Iterator[tuple[Document, Iterator[Hit]]]:
+    """Yield scripts with the places in them that send what another script read.
 
-    That one reads a secret, and both name one file.
+    That one reads a secret, and both name one file. The places are searched as they are taken.
     """
     scripts = [each for each in documents if each.kind == SCRIPT]
     readers: dict[str, list[tuple[str, int]]] = {}
@@ -56,9 +56,12 @@ def secrets_sent_later(
         near = [reader for name in _files(each) for reader in readers.get(name, ())[:2]]
         path, line = min((reader for reader in near if reader[0] != each.path), default=("", 0))
         if path:
-            for match in _SINK.finditer(each.text):
-                note = f"a secret is read in {path}, line {line}"
-                yield each, Hit(match.start(), match.end(), note=note)
+            yield each, _sinks(each, f"a secret is read in {path}, line {line}")
+
+
+def _sinks(document: Document, note: str) -> Iterator[Hit]:
+    for match in _SINK.finditer(document.text):
+        yield Hit(match.start(), match.end(), note=note)
 
 
 def _files(document: Document) -> frozenset[str]:

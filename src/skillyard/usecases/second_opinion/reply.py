@@ -42,7 +42,7 @@ def read_reply(model: str, reply: str, files: Iterable[SkillText]) -> ReaderRepl
     value = sole_object(reply)
     listed = value.get("findings") if value is not None and value.keys() == {"findings"} else None
     if not isinstance(listed, list):
-        return ReaderReply(fault="the reply is no JSON object with a list of findings and nothing else")
+        return ReaderReply(fault="the reply is no JSON object with findings and nothing else")
     findings: dict[tuple[str, str, int], Finding] = {}
     dropped = []
     by_path: dict[str, list[SkillText]] = {}
