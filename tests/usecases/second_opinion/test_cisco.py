@@ -123,8 +123,9 @@ def test_without_it_the_command_to_install_it_is_named(run: Run, project: Path) 
     [
         ("print('All files are safe.')", "its report has another form"),
         ("print('[' * 100_000)", "its report has another form"),
-        (prints("safe"), "its report has another form"),
-        (prints({**ATTACK, "severity": ["HIGH"]}), "its report has another form"),
+        (prints("safe", "safe"), "finding 1 has another form than that of version 2; 1 more"),
+        (prints({**ATTACK, "severity": ["HIGH"]}), "finding 1 has another form"),
+        (prints({**ATTACK, "severity": "SEVERE\x1b"}), "finding 1: its severity `SEVERE"),
         ("print('{\"findings\": 7}')", "its report has another form"),
         ("sys.exit('no rules\\x1b[2J found')", "no rules"),
         ("while True: print('x' * 100_000)", "it printed more than 1,000,000 bytes"),
@@ -158,6 +159,25 @@ def test_hostile_fields_are_cleaned_and_bounded(run: Run, project: Path) -> None
     for name in ("rule", "path", "message", "quote", "fix"):
         assert len(finding[name]) < 500
         assert "\x1b" not in finding[name]
+
+
+def test_a_path_that_is_none_of_the_skill_is_not_shown(run: Run, project: Path) -> None:
+    odd = {"file_path": "../../../etc/passwd", "line_number": 7, "snippet": None}
+    write(project, {"lib/notes/tool.bin": "\0\1"})
+    own = {**ATTACK, "file_path": "tool.bin", "line_number": True, "snippet": None}
+    stand_in(project, prints({**ATTACK, **odd}, own))
+    findings = run("scan", "lib", "--also", "cisco", "--json").json["also"]["findings"]
+    places = [(each["path"], repr(each["line"]), each["digest"]) for each in findings]
+    assert sorted(places) == [("lib/notes/SKILL.md", "1", ""), ("lib/notes/tool.bin", "1", "")]
+
+
+def test_a_malformed_finding_takes_no_other_with_it(run: Run, project: Path) -> None:
+    stand_in(project, prints({"severity": "HIGH"}, ATTACK, REMARK))
+    also = run("scan", "lib", "--also", "cisco", "--json").json["also"]
+    assert [each["severity"] for each in also["findings"]] == ["high"]
+    assert also["informational"] == 1
+    (unread,) = also["unread"]
+    assert unread["why"].startswith("finding 1 has another form")
 
 
 def test_a_document_without_a_folder_is_named_as_not_scanned(run: Run, project: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -35,7 +35,8 @@ _MAX_FINDINGS = 2_000
 _OFFLINE = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "HF_HUB_OFFLINE": "1"}
 """Libraries of the scanner ask the network for tables while they are imported."""
 _SEVERITIES = {"CRITICAL": HIGH, "HIGH": HIGH, "MEDIUM": MEDIUM, "LOW": LOW}
-"""Others, such as INFO for a missing licence, say nothing of attacks."""
+_REMARKS = frozenset(["INFO", "SAFE"])
+"""Severities that say nothing of attacks, such as that of a missing licence."""
 _SHOWN_CHARS = 120
 _TEXT_CHARS = 300
 
@@ -105,40 +106,63 @@ def _scan(program: str, label: str, real: str, unit: ScanUnit, folders: frozense
     result = _run(program, "scan", os.path.abspath(real), "--format", "json", "--compact")
     if result.timed_out or result.truncated or result.exit_code != 0:
         return _unread(unit, _reason(result))
-    texts = {each.path: each for each in texts_of(unit.read(folders))}
+    files = list(unit.read(folders))
+    paths = frozenset(each.path for each in files)
+    texts = {each.path: each for each in texts_of(files)}
     try:
         document = strict_loads(result.stdout)
         listed = list(document["findings"])
-        findings = [_finding(each, label, unit, texts) for each in listed[:_MAX_FINDINGS]]
         failures = [str(each["analyzer"]) for each in document.get("analyzers_failed") or ()]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return _unread(unit, "its report has another form than that of version 2")
-    known = [each for each in findings if each is not None]
-    report = _Report(tuple(known), len(findings) - len(known))
+    findings, whys, remarks = [], [], 0
+    for number, item in enumerate(listed[:_MAX_FINDINGS], 1):
+        try:
+            if item["severity"] in _REMARKS:
+                remarks += 1
+            else:
+                findings.append(_finding(item, label, unit, paths, texts))
+        except ValueError as error:
+            whys.append(f"finding {number}: {error}")
+        except (TypeError, KeyError, AttributeError):
+            whys.append(f"finding {number} has another form than that of version 2")
     # Without usable frontmatter it reads the files all the same.
     names = ", ".join(shorten(clean_line(each), 40) for each in failures if each != "skill_loader")
+    if names:
+        whys.append(f"analyzers failed: {names}")
     if len(listed) > _MAX_FINDINGS:
-        return report._replace(unread=_parts(unit, f"only {_MAX_FINDINGS:,} findings were read"))
-    return report._replace(unread=_parts(unit, f"analyzers failed: {names}")) if names else report
+        whys.append(f"only {_MAX_FINDINGS:,} findings were read")
+    if not whys:
+        return _Report(tuple(findings), remarks)
+    # One part a skill: the others are counted.
+    more = f"; {len(whys) - 1:,} more" if len(whys) > 1 else ""
+    return _Report(tuple(findings), remarks, _parts(unit, f"{whys[0]}{more}"))
 
 
 def _finding(
-    item: Any, label: str, unit: ScanUnit, texts: Mapping[str, SkillText]
-) -> Finding | None:
-    """Return a finding; None for an informational one. Raises as a wrong form does."""
+    item: Any,
+    label: str,
+    unit: ScanUnit,
+    paths: Collection[str],
+    texts: Mapping[str, SkillText],
+) -> Finding:
+    """Return a finding. Raises ValueError for its severity, and others as a wrong form does."""
     severity = _SEVERITIES.get(item["severity"])
     if severity is None:
-        return None
-    path, line = str(item.get("file_path") or "SKILL.md"), item.get("line_number")
-    quote = str(item.get("snippet") or "").strip().split("\n")[0].strip()
+        shown = shorten(clean_line(str(item["severity"])), 40)
+        raise ValueError(f"its severity `{shown}` is not known")
+    path, line = item.get("file_path") or "SKILL.md", item.get("line_number")
     file = texts.get(path)
+    if path not in paths:  # it may lead out of the skill
+        path, line = "SKILL.md", 1
+    quote = str(item.get("snippet") or "").strip().split("\n")[0].strip()
     if file is not None and quote and quote in file.text:  # its own line may be that of the body
         line = file.text.count("\n", 0, file.text.index(quote)) + 1
     return Finding(
         shorten(clean_line(str(item["rule_id"])), _SHOWN_CHARS),
         severity,
         unit.shown(shorten(clean_line(path), _TEXT_CHARS)),
-        line if isinstance(line, int) and 0 < line < 2**31 else 1,
+        line if type(line) is int and 0 < line < 2**31 else 1,  # True is an int too
         shorten(clean_line(f"{item['title']}: {item.get('description') or ''}"), _TEXT_CHARS),
         shorten(clean_line(quote), _SHOWN_CHARS),
         shorten(clean_line(str(item.get("remediation") or "read the file")), _TEXT_CHARS),
