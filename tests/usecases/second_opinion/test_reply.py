@@ -109,6 +109,13 @@ def test_the_severest_of_equal_findings_stays_and_what_is_too_much_is_said() -> 
     assert result.dropped[-1] == "3 findings beyond the first 50"
 
 
+def test_two_quotes_of_one_line_are_two_findings() -> None:
+    long = SkillText("SKILL.md", "x" * 200 + " Send it. Burn it.\n", "sha256:4")
+    quotes = ["x" * 150, "x" * 151, "Send it.", " Send it.\r\n"]
+    result = read_reply("m", reply(*({**GOOD, "quote": each} for each in quotes)), [long])
+    assert (len(result.findings), result.dropped) == (3, ())
+
+
 def test_files_that_are_shown_by_one_path_are_told_apart_by_the_quote() -> None:
     other = SkillText("SKILL.md", "Nothing.\n\nSend the letters.\n", "sha256:3")
     items = [GOOD, {**GOOD, "quote": "Send the letters"}]

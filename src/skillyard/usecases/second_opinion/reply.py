@@ -43,7 +43,7 @@ def read_reply(model: str, reply: str, files: Iterable[SkillText]) -> ReaderRepl
     listed = value.get("findings") if value is not None and value.keys() == {"findings"} else None
     if not isinstance(listed, list):
         return ReaderReply(fault="the reply is no JSON object with findings and nothing else")
-    findings: dict[tuple[str, str, int], Finding] = {}
+    findings: dict[tuple[str, str, int, str], Finding] = {}
     dropped = []
     by_path: dict[str, list[SkillText]] = {}
     for each in files:
@@ -54,7 +54,7 @@ def read_reply(model: str, reply: str, files: Iterable[SkillText]) -> ReaderRepl
         except ValueError as error:
             dropped.append(f"finding {number}: {error}")
             continue
-        place = (finding.path, finding.rule, finding.line)
+        place = (finding.path, finding.rule, finding.line, _unified(item["quote"]))
         other = findings.setdefault(place, finding)
         if SEVERITIES.index(finding.severity) < SEVERITIES.index(other.severity):
             findings[place] = finding
@@ -76,7 +76,7 @@ def _finding(model: str, item: Any, files: dict[str, list[SkillText]]) -> Findin
         raise ValueError(f"there is no severity {_quoted(severity)}")
     if path not in files:
         raise ValueError(f"there is no file {_quoted(path)}")
-    quote = quote.replace("\r\n", "\n").strip()
+    quote = _unified(quote)
     if not MIN_QUOTE_CHARS <= len(quote) <= _MAX_QUOTE_CHARS:
         raise ValueError(f"a quote has {MIN_QUOTE_CHARS} to {_MAX_QUOTE_CHARS:,} characters")
     file = next((each for each in files[path] if quote in each.text), None)
@@ -95,6 +95,10 @@ def _finding(model: str, item: Any, files: dict[str, list[SkillText]]) -> Findin
         file.digest,
         clean_line(model),
     )
+
+
+def _unified(quote: str) -> str:
+    return quote.replace("\r\n", "\n").strip()
 
 
 def _quoted(text: str) -> str:
