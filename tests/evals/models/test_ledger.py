@@ -37,6 +37,14 @@ def test_a_call_is_reserved_with_its_worst_case_and_settled_with_its_cost() -> N
     ledger.reserve(0.0).settle(0.0)
 
 
+@for_each(("cap", "shown"), [(0.0001, "0.0001"), (0.0, "0.00"), (0.5, "0.50"), (0.125, "0.125")])
+def test_a_small_cap_is_told_with_its_digits(cap: float, shown: str) -> None:
+    with pytest.raises(RunStopped, match=rf"the run may cost {shown} US dollars"):
+        Ledger(cap).reserve(0.6)
+    with pytest.raises(InvalidInput, match=rf"a cap of {shown} US"):
+        require_prices(cap, None, {"home-made": None})
+
+
 def test_a_cap_on_calls_counts_what_is_sent() -> None:
     ledger = Ledger(max_calls=2)
     ledger.reserve(5.0)

@@ -193,7 +193,7 @@ class Ledger:
         open_cost = sum(self._account.reserved.values())
         reserved = f", {open_cost / UNITS:.4f} reserved" if open_cost else ""
         return (
-            f"the run may cost {self.max_cost:.2f} US dollars: "
+            f"the run may cost {_shown(self.max_cost or 0.0)} US dollars: "
             f"{self._account.settled / UNITS:.4f} are spent{reserved}, and the next call may cost"
             f" up to {amount / UNITS:.4f}; raise --max-cost"
         )
@@ -208,6 +208,12 @@ class Ledger:
             self._settled += amount
             self._condition.notify_all()
             self._account.settle(call, amount, lost=lost)
+
+
+def _shown(dollars: float) -> str:
+    """Return a cap with all the digits that count, and two at least: 0.0001 is not 0.00."""
+    whole, digits = f"{dollars:.9f}".split(".")
+    return f"{whole}.{digits[:2]}{digits[2:].rstrip('0')}"
 
 
 def _amount(dollars: float) -> int:
@@ -227,6 +233,6 @@ def require_prices(
     if max_cost is None or max_calls is not None or not unknown:
         return
     raise InvalidInput(
-        f"no price is known for {', '.join(map(repr, unknown))}, so a cap of {max_cost:.2f} US"
+        f"no price is known for {', '.join(map(repr, unknown))}, so a cap of {_shown(max_cost)} US"
         " dollars cannot be kept; give --max-calls too"
     )
