@@ -57,6 +57,18 @@ _HIDDEN = re.compile(
     rb"|\xa0[\x80-\x87]|\xbc[\xa1-\xba]|\xbd[\x81-\x9a])"
 )
 """UTF-8 of hidden characters and of Latin letters in other forms."""
+_FOLD = str.maketrans(
+    {
+        **dict.fromkeys("\x85\xa0\u1680\u202f\u205f\u3000", " "),
+        **{chr(code): " " for code in range(0x2000, 0x200B)},
+        **dict.fromkeys("\u2018\u2019", "'"),
+        **dict.fromkeys("\u201c\u201d", '"'),
+    }
+)
+"""Blanks and quotes beside ASCII ones, each for one character: words end at them."""
+_FOLDED = re.compile(
+    rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2(?:\x80[\x80-\x8a\x98\x99\x9c\x9d\xaf]|\x81\x9f)|\xe3\x80\x80"
+)
 _FOREIGN = re.compile(rb"[\xcd-\xd4]")
 _MIX = re.compile(rb"[\xcd-\xd4][\x80-\xbf][A-Za-z]|[A-Za-z][\xcd-\xd4]")
 """UTF-8 of a Greek or Cyrillic letter beside a Latin one."""
@@ -123,7 +135,12 @@ class Document:
 
     @cached_property
     def lowered(self) -> str:
-        """The text in lower case, with the same offsets."""
+        """The text in lower case with ASCII blanks and quotes, with the same offsets."""
+        lowered = self._lowered
+        return lowered if _FOLDED.search(self.foreign) is None else lowered.translate(_FOLD)
+
+    @property
+    def _lowered(self) -> str:
         foreign = self._foreign_text
         if foreign == foreign.lower():  # then bytes have the same letters, and are faster
             return _text(self._plain.lower())
