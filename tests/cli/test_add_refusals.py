@@ -72,5 +72,5 @@ def test_a_prefix_of_allowed_addresses_is_not_left_by_dots(
     monkeypatch.setenv("SKILLYARD_GIT_HOSTS", f"file://{allowed}")
     for way in ("..", "%2e%2e"):
         entry = LockedSkill("pdf", f"file://{allowed}/{way}/secret.git", "git")
-        with pytest.raises(SourceFailed, match="may come from a stranger"):
+        with pytest.raises(SourceFailed, match="is not the address of a git repository"):
             fetch(entry, pinned=False, folder=project)

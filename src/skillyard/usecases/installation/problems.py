@@ -54,7 +54,7 @@ def _failure_of(error: SkillyardError) -> tuple[str, SkillProblem]:
 
 def with_option(hint: str, option: str) -> str:
     """Return a hint whose commands mean the same project, by an option with a space before it."""
-    return re.sub("`skillyard (?:sync|update)", lambda match: match[0] + option, hint)
+    return re.sub("`skillyard (?:sync|update|remove)", lambda match: match[0] + option, hint)
 
 
 def name_in_shell(name: str) -> str:

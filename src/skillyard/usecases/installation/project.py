@@ -247,7 +247,7 @@ class Project(NamedTuple):
         if os.path.isdir(real):
             return Copy(into, name, LINKED)
         problem = f"it is a link to {shown_path(own)}, where no folder is"
-        remove = f"`skillyard remove{self.option} {name}`"
+        remove = f"`skillyard remove {name}`"
         hint = f"put the folder back there; if it moved, {remove} and add it from where it is now"
         return Copy(into, name, MISSING, problem, hint)
 
