@@ -124,6 +124,36 @@ def test_services_answer_from_the_profile_and_say_so(project: Path) -> None:
         assert "look" not in listed
 
 
+def test_a_project_adds_nothing_to_a_profile_of_the_user(run: Run, project: Path) -> None:
+    """Its rules narrow the profile; its roots, even faulty ones, are not looked at."""
+    own = project.parent / "own/tidy/SKILL.md"
+    own.parent.mkdir(parents=True)
+    own.write_text(SKILL.format("tidy", "x"), encoding="utf-8")
+    own_policy(f"[profiles.x]\nroots = ['{project.parent}/own']\n")
+    file = project / "skillyard-policy.toml"
+    file.write_text('[profiles.x]\nroots = ["api", "/"]\n', encoding="utf-8")
+    assert [skill.name for skill in sy.load_catalog(profile="x")] == ["tidy"]
+    file.write_text('[profiles.x.skills]\ndenied = ["tidy"]\n', encoding="utf-8")
+    answer = run("list", "--profile", "x")
+    assert "a policy refuses 1 skill: `skillyard policy` names them" in answer.err
+
+
+def test_check_keeps_its_own_profile(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLYARD_PROFILE", "backend")
+    assert run("check", "api", "--profile", "spec", "--json").json["profile"] == "spec"
+
+
+def test_a_hook_with_an_unknown_profile_is_not_installed(
+    run: Run, project: Path, tmp_path: Path
+) -> None:
+    settings = tmp_path / "settings.json"
+    answer = run("hook", "install", "claude-code", "--file", str(settings), "--profile", "nope")
+    assert answer.code == 2
+    assert not settings.exists()
+
+
 def test_a_repository_that_holds_the_home_folder_is_no_project(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,6 +115,8 @@ class Console:
         shape = value.document() if hasattr(value, "document") else value
         if "profile" not in getattr(type(shape), "__dataclass_fields__", ()):
             return value
+        if shape.profile:  # it has one of another kind, or its own
+            return value
         from dataclasses import replace
 
         return replace(shape, profile=self._profile)

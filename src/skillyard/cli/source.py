@@ -42,7 +42,15 @@ def load(
     catalog = _load(args, place, console, indexed)
     if not len(catalog):
         spec = catalog.spec
-        console.note(_no_skills(list(catalog.roots), () if spec is None else spec.scopes))
+        from skillyard.policy.decision import REFUSED
+        from skillyard.text import plural
+
+        refused = [each for each in catalog.diagnostics if each.code == REFUSED]
+        console.note(
+            f"a policy refuses {plural(len(refused), 'skill')}: `skillyard policy` names them"
+            if refused
+            else _no_skills(list(catalog.roots), () if spec is None else spec.scopes)
+        )
     return catalog
 
 

@@ -1,8 +1,8 @@
 """Profiles: named roots, scopes, tags and rules of the policy files.
 
-A profile of several files is all of them together: its rules are combined by the stricter one. The
-file of a project is a stranger's text. It names no folder outside of the project, unless the file
-of the user or the machine names it too.
+The rules of a profile in several files are combined by the stricter one. The file of a project is a
+stranger's text: its roots and scopes count only for a profile that neither the user nor the machine
+has, and lie inside of the project.
 """
 
 from __future__ import annotations
@@ -37,20 +37,21 @@ def with_profile(
     parts = [(each.path, each.profiles[name]) for each in files if name in each.profiles]
     if not parts:
         raise _unknown(name, files)
-    own = [root for path, part in parts if path != project for root in _folders(path, part)]
-    theirs: tuple[str, ...] = ()
-    scopes = [scope for path, part in parts if path != project for scope in part.scopes]
-    for path, part in parts:
-        if path == project:
-            theirs = tuple(root for root in _folders(path, part) if root not in own)
-            _check_project(name, path, part, top, own, scopes)
-            scopes.extend(part.scopes)
+    trusted = [(path, part) for path, part in parts if path != project]
+    own = [root for path, part in trusted for root in _folders(path, part)]
+    scopes = [scope for _, part in trusted for scope in part.scopes]
+    theirs: list[str] = []
+    if not trusted:
+        ((path, part),) = parts
+        _check_project(name, path, part, top)
+        theirs = _folders(path, part)
+        scopes = list(part.scopes)
     return replace(
         policy,
         rules=reduce(stricter, (part.rules for _, part in parts), policy.rules),
         profile=name,
         own_roots=tuple(dict.fromkeys(own)),
-        project_roots=theirs,
+        project_roots=tuple(dict.fromkeys(theirs)),
         scopes=tuple(dict.fromkeys(scopes)),
     )
 
@@ -61,16 +62,13 @@ def _folders(path: str, part: Profile) -> list[str]:
     return [os.path.normpath(os.path.join(folder, os.path.expanduser(root))) for root in part.roots]
 
 
-def _check_project(
-    name: str, path: str, part: Profile, top: str, own: Sequence[str], scopes: Sequence[str]
-) -> None:
-    known = set(map(os.path.realpath, own))
+def _check_project(name: str, path: str, part: Profile, top: str) -> None:
     for root, folder in zip(part.roots, _folders(path, part), strict=True):
         real = os.path.realpath(folder)
-        if real not in known and real != top and not is_below(real, top):
+        if real != top and not is_below(real, top):
             raise _outside(name, path, part, f"the root {_shown(root)}")
     for scope in part.scopes:
-        if scope != "project" and scope not in scopes:
+        if scope != "project":
             raise _outside(name, path, part, f"the scope {scope}")
 
 

@@ -157,11 +157,11 @@ def hook_install(args: Namespace, console: Console) -> int:
     from skillyard.shapes.hooks import HookInstalled
 
     options = _options(args)
-    settings = [install(host, file=args.file, options=options) for host in _hosts(args, there=True)]
     project = project_above(os.getcwd())
     roots = tuple(map(os.path.abspath, args.root))
     where = project.path if project else None
-    place = library_place(roots, where, os.getcwd(), args.library_profile)
+    place = library_place(roots, where, os.getcwd(), args.library_profile)  # the profile is known
+    settings = [install(host, file=args.file, options=options) for host in _hosts(args, there=True)]
     try:
         with progress("indexing", console) as step:
             if not indexing_is_off():

@@ -71,8 +71,6 @@ class ServiceOptions:
 
     roots: tuple[str, ...] = (".",)
     scopes: tuple[str, ...] = ()
-    profile: str | None = None
-    """The profile whose tags and rules hold; None: that of ``SKILLYARD_PROFILE``."""
     host: str = "127.0.0.1"
     port: int = 8765
     """0 selects a free port."""
@@ -104,6 +102,8 @@ class ServiceOptions:
     """Maximum age in seconds of a node's data for ``/readyz``; 0: unlimited."""
     feedback: bool = False
     """Store what clients say about skills, and count it, with that of the user, in rankings."""
+    profile: str | None = None
+    """The profile whose tags and rules hold; None: that of ``SKILLYARD_PROFILE``."""
 
     def __post_init__(self) -> None:
         put = object.__setattr__
