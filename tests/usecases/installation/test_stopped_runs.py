@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from skillyard.remote.install import placement
+from skillyard.remote.install import journal, placement
 from skillyard.remote.install.swap import BESIDE
 from skillyard.usecases.installation.project import open_project
 
@@ -29,6 +30,17 @@ def test_a_new_skill_that_was_being_written_leaves_nothing(
             placement.place({"SKILL.md": b"---\nname: a\n---\n"}, str(into), "a")
     assert any(entry.name.startswith(f"{BESIDE}a-") for entry in into.iterdir())
     (into / f"{BESIDE}cloned-x7").mkdir()
+
+    def stopped_write(path: str, _: bytes) -> None:
+        folder, name = os.path.split(path)
+        Path(folder, f".{name}.1-ab.tmp").touch()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as stopped:
+        stopped.setattr(journal, "atomic_write", stopped_write)
+        with pytest.raises(KeyboardInterrupt):
+            placement.place({"SKILL.md": b"---\nname: b\n---\n"}, str(into), "b")
+    assert any("journal-b" in entry.name for entry in into.iterdir())
 
     open_project(str(into)).complete()
 

@@ -23,6 +23,7 @@ from skillyard.resources import read_file
 __all__ = [
     "NOT_WRITTEN",
     "Journal",
+    "is_noted",
     "is_unfinished_journal",
     "journal_name",
     "read_journal",
@@ -83,6 +84,11 @@ def read_journal(into: str, name: str) -> Journal | None:
         return Journal(str(shape["old"]), str(shape["new"]), entry or None, shape["backup"] is True)
     except (SkillIoError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def is_noted(into: str, name: str) -> bool:
+    """True where a run of this user began a journal of the folder, which may be unfinished."""
+    return written_digest(_path(into, name)) is not None
 
 
 def _entry(name: str, shape: dict[str, object]) -> LockedSkill:

@@ -29,7 +29,7 @@ from skillyard.remote.install.installed import (
     is_as_written,
     manifest_at,
 )
-from skillyard.remote.install.journal import read_journal
+from skillyard.remote.install.journal import is_noted, read_journal
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
 from skillyard.remote.install.lockfile import project_lock_path, source_folder, user_lock_path
 from skillyard.remote.install.project_lock import ProjectLock, UserLock
@@ -291,7 +291,7 @@ class Project(NamedTuple):
                 continue
             for name in names:
                 journal = read_journal(into, name)
-                if journal is None and name not in named:
+                if journal is None and name not in named and not is_noted(into, name):
                     continue
                 try:
                     with alone(into):
