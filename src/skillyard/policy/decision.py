@@ -152,48 +152,52 @@ def decide(rules: Rules, skill: Skill, source: LockedSource | None) -> tuple[Ref
     ``source`` is None for a skill that no lock file names. The rules about sources and pins do not
     hold for skills of a catalog store, which no lock file is about.
     """
-    found: list[tuple[str, str]] = []
+    reasons: list[tuple[str, str]] = []
     names = [name for name in (skill.name, skill.slug) if name]
     denied_names = [each for each in rules.denied_skills if any(_match(n, [each]) for n in names)]
     if skill.id and skill.id.lower() in rules.denied_skills:  # it ends with a hash: no pattern
         denied_names.append(skill.id)
     if denied_names:
-        found.append(("skills.denied", f"skills of the name {_shown(denied_names[0])} are denied"))
+        reasons.append(
+            ("skills.denied", f"skills of the name {_shown(denied_names[0])} are denied")
+        )
     if skill.stored:
         pass
     elif source is None:
         if rules.unlocked == "deny":
-            found.append(("sources.unlocked", "no lock file says where the skill is from"))
+            reasons.append(("sources.unlocked", "no lock file says where the skill is from"))
     else:
         if not all(_match(source.source, patterns) for patterns in rules.allowed_sources):
-            found.append(("sources.allowed", f"the source {_shown(source.source)} is not allowed"))
+            reasons.append(
+                ("sources.allowed", f"the source {_shown(source.source)} is not allowed")
+            )
         if rules.pins_required and not source.is_pinned:
-            found.append(("pins.required", "the lock file has no commit and no digest of it"))
-        found += _of_signer(rules, source)
+            reasons.append(("pins.required", "the lock file has no commit and no digest of it"))
+        reasons += _of_signer(rules, source)
     licence = (skill.license or "").strip()
     if not licence and rules.missing_licence == "deny":
-        found.append(("licences.missing", "the skill names no licence"))
+        reasons.append(("licences.missing", "the skill names no licence"))
     elif licence and not all(licence.lower() in names for names in rules.allowed_licences):
-        found.append(("licences.allowed", f"the licence {_shown(licence)} is not allowed"))
+        reasons.append(("licences.allowed", f"the licence {_shown(licence)} is not allowed"))
     if not all(any(_match(tag, tags) for tag in skill.tags) for tags in rules.allowed_tags):
-        found.append(("tags.allowed", "it has no tag that is allowed"))
+        reasons.append(("tags.allowed", "it has no tag that is allowed"))
     denied = [tool for tool in skill.allowed_tools if _denied(tool, rules.denied_tools)]
     if denied:
-        found.append(("tools.denied", f"the tool {_shown(denied[0])} is denied"))
-    return _refusals(rules, found)
+        reasons.append(("tools.denied", f"the tool {_shown(denied[0])} is denied"))
+    return _refusals(rules, reasons)
 
 
 def check_source(policy: Policy | None, source: LockedSource) -> None:
     """Raise PolicyRefused for an entry whose source or name is refused, before it is fetched."""
     if policy is None:
         return
-    rules, found = policy.rules, []
+    rules, reasons = policy.rules, []
     if pattern := _match(source.name, rules.denied_skills):
-        found.append(("skills.denied", f"skills of the name {_shown(pattern)} are denied"))
+        reasons.append(("skills.denied", f"skills of the name {_shown(pattern)} are denied"))
     if not all(_match(source.source, patterns) for patterns in rules.allowed_sources):
-        found.append(("sources.allowed", f"the source {_shown(source.source)} is not allowed"))
-    if found:
-        refusals = _refusals(rules, found)
+        reasons.append(("sources.allowed", f"the source {_shown(source.source)} is not allowed"))
+    if reasons:
+        refusals = _refusals(rules, reasons)
         raise PolicyRefused(
             f"the policy refuses {_shown(source.name)}: {_words(refusals)}",
             code=REFUSED,
@@ -208,8 +212,8 @@ def check_signer(policy: Policy | None, source: LockedSource) -> None:
         raise PolicyRefused(_words(refusals), code=REFUSED, hint=_hint(refusals))
 
 
-def _refusals(rules: Rules, found: Iterable[tuple[str, str]]) -> tuple[Refusal, ...]:
-    return tuple(Refusal(rule, rules.where.get(rule, ""), message) for rule, message in found)
+def _refusals(rules: Rules, reasons: Iterable[tuple[str, str]]) -> tuple[Refusal, ...]:
+    return tuple(Refusal(rule, rules.where.get(rule, ""), message) for rule, message in reasons)
 
 
 def _of_signer(rules: Rules, source: LockedSource) -> list[tuple[str, str]]:

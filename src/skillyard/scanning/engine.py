@@ -67,8 +67,8 @@ def scan_files(files: Iterable[SkillFile]) -> list[Finding]:
         if document is None:
             graded = _hits_of_file(each)
         else:
-            sent = later.get(id(document), ())
-            graded = chain(_hits(document, skill), _sent_later(sent, document, skill))
+            sinks = later.get(id(document), ())
+            graded = chain(_hits(document, skill), _sent_later(sinks, document, skill))
         findings += _findings(each, document, graded)
     return sorted(findings, key=lambda each: (each.path, each.line, each.rule))
 

@@ -229,15 +229,15 @@ def _announce(
     costs: tuple[float | None, float | None],
     warn: Callable[[str], None],
 ) -> None:
-    kept = f" ({plural(requests.kept, 'answer')} from the cache)" if requests.kept else ""
+    cached = f" ({plural(requests.kept, 'answer')} from the cache)" if requests.kept else ""
     if not requests.to_make:
-        warn(f"reader {clean_line(options.model)}: nothing to send{kept}")
+        warn(f"reader {clean_line(options.model)}: nothing to send{cached}")
         return
     low, high = costs
     dollars = "price unknown" if low is None or high is None else f"${low:.4f} to ${high:.4f}"
     warn(
         f"reader {clean_line(options.model)}: {plural(requests.to_make, 'request')} to"
-        f" {clean_line(server)}{kept}, about {tokens:,} tokens, {dollars}; they contain the files"
+        f" {clean_line(server)}{cached}, about {tokens:,} tokens, {dollars}; they contain the files"
     )
 
 
