@@ -9,6 +9,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.cli import main, progress
+from skillyard.embedding.cache import VectorCache
 from skillyard.embedding.protocol import resolve_embedder
 from skillyard.errors import InvalidInput
 from skillyard.ranking.registry import default_scorer, resolve
@@ -106,6 +107,18 @@ def test_a_terminal_shows_how_far_the_vectors_are(
     assert "embedding [" in shown
     assert "0 of 2" in shown
     assert "2 of 2" in shown
+
+
+def test_the_second_command_maps_the_vectors_and_reads_none(
+    skills: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install(monkeypatch, Letters())
+    words = ["rank", TEXT, "--root", str(skills), "--scorer", "hybrid+letters", "--json"]
+    assert main(words) == 0
+    first = capsys.readouterr().out
+    monkeypatch.setattr(VectorCache, "get", None)
+    assert main(words) == 0
+    assert capsys.readouterr().out == first
 
 
 def test_the_doctor_checks_the_variable(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
-from skillyard.errors import InvalidInput
+from skillyard.errors import InvalidInput, SkillIoError
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog
@@ -79,10 +80,13 @@ def load_to_rank(args: Namespace, console: Console, scorer: str) -> Catalog:
     catalog = load(args, console, indexed=scorer.partition("+")[0] == "hybrid")
     if "+" in scorer:
         from skillyard.cli.progress import progress
+        from skillyard.ranking.hybrid.dense_index import save_vectors
         from skillyard.ranking.registry import bind, resolve
 
         with progress("embedding", console) as step:
-            bind(catalog, resolve(scorer), step)
+            bound = bind(catalog, resolve(scorer), step)
+        with suppress(SkillIoError):  # the next command only has to read them one by one
+            save_vectors(bound)
     return catalog
 
 

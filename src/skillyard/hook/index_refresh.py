@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from skillyard.embedding.protocol import embed_in_one_thread
 from skillyard.errors import EmbedderFailed, SkillIoError, SkillyardError
@@ -20,15 +19,13 @@ from skillyard.hook.library import library_place, roots_and_project
 from skillyard.hook.trust import Project, project_above
 from skillyard.index.clone import clone_index
 from skillyard.index.index_update import refresh_index
-from skillyard.index.indexed_catalog import IndexedCatalog, indexing_is_off, open_current
+from skillyard.index.indexed_catalog import indexing_is_off, open_current
 from skillyard.index.library_spec import LibrarySpec, index_folder, is_fresh, real_root
 from skillyard.io.locks import file_lock
 from skillyard.io.processes import lower_priority
+from skillyard.ranking.hybrid.dense_index import save_vectors
 from skillyard.ranking.registry import bind, default_scorer, resolve
 from skillyard.text import clean_line
-
-if TYPE_CHECKING:
-    from skillyard.ranking.protocol import Scorer
 
 __all__ = ["bring_up_to_date", "main", "prepare_hooks"]
 
@@ -106,16 +103,9 @@ def _compute_vectors(place: LibrarySpec, folder: str, *, in_background: bool) ->
         if in_background:
             embed_in_one_thread(getattr(resolved, "embedder", None))
         while (catalog := open_current(place, folder, trusted=True)) is not None:
-            _save_vectors(catalog, resolved)
+            save_vectors(bind(catalog, resolved))  # the hook has no time to read thousands
             if not catalog.library.searcher.stale():
                 return
-
-
-def _save_vectors(catalog: IndexedCatalog, scorer: Scorer) -> None:
-    """Compute the missing vectors of a catalog, and write them beside its index."""
-    dense = getattr(bind(catalog, scorer), "dense", None)
-    if dense is not None:  # the hook has no time to read the vectors of thousands of skills
-        dense.save()
 
 
 def prepare_hooks(spec: LibrarySpec, folder: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from skillyard.embedding.protocol import Embedder
     from skillyard.index.document import IndexedDocument
 
-__all__ = ["DenseIndex", "embedded_text"]
+__all__ = ["DenseIndex", "embedded_text", "save_vectors"]
 
 
 def embedded_text(skill: Skill) -> str:
@@ -143,6 +143,16 @@ class DenseIndex:
         known = [ordinal for ordinal in ordinals if ordinal in self._own_ordinals]
         dots = self._searcher.dots(direction, [self._own_ordinals[ordinal] for ordinal in known])
         return {ordinal: dot / UNIT_DOT for ordinal, dot in zip(known, dots, strict=True)}
+
+
+def save_vectors(bound: object) -> None:
+    """Save the vectors of a bound scorer, if it has any: :meth:`DenseIndex.save`.
+
+    Raises SkillIoError.
+    """
+    dense = getattr(bound, "dense", None)
+    if isinstance(dense, DenseIndex):
+        dense.save()
 
 
 UNIT_DOT = 127 * 127

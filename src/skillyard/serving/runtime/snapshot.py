@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from skillyard.catalog import Catalog
 from skillyard.embedding.cache import Progress, refuse_missing
-from skillyard.errors import EmbedderFailed
+from skillyard.errors import EmbedderFailed, SkillIoError
 from skillyard.index.indexed_catalog import IndexedCatalog
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, default_scorer, resolve
 from skillyard.remote.sources.lru_bytes import LruBytes
@@ -135,7 +135,11 @@ class Snapshot:
             progress(done, total)
 
         resolved = resolve(scorer)
-        bind(self._catalog, resolved, record)
+        from skillyard.ranking.hybrid.dense_index import save_vectors
+
+        bound = bind(self._catalog, resolved, record)
+        with suppress(SkillIoError):  # the next process only has to read them one by one
+            save_vectors(bound)
         self._bound[scorer] = Ranking(self._catalog, resolved)
 
     def make_ready(self, scorers: Iterable[str]) -> None:
