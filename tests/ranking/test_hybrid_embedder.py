@@ -11,6 +11,7 @@ import skillyard as sy
 from skillyard.errors import EmbedderFailed, InvalidInput
 from skillyard.index.library_spec import cache_folder
 from skillyard.ranking.hybrid import HYBRID, Fusion, Hybrid
+from skillyard.ranking.hybrid.constants import FUSION
 from skillyard.ranking.hybrid.scorer import BoundHybrid
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import bind, resolve
@@ -145,7 +146,8 @@ class OrderedLetters(Letters):
 def test_an_embedder_may_order_the_best_skills_once_more() -> None:
     catalog = sy.Catalog.from_skills(SKILLS)
     text = "deploy the Kubernetes tests"
-    plain = {m.skill.name: m for m in sy.rank(catalog, text, scorer=Hybrid(embedder=Letters()))}
+    once = Hybrid(FUSION._replace(share=0.0, names=0.0, cosine=0.0), embedder=Letters())
+    plain = {match.skill.name: match for match in sy.rank(catalog, text, scorer=once)}
     ordered = sy.rank(catalog, text, scorer=Hybrid(embedder=OrderedLetters()))
     points = {}
     for match in ordered:
@@ -158,7 +160,8 @@ def test_an_embedder_may_order_the_best_skills_once_more() -> None:
     assert points["report"] - points["zebra-quiz"] > 2.0 * (near - far)
 
 
-def test_names_that_a_skill_lacks_put_its_sibling_first() -> None:
+@for_each("scorer", [HYBRID, Hybrid(embedder=OrderedLetters())], ids=["alone", "embedder"])
+def test_names_that_a_skill_lacks_put_its_sibling_first(scorer: Hybrid) -> None:
     skills = [
         sy.Skill("deploy-a", "Deploy containers to Fly with care.", "Text."),
         sy.Skill("deploy-b", "Deploy containers to Render with care.", "Text."),
@@ -166,7 +169,7 @@ def test_names_that_a_skill_lacks_put_its_sibling_first() -> None:
     catalog = sy.Catalog.from_skills(skills)
     for name, right in (("Fly", "deploy-a"), ("Render", "deploy-b")):
         text = f"please deploy containers to {name}"
-        ranked = sy.rank(catalog, text, scorer=Hybrid(embedder=OrderedLetters()))
+        ranked = sy.rank(catalog, text, scorer=scorer)
         best, other = (match.explanation.parts[0].parts for match in ranked)
         assert ranked[0].skill.name == right
         (said,) = [part for part in best if part.label == "order"]
@@ -174,9 +177,10 @@ def test_names_that_a_skill_lacks_put_its_sibling_first() -> None:
         assert not [part for part in other if part.label == "order"]
 
 
-def test_what_orders_the_best_adds_up_in_the_explanation() -> None:
+@for_each("scorer", [HYBRID, Hybrid(embedder=OrderedLetters())], ids=["alone", "embedder"])
+def test_what_orders_the_best_adds_up_in_the_explanation(scorer: Hybrid) -> None:
     catalog = sy.Catalog.from_skills(SKILLS)
-    for match in sy.rank(catalog, "deploy the tests", scorer=Hybrid(embedder=OrderedLetters())):
+    for match in sy.rank(catalog, "deploy the tests", scorer=scorer):
         points, _ = match.explanation.parts
         assert match.explanation.value == match.score
         assert sum(part.value for part in points.parts) == pytest.approx(points.value, abs=1e-12)

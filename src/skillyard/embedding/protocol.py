@@ -73,8 +73,8 @@ class EmbedderOrder(NamedTuple):
     """What counts once more among the best skills of an English request, in points.
 
     ``hybrid`` adds ``share * s + cosine * c - names * n`` to each of them: the share ``s`` of the
-    request's weight in terms that the skill contains, the cosine ``c``, and the share ``n`` in
-    names that the skill does not contain. They are fitted listwise (``training/order_encoder.py``).
+    request's rarity in terms that the skill contains, the cosine ``c``, and the share ``n`` in
+    names that the skill does not contain. They are fitted listwise (``training/order.py``).
     """
 
     share: float
@@ -94,7 +94,8 @@ class Embedder(Protocol):
     :class:`EmbedderWeights`; without it, its cosine has the weight of ``Fusion.embedder``. With an
     attribute ``calibration``, four numbers in the order of :class:`EmbedderCalibration`, its cosine
     counts in the probability of English requests. With an attribute ``order``, three numbers in the
-    order of :class:`EmbedderOrder`, the best skills of such requests are ordered once more. An
+    order of :class:`EmbedderOrder`, it counts where the best skills of such requests are ordered
+    once more; without it the cosine of the built-in table does. An
     attribute ``threads`` is how many threads it may use for several texts; work in the background
     sets it to 1.
     """

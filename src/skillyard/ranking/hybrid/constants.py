@@ -41,8 +41,13 @@ class Fusion(NamedTuple):
     coverage: float = 1.1337
     """Weight of the covered share of the request."""
     ordered: int = 20
-    """Number of best skills that are ordered once more, by an embedder that says so
-    (:mod:`.order`)."""
+    """Number of best skills of a shorter request that are ordered once more (:mod:`.order`)."""
+    share: float = 1.039
+    """Weight of the share of the request that a skill contains."""
+    names: float = 0.807
+    """Penalty for the share of it in names that the skill does not contain."""
+    cosine: float = 0.766
+    """Weight of the cosine of the request and the skill."""
     length: float = 0.1554
     """Penalty for the logarithm of the body length."""
     embedder: float = 0.25
@@ -124,64 +129,64 @@ class Calibration(NamedTuple):
     weight of a feature is ``counts + by_length · length + by_size · size``.
     """
 
-    bias: float = -5.3426
+    bias: float = -5.2635
     situation: QueryFeatures = QueryFeatures(
-        length=-0.4344,
-        short=-1.1979,
-        long=-0.4487,
-        foreign=-1.0751,
-        size=-1.2669,
-        both=-0.3275,
+        length=-0.4287,
+        short=-1.2501,
+        long=-0.5154,
+        foreign=-1.0843,
+        size=-1.2638,
+        both=-0.3481,
     )
     counts: Features = Features(
-        plain=0.8810,
-        rest=0.8282,
-        passage=0.6042,
-        passage_share=1.4256,
-        beyond=-0.0550,
-        lead=0.2152,
-        meaning=5.0263,
-        ahead=2.3152,
-        unmatched_cosine=1.6616,
-        own_name=-1.4929,
-        in_names=-1.6211,
-        named_missing=-2.6776,
-        out_of_vocabulary=-0.3595,
-        emphasis=-0.5541,
+        plain=0.8895,
+        rest=0.8575,
+        passage=0.5319,
+        passage_share=1.3500,
+        beyond=-0.0489,
+        lead=0.2031,
+        meaning=5.3006,
+        ahead=1.9790,
+        unmatched_cosine=1.6692,
+        own_name=-1.6883,
+        in_names=-1.4517,
+        named_missing=-2.7505,
+        out_of_vocabulary=-0.3492,
+        emphasis=-0.5567,
     )
     by_length: Features = Features(
-        plain=0.1103,
-        rest=-0.2080,
-        passage=0.2643,
-        passage_share=-0.4820,
-        beyond=-0.0345,
-        lead=0.0714,
-        meaning=1.7197,
-        ahead=0.5026,
-        unmatched_cosine=-3.1382,
-        own_name=-2.5076,
-        in_names=-0.2161,
-        named_missing=-0.0653,
-        out_of_vocabulary=0.1763,
-        emphasis=-0.2668,
+        plain=0.0613,
+        rest=-0.2008,
+        passage=0.2911,
+        passage_share=-0.4777,
+        beyond=-0.0348,
+        lead=0.0693,
+        meaning=1.7536,
+        ahead=0.5052,
+        unmatched_cosine=-3.1600,
+        own_name=-2.6025,
+        in_names=-0.1364,
+        named_missing=0.0665,
+        out_of_vocabulary=0.1833,
+        emphasis=-0.2766,
     )
     by_size: Features = Features(
-        plain=0.3659,
-        rest=0.2954,
-        passage=-0.0521,
-        passage_share=0.4911,
-        beyond=0.0260,
-        lead=-0.0267,
-        meaning=-2.3488,
-        ahead=0.1414,
-        unmatched_cosine=-0.1815,
-        own_name=-0.5634,
-        in_names=0.5569,
-        named_missing=-0.0498,
-        out_of_vocabulary=-0.0204,
-        emphasis=0.0266,
+        plain=0.3741,
+        rest=0.3041,
+        passage=-0.0641,
+        passage_share=0.4613,
+        beyond=0.0241,
+        lead=-0.0273,
+        meaning=-2.3557,
+        ahead=0.0649,
+        unmatched_cosine=-0.1057,
+        own_name=-0.5021,
+        in_names=0.4833,
+        named_missing=-0.0387,
+        out_of_vocabulary=-0.0169,
+        emphasis=0.0172,
     )
-    gap: float = 9.8288
+    gap: float = 7.1502
     """Log-odds lost per point behind a best skill that has an even chance."""
 
     called: float = 4.0

@@ -37,9 +37,11 @@ class Order(NamedTuple):
     points: float = 0.0
     """Points, relative to the lowest of the best skills; at least 0."""
     share: float = 0.0
-    """Share of the request's weight in terms that the skill contains, 0..1."""
+    """Share of the request's rarity in terms that the skill contains, 0..1."""
     names: float = 0.0
-    """Share of its weight in names that the skill does not contain, 0..1."""
+    """Share of its rarity in names that the skill does not contain, 0..1."""
+    cosine: float = 0.0
+    """Cosine of the request and the skill by an embedder that orders, or else by the table."""
 
 
 class Evidence(NamedTuple):
@@ -119,7 +121,7 @@ class CandidateSet(NamedTuple):
     coverage: Mapping[int, Coverage] = {}
     """Coverage of a long request by the best skills, by ordinal."""
     order: Mapping[int, Order] = {}
-    """What orders the best skills once more, by ordinal; empty without an embedder that says so."""
+    """What orders the best skills of a shorter request once more, by ordinal."""
 
     def evidence(self, ordinal: int, score: float) -> Evidence:
         """Return the evidence of a candidate. ``score`` is the BM25F score of an unranked one."""

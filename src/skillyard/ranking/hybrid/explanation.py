@@ -139,7 +139,7 @@ def _coverage_note(evidence: Evidence) -> str:
 def _order_note(evidence: Evidence) -> str:
     order = evidence.order
     names = f", lacks names of {order.names:.0%}" if order.names else ""
-    return f"has {order.share:.0%} of the request{names}, cosine {evidence.embedded:.4g}"
+    return f"has {order.share:.0%} of the request{names}, cosine {order.cosine:.4g}"
 
 
 def _words(

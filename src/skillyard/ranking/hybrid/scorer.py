@@ -28,6 +28,7 @@ from skillyard.ranking.hybrid.constants import (
 from skillyard.ranking.hybrid.evidence import UNIT_DOT, CandidateSet, Evidence
 from skillyard.ranking.hybrid.features import query_features, skill_features
 from skillyard.ranking.hybrid.fusion import Points, fuse, fuse_totals
+from skillyard.ranking.hybrid.order import score_order
 from skillyard.ranking.hybrid.query_analysis import (
     AnalysedQuery,
     Vocabulary,
@@ -194,23 +195,32 @@ class BoundHybrid:
         judged = feedback_by_ordinal(query, library) if query.feedback else {}
         candidates = retrieve(query, analysed, searcher, fusion, files, called, self.dense, judged)
         totals = fuse_totals(candidates, fusion, has_no_vector=_has_no_vector(analysed, candidates))
+        candidates = self.look_again(totals, candidates, analysed, self.scorer.embedder)
+        return ScoredHybrid(self, query, analysed, candidates, totals)
+
+    def look_again(
+        self,
+        totals: dict[int, float],
+        candidates: CandidateSet,
+        analysed: AnalysedQuery,
+        embedder: Embedder | None,
+    ) -> CandidateSet:
+        """Add to ``totals`` what orders the best skills once more; return the candidates with it.
+
+        Long requests have their coverage, shorter ones the model of :mod:`.order`.
+        """
+        searcher, fusion = self.library.searcher, self.scorer.fusion
         if analysed.is_long:
             from skillyard.ranking.hybrid.coverage import score_coverage  # deferred: few are long
 
-            by_ordinal = score_coverage(totals, candidates, analysed, searcher, fusion)
-            for ordinal, coverage in by_ordinal.items():
-                totals[ordinal] += coverage.points
-            candidates = candidates._replace(coverage=by_ordinal)
-        elif self.dense is not None:
-            from skillyard.ranking.hybrid.order import score_order
-
-            order = score_order(
-                totals, candidates, analysed, searcher, fusion, self.scorer.embedder
-            )
-            for ordinal, ordered in order.items():
-                totals[ordinal] += ordered.points
-            candidates = candidates._replace(order=order)
-        return ScoredHybrid(self, query, analysed, candidates, totals)
+            coverage = score_coverage(totals, candidates, analysed, searcher, fusion)
+            for ordinal, covered in coverage.items():
+                totals[ordinal] += covered.points
+            return candidates._replace(coverage=coverage)
+        order = score_order(totals, candidates, analysed, searcher, fusion, embedder)
+        for ordinal, ordered in order.items():
+            totals[ordinal] += ordered.points
+        return candidates._replace(order=order)
 
     def _called_ordinals(self, text: str) -> list[int]:
         """Return the ordinals called by ``@name`` or ``/name`` in the text, also hidden ones."""
@@ -409,11 +419,9 @@ class ScoredHybrid(Scored):
         if not candidates.embedder_cosines:
             return frozenset()
         totals = self.totals
-        without = fuse_totals(
-            candidates._replace(embedder_cosines={}), fusion, has_no_vector=self._has_no_vector
-        )
-        for ordinal, coverage in candidates.coverage.items():
-            without[ordinal] += coverage.points
+        plain = candidates._replace(embedder_cosines={}, coverage={}, order={})
+        without = fuse_totals(plain, fusion, has_no_vector=self._has_no_vector)
+        self._bound.look_again(without, plain, self.analysed, None)
         for ordinal, score in self._rerank_scores.items():
             without[ordinal] += fusion.rerank * score
         rank, rank_without = _ranks(totals), _ranks(without)
