@@ -4,6 +4,7 @@
     python -m training.tune_encoder --held-out --out left_out.safetensors
     python -m training.tune_encoder --without 0 --out fold0.safetensors   # a fold of repositories
     python -m training.tune_encoder --without-hands 1 2 --out hands.safetensors
+    python -m training.tune_encoder --bfloat16 --out trial.safetensors    # three times as fast
 
 The requests of hands 7 to 10 are always left out.
 
@@ -121,9 +122,11 @@ def encode(encoder: Encoder, texts: Sequence[Tokens]) -> torch.Tensor:
     return torch.cat(parts)[back]
 
 
-def loss_of(encoder: Encoder, step: Step) -> torch.Tensor:
+def loss_of(encoder: Encoder, step: Step, *, bfloat16: bool) -> torch.Tensor:
     """Return the InfoNCE loss: the right skill against the others of the step."""
-    scores = encode(encoder, step.requests) @ encode(encoder, step.skills).T / TEMPERATURE
+    with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+        requests, skills = encode(encoder, step.requests), encode(encoder, step.skills)
+    scores = requests.float() @ skills.float().T / TEMPERATURE
     return torch.nn.functional.cross_entropy(scores.masked_fill(step.excluded, -1e4), step.right)
 
 
@@ -135,8 +138,14 @@ def rate_at(step: int, steps: int) -> float:
     return 0.5 * (1 + cos(pi * (step - rising) / max(1, steps - rising)))
 
 
-def tune(examples: Examples, state: Path, every: int, limit: int | None = None) -> Encoder:
-    """Return the tuned encoder. ``state`` is the file of an interrupted run."""
+def tune(
+    examples: Examples, state: Path, every: int, limit: int | None = None, *, bfloat16: bool = False
+) -> Encoder:
+    """Return the tuned encoder. ``state`` is the file of an interrupted run.
+
+    ``bfloat16`` multiplies with sixteen bits: for processors with AVX512-BF16, where a run takes a
+    third of the time.
+    """
     torch.manual_seed(SEED)
     torch.set_num_threads(THREADS)
     encoder = load_encoder(DROPOUT).train()
@@ -153,7 +162,7 @@ def tune(examples: Examples, state: Path, every: int, limit: int | None = None) 
         torch.manual_seed(SEED * 1_000_003 + number)  # dropout of a resumed run is the same
         for group in optimizer.param_groups:
             group["lr"] = RATE * rate_at(number, steps)
-        loss = loss_of(encoder, batches.step(number))
+        loss = loss_of(encoder, batches.step(number), bfloat16=bfloat16)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(tuned, CLIP)
@@ -202,6 +211,7 @@ def main() -> None:
     left_out.add_argument("--without-hands", type=int, nargs="+", default=[], metavar="HAND")
     parser.add_argument("--every", type=int, default=10, help="steps between two states")
     parser.add_argument("--steps", type=int, help="fewer steps, to try it")
+    parser.add_argument("--bfloat16", action="store_true", help="faster; not what ships")
     parser.add_argument("--out", required=True, type=Path)
     options = parser.parse_args()
     examples = read_examples(
@@ -212,7 +222,7 @@ def main() -> None:
     )
     print(f"{len(examples.requests):,} skills, {examples.size:,} requests", flush=True)
     state = options.out.with_name(options.out.name + ".state")
-    encoder = tune(examples, state, options.every, options.steps)
+    encoder = tune(examples, state, options.every, options.steps, bfloat16=options.bfloat16)
     beside = options.out.with_name(options.out.name + ".tmp")
     save_file({name: value.contiguous() for name, value in encoder.state_dict().items()}, beside)
     os.replace(beside, options.out)
