@@ -207,6 +207,21 @@ def test_a_projects_file_names_nothing_outside_of_the_project_unless_the_users_d
         assert find_policy(None, "x") is not None
 
 
+@for_each("rule", ["tags = []", "tags.allowed = []", "[profiles.x.tags]\nallowed = []"])
+def test_an_empty_list_of_tags_allows_nothing_however_it_is_written(
+    project: Path, rule: str
+) -> None:
+    own_policy(f"[profiles.x]\n{rule}\n")
+    assert names(sy.load_catalog(profile="x")) == []
+
+
+def test_the_error_for_an_unknown_key_of_a_profile_lists_all_keys(project: Path) -> None:
+    own_policy('[profiles.x]\ntag = ["web"]\n')
+    with pytest.raises(SkillIoError, match="no rule tag") as caught:
+        sy.load_catalog(profile="x")
+    assert "also roots, scopes, tags" in caught.value.hint
+
+
 def test_the_users_and_the_projects_profile_of_one_name_are_both_in_force(project: Path) -> None:
     own_policy('[profiles.backend]\ntags = ["web"]\n')
     assert names(sy.load_catalog(profile="backend")) == []

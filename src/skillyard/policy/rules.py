@@ -150,6 +150,8 @@ def _profile(name: str, members: dict[str, Any], text: str, path: str) -> Profil
     for key in _OF_PROFILES:
         if isinstance(members.get(key), dict):
             continue  # [profiles.NAME.tags] allowed = […]
+        if key == "tags" and key not in members:
+            continue  # an empty list allows nothing, as everywhere
         value = members.pop(key, [])
         if not isinstance(value, list) or not all(
             isinstance(each, str) and each and "\0" not in each for each in value
@@ -161,7 +163,7 @@ def _profile(name: str, members: dict[str, Any], text: str, path: str) -> Profil
         if scope not in SCOPES:
             hint = f"known scopes: {', '.join(SCOPES)}"
             raise _fault(f"profiles.{name}.scopes has the unknown {scope}", path, start, hint)
-    if lists.get("tags"):
+    if "tags" in lists:
         members["tags"] = {"allowed": list(lists["tags"])}
     rules = _rules(members, text, path)
     return Profile(lists["roots"], lists["scopes"], rules, start)
@@ -220,7 +222,8 @@ def _value(key: str, value: object, text: str, path: str) -> tuple[str, Any]:
 
 def _unknown(key: str, text: str, path: str, name: str) -> SkillIoError:
     shown = shorten(clean_line(key), 80)
-    hint = f"remove it; known keys: {', '.join(_KEYS)}"
+    known = f"{', '.join(_KEYS)}; in [profiles.NAME] also {', '.join(_OF_PROFILES)}"
+    hint = f"remove it; known keys: {known}"
     return _fault(f"there is no rule {shown}", path, _line_of(name, text), hint)
 
 
