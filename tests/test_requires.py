@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import skillyard as sy
 from skillyard.catalog.requirements import RequirementChecker
 from skillyard.cli import main
+from skillyard.client import Client
 from skillyard.hook.answer import context_text
 from skillyard.hook.budget import Budget
 from skillyard.hook.choice import HookOptions, choose
@@ -299,10 +300,18 @@ def test_known_tools_count_everywhere_and_unknown_ones_are_said_to_be(
 ) -> None:
     given = [word for tool in tools for word in ("--tool", tool)]
 
+    def shown(*arguments: str) -> str:
+        main([*arguments, *given, "--root", str(library)])
+        return " ".join(capsys.readouterr().out.split())
+
     def run(*arguments: str) -> tuple[int, Any, str]:
         status = main([*arguments, *given, "--root", str(library), "--json"])
         out, err = capsys.readouterr()
         return status, json.loads(out), err
+
+    words = "needs Bash, which was not checked: name your tools with --tool"
+    assert (words in shown("rank", TEXT)) == (state == "unchecked")
+    assert (f"tools {words}" in shown("select", TEXT)) == (state == "unchecked")
 
     _, ranked, _ = run("rank", TEXT)
     (match,) = ranked["matches"]
@@ -333,6 +342,9 @@ def test_services_say_which_tools_were_not_checked(tmp_path: Path) -> None:
         assert match["unchecked_tools"] == ["Bash"]
         (match,) = http.get("/rank", params={"q": TEXT, "tools": "Read"}).json()["matches"]
         assert "tool Bash" in match["rejected_because"]
+        with Client(http.base, token="") as client:
+            (card,) = client.rank(TEXT, tools=("Read",)).matches
+            assert card.rejected_because == match["rejected_because"]
         assert "top needs the tools Bash" in shows(mcp.call("select_skill", {"text": TEXT}))
         why = {"name": "top", "query": TEXT, "tools": ["Read"]}
         assert "tool Bash" in shows(mcp.call("why_skill", why))

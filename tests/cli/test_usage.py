@@ -92,6 +92,28 @@ def test_abstentions_are_grouped_by_text_and_counted_by_digest_without(run: Run,
     assert "Of 2 the log has only a digest, 2 of them repeated word for word" in shown
 
 
+def test_a_request_whose_best_skill_lacks_a_tool_stands_apart(
+    run: Run, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = Path("skills/csv-cleaning/SKILL.md")
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("---\n", "---\nrequires:\n  tools: Bash\n", 1), encoding="utf-8")
+    for name in ("SKILLYARD_LOG", "SKILLYARD_LOG_TEXT"):
+        monkeypatch.setenv(name, str(log) if name.endswith("LOG") else "1")
+    asked = ("select", "clean a csv file", "--root", "skills")
+    assert run(*asked, "--tool", "Read").code == 1
+    given = ("usage", "--root", "skills")
+    usage = run(*given, "--json", "--html", "usage.html").json
+    (lack,) = usage["lacks"]
+    assert (lack["slug"], lack["count"]) == ("csv-cleaning", 1)
+    assert "the tool Bash" in lack["because"]
+    assert (usage["abstained"], usage["groups"], usage["without_text"]) == (1, [], 0)
+    shown = run(*given).out
+    assert "Fits, but lacked a tool" in shown
+    assert "Nobody has a skill" not in shown
+    assert "Fits, but lacked a tool" in Path("usage.html").read_text(encoding="utf-8")
+
+
 def test_callers_have_a_table_where_the_log_names_some(run: Run, log: Path) -> None:
     write(log, decision([("csv-cleaning", 0.9)], []))
     given = ("usage", "--log", "log.jsonl", "--root", "skills")

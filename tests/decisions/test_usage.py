@@ -122,6 +122,24 @@ def test_any_entry_is_counted_or_unreadable(changes: list[dict[str, Any]]) -> No
     assert all(each.fired <= count.decisions for each in count.skills.values())
 
 
+@for_each(
+    "score, because, lacks",
+    [
+        (FLOOR, "it lacks Bash", True),
+        (FLOOR, "below the floor of 0.6", False),  # rounded up by the log
+        (FLOOR - 0.1, "it lacks Bash", False),
+        (0.9, 7, False),
+    ],
+)
+def test_only_a_skill_over_the_floor_lacks_something(
+    score: float, because: object, lacks: bool
+) -> None:
+    best = match("a", score) | {"rejected_because": because}
+    count = count_usage([decision([], [], "do it", runners_up=[best])])
+    assert count.lacks == ({("a", because): 1} if lacks else {})
+    assert bool(count.requests) != lacks
+
+
 def test_decisions_are_counted_by_caller_where_one_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -356,7 +356,7 @@ INSTALLED = {
 }
 
 
-def test_verify_and_outdated_name_the_rule_that_refuses_an_installed_skill(
+def test_verify_outdated_and_a_frozen_sync_name_the_rule_that_refuses_an_installed_skill(
     run: Run, remotes: FakeServers, project: Path
 ) -> None:
     policy = project / "skillyard-policy.toml"
@@ -372,8 +372,9 @@ def test_verify_and_outdated_name_the_rule_that_refuses_an_installed_skill(
             del lock["skills"]["pdf"]["commit"], lock["skills"]["pdf"]["digest"]
             (project / "skills-lock.json").write_text(json.dumps(lock))
         # The newest version is pinned when it is taken.
-        for command in ("verify",) if rule == "pins.required" else ("verify", "outdated"):
-            answer = run(command, "--json")
+        commands = ("verify", "sync --frozen", "outdated")
+        for command in commands[:2] if rule == "pins.required" else commands:
+            answer = run(*command.split(), "--json")
             (skill,) = answer.json["skills"]
             assert (answer.code, skill["state"]) == (1, "refused")
             assert f"({rule} in {policy})" in skill["problem"]["message"]

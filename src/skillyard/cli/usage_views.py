@@ -29,6 +29,7 @@ def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
     )
     yield from _skills(usage, limit)
     yield from _groups(usage, limit)
+    yield from _lacks(usage, limit)
     yield from _conflicts(usage, limit)
     yield from _callers(usage, limit)
     yield line()
@@ -114,6 +115,20 @@ def _group(group: RequestGroup) -> Block:
         Span(f"  {shorten(group.requests[0], _REQUEST_CHARS)}{others}", "dim"),
         hang=7,
     )
+
+
+def _lacks(usage: Usage, limit: int) -> Iterator[Block]:
+    if usage.lacks:
+        yield line()
+        yield line(Span("Fits, but lacked a tool", "head"))
+        columns = (
+            Column("skill", "name"),
+            Column("requests", right=True),
+            Column("why not", "dim", wide=True),
+        )
+        rows = [(each.slug, f"{each.count:,}", each.because) for each in usage.lacks[:limit]]
+        yield Table(columns, rows)
+        yield from _more(usage.lacks, limit)
 
 
 def _conflicts(usage: Usage, limit: int) -> Iterator[Block]:

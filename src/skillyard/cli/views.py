@@ -28,6 +28,7 @@ __all__ = [
     "reasons",
     "replay_table",
     "selection",
+    "unchecked",
 ]
 
 DESCRIPTION_CHARS = 160
@@ -79,6 +80,7 @@ def _ranks(matches: Sequence[Match], levels: bool) -> Table:
     for place, match in enumerate(matches, 1):
         row: list[Span | str] = [str(place), match.skill.name, _score(match)]
         lack = f"cannot be chosen: {match.rejected_because}; " if match.rejected_because else ""
+        lack = lack or (f"{unchecked(match.unchecked_tools)}; " if match.unchecked_tools else "")
         rows.append([*row, *([_level(match)] if levels else []), lack + match.reason])
     return Table((*columns, Column("why", wide=True)), rows)
 
@@ -158,14 +160,18 @@ def _choice(match: Match, result: Selected) -> Iterator[Block]:
     if match.required:
         yield _fact("needs", ", ".join(skill.name for skill in match.required))
     if match.unchecked_tools:
-        tools = ", ".join(match.unchecked_tools)
-        yield _fact("tools", f"needs {tools}, which was not checked: name your tools with --tool")
+        yield _fact("tools", unchecked(match.unchecked_tools))
     if result.explain:
         yield tree(match.explanation)
 
 
+def unchecked(tools: Iterable[str]) -> str:
+    """Return that a skill needs tools that were not checked, and what to do."""
+    return f"needs {', '.join(tools)}, which was not checked: name your tools with --tool"
+
+
 def _fact(label: str, text: str) -> Line:
-    return line(Span(f"{label:<5}", "dim"), clean_line(text), indent=2)
+    return line(Span(f"{label:<6}", "dim"), clean_line(text), indent=2)
 
 
 def _others(matches: Sequence[Match]) -> Table:

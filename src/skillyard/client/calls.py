@@ -129,17 +129,20 @@ def rank(
     scorer: str | None = None,
     limit: int = 10,
     *,
+    tools: Iterable[str] = (),
     explain: bool = False,
     diagnostics: bool = False,
 ) -> Call[Ranked]:
     """Rank all skills of the service's catalog for a query, without a floor.
 
     The arguments are those of :func:`skillyard.rank`; ``limit`` is 1 to 50, and ``scorer`` None the
-    service's default. ``explain`` adds the explanation tree of each score, ``diagnostics`` the
-    problems found while loading. Text of more than about 10,000 characters does not fit into the
-    URL: use :func:`select`.
+    service's default. ``tools`` are those that the caller has. ``explain`` adds the explanation
+    tree of each score, ``diagnostics`` the problems found while loading. Text of more than about
+    10,000 characters does not fit into the URL: use :func:`select`.
     """
-    query = Query(text, files, recent_activity, include_tags, exclude_tags, include_references)
+    query = Query(
+        text, files, recent_activity, include_tags, exclude_tags, include_references, tools=tools
+    )
     parameters = {
         **_query_string(query),
         "scorer": scorer,
@@ -238,7 +241,6 @@ def why(
     parameters = {
         "name": _text("name", name),
         **_query_string(request),
-        "tools": request.tools,
         "scorer": scorer,
         "limit": limit,
         "explain": explain,
@@ -340,4 +342,5 @@ def _query_string(query: Query) -> dict[str, Any]:
         "exclude_tags": query.exclude_tags,
         "include_references": query.include_references,
         "package_scope": query.package_scope,
+        "tools": query.tools,
     }

@@ -52,6 +52,8 @@ class LoggedScore(NamedTuple):
     name: str
     score: float
     selected: bool
+    because: str = ""
+    """Why it was not selected."""
 
 
 @dataclass(slots=True)
@@ -111,6 +113,9 @@ class UsageCount:
     """The same by digest, of requests without text."""
     nearest: dict[str, Counter[str]] = field(default_factory=dict)
     """The best skill of each of these texts, by slug."""
+    lacks: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Decisions without a selection whose best skill lacks what it requires, by its slug and why.
+    They are in none of the counts of requests."""
     callers: dict[str, list[int]] = field(default_factory=dict)
     """Decisions with and without a skill by the caller of a service, where one is named."""
     events: Counter[str] = field(default_factory=Counter)
@@ -166,7 +171,11 @@ def _count_decision(usage: UsageCount, entry: Mapping[str, Any], moment: float) 
     complete &= _count_caller(usage, entry.get("caller"), fired=bool(selected))
     for score in selected:
         complete &= _count_fired(usage, score, moment, is_fallback=is_fallback)
-    if not selected:
+    best_other = min(others, key=lambda s: (-s.score, s.slug), default=None)
+    if not selected and best_other is not None and _is_lacking(best_other, floor):
+        lack = (best_other.slug, best_other.because)
+        complete &= _increment(usage.lacks, lack, MAX_SKILLS)
+    elif not selected:
         complete &= _count_near(usage, others, floor)
         complete &= _count_request(usage, query, others)
     best = sorted((*selected, *others), key=lambda s: (-s.score, s.slug))[:COMPARED]
@@ -242,6 +251,11 @@ def _count_request(
     return True
 
 
+def _is_lacking(score: LoggedScore, floor: float) -> bool:
+    """True for a skill that was not selected though it reached the floor. Logs round the score."""
+    return bool(score.because) and score.score >= floor and not score.because.startswith("below ")
+
+
 def _count_pairs(usage: UsageCount, best: list[LoggedScore], floor: float) -> bool:
     """Count the pairs of the best skills that came near the floor at least."""
     complete = True
@@ -269,7 +283,7 @@ def _entry_of(table: dict[_Key, _Value], key: _Key, limit: int, new: _Value) -> 
     return table.setdefault(key, new)
 
 
-def _increment(table: dict[str, int], key: str, limit: int) -> bool:
+def _increment(table: dict[_Key, int], key: _Key, limit: int) -> bool:
     if key not in table and len(table) >= limit:
         return False
     table[key] = table.get(key, 0) + 1
@@ -294,7 +308,9 @@ def _score(value: object, selected: bool) -> LoggedScore | None:
     slug, name, score = value.get("slug"), value.get("name"), _number(value.get("score"))
     if not isinstance(slug, str) or not slug or not isinstance(name, str) or score is None:
         return None
-    return LoggedScore(slug[:MAX_NAME_CHARS], name[:MAX_NAME_CHARS], score, selected)
+    because = value.get("rejected_because")
+    because = because[:MAX_NAME_CHARS] if isinstance(because, str) else ""
+    return LoggedScore(slug[:MAX_NAME_CHARS], name[:MAX_NAME_CHARS], score, selected, because)
 
 
 def _number(value: object) -> float | None:

@@ -8,7 +8,16 @@ from typing import Annotated, Literal
 
 from skillyard.shapes import Schema
 
-__all__ = ["CallerUsage", "Conflict", "Day", "RequestGroup", "SkillUsage", "UnusedSkill", "Usage"]
+__all__ = [
+    "CallerUsage",
+    "Conflict",
+    "Day",
+    "RequestGroup",
+    "SkillLack",
+    "SkillUsage",
+    "UnusedSkill",
+    "Usage",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +98,15 @@ class CallerUsage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SkillLack:
+    """A skill that fits requests and cannot be used, because it lacks what it requires."""
+
+    slug: Annotated[str, "Its short identifier."]
+    because: Annotated[str, "What it lacks, such as a tool of the caller."]
+    count: Annotated[int, "Decisions without a skill in which it was the best."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """The counts of the decision log."""
 
@@ -114,4 +132,9 @@ class Usage:
     left_out: Annotated[int, "Entries that were counted in part, because a table was full."]
     callers: Annotated[
         tuple[CallerUsage, ...], "By caller, most decisions first; absent where none is named."
+    ] = ()
+    lacks: Annotated[
+        tuple[SkillLack, ...],
+        "Abstentions for which a skill fits but lacks a tool, program or skill that it requires,"
+        " most frequent first; they are in no group and not in `without_text`.",
     ] = ()

@@ -25,6 +25,7 @@ from skillyard.shapes.usage import (
     Conflict,
     Day,
     RequestGroup,
+    SkillLack,
     SkillUsage,
     UnusedSkill,
     Usage,
@@ -90,7 +91,7 @@ def skill_usage(
         fired=count.fired,
         abstained=count.decisions - count.fired,
         small_talk=small_talk,
-        without_text=count.decisions - count.fired - count.with_text,
+        without_text=count.decisions - count.fired - count.with_text - sum(count.lacks.values()),
         repeated=sum(number for number in count.digests.values() if number > 1),
         skills=skills,
         unused=tuple(_unused(catalog, count)),
@@ -108,6 +109,12 @@ def skill_usage(
             CallerUsage(caller=caller, fired=fired, abstained=abstained)
             for caller, (fired, abstained) in sorted(
                 count.callers.items(), key=lambda item: (-sum(item[1]), item[0])
+            )
+        ),
+        lacks=tuple(
+            SkillLack(slug=slug, because=because, count=number)
+            for (slug, because), number in sorted(
+                count.lacks.items(), key=lambda item: (-item[1], item[0])
             )
         ),
     )

@@ -286,6 +286,23 @@ def test_a_folder_of_this_machine_is_linked_or_copied(user: User, tmp_path: Path
     assert (tmp_path / "linked" / "SKILL.md").is_file()
 
 
+def test_what_is_said_of_a_folder_that_nobody_added_is_about_the_user(
+    user: User, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text(text("mine", "Mine."))
+    user.write({"mine": {**user.entry, "source": str(folder), "sourceType": "local"}})
+    (skill,) = user.run("sync", "--json").json["skills"]
+    assert skill["state"] == "refused"
+    add = f"skillyard add {folder} --agent HOST --global"
+    assert f"`{add}`" in skill["problem"]["hint"]
+    assert "repository" not in skill["problem"]["message"]
+    said = add.replace("HOST", "claude-code").split()[1:-1]
+    assert user.run(*said).code == 0
+    assert user.states("verify") == {"mine": "current"}
+
+
 COMMANDS = (
     ("sync",),
     ("update", "--yes"),

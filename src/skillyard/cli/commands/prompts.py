@@ -229,8 +229,9 @@ def inject(args: Namespace, console: Console) -> int:
         match = result.match
         console.note(f"injected {match.name} ({result.scorer} {match.score:.2f})")
         if match.unchecked_tools:
-            tools = ", ".join(match.unchecked_tools)
-            console.note(f"it needs {tools}, which was not checked: name your tools with --tool")
+            from skillyard.cli.views import unchecked
+
+            console.note(f"it {unchecked(match.unchecked_tools)}")
     note_unloaded(catalog.diagnostics, args, console)
     return 0
 

@@ -222,10 +222,11 @@ async def _on_this_machine(request: _Request) -> Package:
     place = os.path.realpath(place)  # a link of the clone may lead out of it
     if not may_read_source(place, folder):
         add = f"skillyard add {quote(shown_path(place))} --into DIR"
+        outside = "" if locked.folder_hash is not None else " outside of its repository,"
         raise SourceFailed(
             "refused",
             f"the lock file's entry {locked.name[:80]!a} is not read: its source is a folder"
-            " outside of its repository, which nobody added on this machine",
+            f"{outside} which nobody added on this machine",
             hint=f"if you know the folder, say `{add}`",
         )
     if locked.skill_path:

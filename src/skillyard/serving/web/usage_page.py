@@ -28,6 +28,7 @@ def usage_page(usage: Usage) -> bytes:
         _days(usage.per_day),
         _skills(usage),
         _groups(usage),
+        _lacks(usage),
         _conflicts(usage),
         _callers(usage),
         _unused_section(usage),
@@ -230,6 +231,18 @@ def _conflicts(usage: Usage) -> Content:
         ),
         _table("Close skills", head, rows, len(usage.conflicts)),
     )
+
+
+def _lacks(usage: Usage) -> Content:
+    if not usage.lacks:
+        return None
+    rows = [
+        (text_of(each.slug), f"{each.count:,}", text_of(each.because))
+        for each in usage.lacks[:MAX_ROWS]
+    ]
+    head = ("Skill", "#Requests", "Why not")
+    title = "Fits, but lacked a tool"
+    return _section(title, _table("Skills that lack something", head, rows, len(usage.lacks)))
 
 
 def _callers(usage: Usage) -> Content:

@@ -54,6 +54,8 @@ def _failure_of(error: SkillyardError) -> tuple[str, SkillProblem]:
 
 def with_option(hint: str, option: str) -> str:
     """Return a hint whose commands mean the same project, by an option with a space before it."""
+    if option:  # what is added for the user is added for hosts
+        hint = hint.replace(" --into DIR`", f" --agent HOST{option}`")
     return re.sub("`skillyard (?:sync|update|remove)", lambda match: match[0] + option, hint)
 
 

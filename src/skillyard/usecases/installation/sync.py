@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from skillyard.errors import SkillyardError
+from skillyard.policy.decision import Policy
 from skillyard.remote.install.accepted import accepted_of
 from skillyard.remote.install.installed import note_installed
 from skillyard.remote.install.lock_entries import folder_name
@@ -19,6 +20,7 @@ from skillyard.shapes.installation import LockAccepted, Synced, SyncedSkill
 from skillyard.usecases.installation.admission import admit
 from skillyard.usecases.installation.destinations import link_skill
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
+from skillyard.usecases.installation.policy_check import policy_of
 from skillyard.usecases.installation.problems import (
     failure_of,
     name_in_shell,
@@ -41,8 +43,10 @@ from skillyard.usecases.installation.states import (
     LINKED,
     MISSING,
     PLANNED,
+    REFUSED,
     states_of,
 )
+from skillyard.usecases.installation.verify import refusal_in_place
 
 __all__ = ["sync_skills"]
 
@@ -68,11 +72,11 @@ def sync_skills(
 
     Folders with local changes and folders that the lock does not name are reported and left.
     ``frozen`` writes nothing, asks nobody, and makes every difference count (``allow_extra``: but
-    for folders that the lock does not name). ``user`` means the skills of the user. With ``agents``
-    a missing skill goes where ``add_skill`` puts it for these hosts, and one that lies where a host
-    does not look gets a link there. ``accept`` is as in ``add_skill``. One skill that fails does
-    not stop the others. Raises SkillIoError for the lock file, InvalidInput, and what
-    ``destinations.agents_named`` raises.
+    for folders that the lock does not name), and what the policy refuses. ``user`` means the skills
+    of the user. With ``agents`` a missing skill goes where ``add_skill`` puts it for these hosts,
+    and one that lies where a host does not look gets a link there. ``accept`` is as in
+    ``add_skill``. One skill that fails does not stop the others. Raises SkillIoError for the lock
+    file and the policy, InvalidInput, and what ``destinations.agents_named`` raises.
     """
     reasons = check_accept(accept or {})
     project = open_project(into, user=user, agents=agents)
@@ -84,7 +88,8 @@ def sync_skills(
         lock = project.lock.read()
         skills = project.skills(lock)
         if compare:
-            results = {each.entry.name: _compared(each, project, frozen) for each in skills}
+            policy = policy_of(project.lock) if frozen else None
+            results = {each.entry.name: _compared(each, project, policy, frozen) for each in skills}
             break
         _note_current(skills)
         lacking = [skill for skill in skills if _is_lacking(skill)]
@@ -138,9 +143,13 @@ def _synced(skill: InstalledSkill) -> SyncedSkill:
     )
 
 
-def _compared(skill: InstalledSkill, project: Project, frozen: bool) -> SyncedSkill:
-    """Return a skill with what is missing, or without ``frozen`` with what is planned."""
+def _compared(
+    skill: InstalledSkill, project: Project, policy: Policy | None, frozen: bool
+) -> SyncedSkill:
+    """Return a skill with what is wrong, or without ``frozen`` with what is planned."""
     result = _synced(skill)
+    if refusal := refusal_in_place(skill, policy):
+        return replace(result, state=REFUSED, problem=refusal)
     links = tuple(os.path.join(into, folder_name(skill.entry.name)) for into in skill.lacking)
     if _is_lacking(skill) and not frozen:
         return replace(result, state=PLANNED, problem=None, links=links)

@@ -46,7 +46,7 @@ from skillyard.usecases.installation.states import (
     states_of,
 )
 
-__all__ = ["verify_skills"]
+__all__ = ["refusal_in_place", "verify_skills"]
 
 UNCHECKED = "signature_unchecked"
 _STATES = {"signature_invalid": "invalid", UNCHECKED: "unchecked"}
@@ -100,6 +100,16 @@ def _verified(skill: InstalledSkill, project: Project, policy: Policy | None) ->
         problem=problem,
         signature=signature,
     )
+
+
+def refusal_in_place(skill: InstalledSkill, policy: Policy | None) -> SkillProblem | None:
+    """Return why a policy refuses the folder of a skill that is as the lock says, or None."""
+    if policy is None or skill.state not in (CURRENT, LINKED):
+        return None
+    folder, signer, problem = skill.folders[0], signer_of(skill.entry), None
+    if skill.state == CURRENT and policy.rules.checks_signatures:
+        _, signer, problem = _signature(skill, folder, policy)
+    return problem or refusal_of(skill, skill.entry, files_of_folder(folder), policy, signer)
 
 
 def _signature(
