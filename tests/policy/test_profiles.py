@@ -96,7 +96,8 @@ def test_the_variable_names_a_profile_and_an_empty_option_none(
     [
         "list", "rank deploys the app", "select deploys the app", "why deploy deploys",
         "summary", "show deploy", "inject deploys the app", "policy",
-        "index build", "index status",
+        "index build", "index status", "scan", "evaluate --text deploys",
+        "search deploys the app --source local",
     ],
 )  # fmt: skip
 def test_each_command_that_takes_roots_takes_a_profile_and_names_it_in_json(
@@ -122,6 +123,16 @@ def test_services_answer_from_the_profile_and_say_so(project: Path) -> None:
         listed = shows(mcp.call("list_skills"))
         assert "deploy" in listed
         assert "look" not in listed
+        asked = {
+            "select_skill": {"text": "deploys the app"},
+            "why_skill": {"name": "deploy", "query": "deploys the app"},
+            "list_skills": {},
+            "skill_evaluate": {"text": "deploys the app"},
+        }
+        for tool, values in asked.items():
+            content = mcp.call(tool, values).structured_content
+            assert content is not None
+            assert content["profile"] == "backend"
 
 
 def test_a_project_adds_nothing_to_a_profile_of_the_user(run: Run, project: Path) -> None:

@@ -27,3 +27,4 @@ class Evaluated:
     )
     results: Annotated[tuple[Recommendation, ...], "Best first."]
     message: Annotated[str, "The same as Markdown."]
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""

@@ -98,3 +98,4 @@ class Scanned:
         ScanReader | None, "A model as second reader; no other member counts what it says."
     ] = None
     also: Annotated[ScanTool | None, "Another scanner; no other member counts what it says."] = None
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""

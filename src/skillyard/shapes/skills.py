@@ -130,3 +130,4 @@ class SearchResult:
         str | None,
         "Why another scorer answered than the default one of the service; left out where none did.",
     ] = None
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""

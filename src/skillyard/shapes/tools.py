@@ -38,6 +38,7 @@ class Recommendations:
 
     results: Annotated[tuple[Recommendation, ...], "Best first."]
     message: Annotated[str, "The same as Markdown."]
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,7 @@ class SearchAnswer:
     abstained: Annotated[bool, "True when no skill surely fits."]
     skills: Annotated[tuple[FoundSkill, ...], "The skills."]
     sources: Annotated[tuple[SourceStatus, ...], "Every source that was asked."]
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +133,7 @@ class Listing:
     counts: Annotated[SkillCounts, "What the skills of the library are."]
     next_cursor: Annotated[str | None, "The place of the next page."]
     problems: Annotated[tuple[Problem, ...], "Files that did not load."]
+    profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

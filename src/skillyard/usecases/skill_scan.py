@@ -77,6 +77,7 @@ class Scanned(NamedTuple):
             lock=self.lock or None,
             reader=self.reader,
             also=self.also,
+            profile="",
         )
 
     def render(self, format: str) -> str:

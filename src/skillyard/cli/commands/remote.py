@@ -74,7 +74,8 @@ def search(args: Namespace, console: Console) -> int:
         catalog=catalog,
     )
     if console.json:
-        console.document(result.to_dict(explain=args.explain))
+        profile = {"profile": catalog.profile} if catalog is not None and catalog.profile else {}
+        console.document({**result.to_dict(explain=args.explain), **profile})
     else:
         from skillyard.cli.remote_views import found_skills
 

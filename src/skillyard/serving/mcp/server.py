@@ -21,6 +21,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from skillyard import __version__
 from skillyard.errors import SkillError
+from skillyard.policy.places import profile_name
 from skillyard.serving.mcp import extension
 from skillyard.serving.mcp.announcer import Announcer
 from skillyard.serving.mcp.call import Call, SharedState
@@ -34,12 +35,14 @@ from skillyard.serving.mcp.failures import (
 from skillyard.serving.mcp.library_tools import MAX_LISTED_SKILLS, offered_skills
 from skillyard.serving.mcp.manifests import Manifests
 from skillyard.serving.mcp.prompts import get_prompt, list_prompts
+from skillyard.serving.mcp.results import COMPONENTS
 from skillyard.serving.mcp.schemas import ARGUMENTS, NAMES, parse_arguments
 from skillyard.serving.mcp.skill_uris import SKILL_FILE
 from skillyard.serving.mcp.tools import INSTRUCTIONS, describe_tools, tools_of
 from skillyard.serving.mcp.view_worker import ViewWorker
 from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.view import Change
+from skillyard.shapes.tools import RESULTS
 from skillyard.text import clean_line, shorten
 
 __all__ = ["SkillServer", "create_server"]
@@ -256,7 +259,11 @@ class _Methods:
                 raise
             log_refusal(self._log, error, method=ctx.method, tool=params.name)
             return _result(failure.message, isError=True, _meta={"skillyard/code": failure.code})
-        return _result(answer.text, structuredContent=answer.structured)
+        profile = profile_name(self._shared.context.options.profile)
+        structured = answer.structured
+        if profile and "profile" in COMPONENTS[RESULTS[params.name].__name__]["properties"]:
+            structured = {**structured, "profile": profile}
+        return _result(answer.text, structuredContent=structured)
 
     async def list_resources(self, ctx: Context, params: Any) -> types.ListResourcesResult:
         """Return the files of the skills."""
