@@ -99,20 +99,20 @@ def find_policy(folder: str | None = None, profile: str | None = None) -> Policy
 
 def _project_file(folder: str) -> tuple[str, str, str]:
     """Return the nearest policy file, or an empty text, the lock's folder and the project's."""
-    found = lock = ""
+    file = lock = ""
     home = os.path.realpath(os.path.expanduser("~"))
     above = folder
     while True:
         names = (POLICY_FILE, LOCK_FILE, ".git")
         policy, locked, root = (os.path.lexists(os.path.join(above, each)) for each in names)
-        found = found or (os.path.join(above, POLICY_FILE) if policy else "")
+        file = file or (os.path.join(above, POLICY_FILE) if policy else "")
         lock = lock or (above if locked else "")
         parent = os.path.dirname(above)
         if root or parent == above:
             # A repository that holds the home folder, as one of dotfiles does, is no project.
             is_project = root and not is_below(f"{home}{os.sep}", above)
-            top = above if is_project else os.path.dirname(found) or folder
-            return found, lock or (above if root else folder), top
+            top = above if is_project else os.path.dirname(file) or folder
+            return file, lock or (above if root else folder), top
         above = parent
 
 

@@ -71,8 +71,8 @@ class Rules:
             return clean_line(", ".join(filter(None, self.trust_roots)))
         if rule == "signatures.identity":
             return " and ".join(", ".join(each.shown for each in set_) for set_ in self.signers)
-        found = getattr(self, _LISTS[rule])
-        sets = found if rule.endswith(".allowed") else (found,)
+        value = getattr(self, _LISTS[rule])
+        sets = value if rule.endswith(".allowed") else (value,)
         return clean_line(" and ".join(", ".join(each) or "nothing" for each in sets))
 
 
@@ -170,23 +170,23 @@ def _profile(name: str, members: dict[str, Any], text: str, path: str) -> Profil
 
 
 def _rules(document: dict[str, Any], text: str, path: str) -> Rules:
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     where: dict[str, str] = {}
     for table, members in document.items():
         if not isinstance(members, dict):
             raise _unknown(table, text, path, table)
         if table == _SIGNATURES:
-            found |= _signatures(members, text, path)
+            settings |= _signatures(members, text, path)
             where |= {f"{table}.{name}": path for name in members}
             continue
         for name, value in members.items():
             key = f"{table}.{name}"
-            attribute, found_value = _value(key, value, text, path)
-            found[attribute] = found_value
+            attribute, setting = _value(key, value, text, path)
+            settings[attribute] = setting
             where[key] = path
         if not members and not any(key.startswith(f"{table}.") for key in _KEYS):
             raise _unknown(table, text, path, table)
-    return Rules(**found, where=where)
+    return Rules(**settings, where=where)
 
 
 def _signatures(members: Mapping[str, object], text: str, path: str) -> dict[str, Any]:

@@ -53,8 +53,8 @@ class Scanned(NamedTuple):
     @property
     def counts(self) -> dict[str, int]:
         """How many findings there are of each severity."""
-        found = [each.severity for each in self.findings]
-        return {severity: found.count(severity) for severity in SEVERITIES}
+        severities = [each.severity for each in self.findings]
+        return {severity: severities.count(severity) for severity in SEVERITIES}
 
     def fails(self, *, strict: bool = False) -> bool:
         """True where a finding is high, or with ``strict`` medium, whoever says so."""
@@ -88,12 +88,12 @@ class Scanned(NamedTuple):
         """
         from skillyard.validation import report
 
-        found = [_diagnostic(each) for each in self.findings]
+        diagnostics = [_diagnostic(each) for each in self.findings]
         others = [each for each in (self._tool(self.reader), self._tool(self.also)) if each]
         if format == "sarif":
             accepted = [(_diagnostic(each), entry.reason) for each, entry in self.accepted]
-            return report.as_sarif(found, rule_texts(), accepted, others)
-        everything = [*found, *(each for other in others for each in other.diagnostics)]
+            return report.as_sarif(diagnostics, rule_texts(), accepted, others)
+        everything = [*diagnostics, *(each for other in others for each in other.diagnostics)]
         return report.render(everything, format, rules=rule_texts())
 
     def _tool(self, opinion: shapes.ScanReader | shapes.ScanTool | None) -> SarifTool | None:

@@ -52,23 +52,23 @@ def policy(args: Namespace, console: Console) -> int:
     from skillyard.policy.places import find_policy
     from skillyard.shapes.policies import PolicyReport, PolicyRule, RefusedSkill
 
-    found = find_policy(profile=args.library_profile)
+    policy = find_policy(profile=args.library_profile)
     diagnostics: Iterable[Diagnostic] = ()
-    if found is not None and args.store:
+    if policy is not None and args.store:
         from skillyard.usecases.catalog_store import store_refusals
 
-        diagnostics = store_refusals(args.store, found)
-    elif found is not None:
+        diagnostics = store_refusals(args.store, policy)
+    elif policy is not None:
         diagnostics = load(args, console).diagnostics
     report = PolicyReport(
-        files=found.files if found is not None else (),
+        files=policy.files if policy is not None else (),
         rules=tuple(
-            PolicyRule(rule=rule, value=found.rules.value(rule), file=file)
-            for rule, file in sorted(found.rules.where.items())
+            PolicyRule(rule=rule, value=policy.rules.value(rule), file=file)
+            for rule, file in sorted(policy.rules.where.items())
         )
-        if found is not None
+        if policy is not None
         else (),
-        profiles=found.profiles if found is not None else (),
+        profiles=policy.profiles if policy is not None else (),
         refused=tuple(
             RefusedSkill(path=each.path, why=each.message, fix=each.hint)
             for each in diagnostics
@@ -76,7 +76,7 @@ def policy(args: Namespace, console: Console) -> int:
         ),
     )
     console.show(report, _report)
-    if found is None and not console.json:
+    if policy is None and not console.json:
         console.note("no policy holds here: a skillyard-policy.toml in the repository sets one")
     return NEGATIVE if report.refused else 0
 

@@ -69,8 +69,8 @@ def scan_package(
     Of a skill that is linked, all files of its ``folder`` are scanned.
     """
     listed = files_of_package(files) if folder is None else files_of_folder(folder)
-    found = scan_files(listed)
-    left, taken = without_accepted(found, accepted)
+    scan = scan_files(listed)
+    left, taken = without_accepted(scan, accepted)
     reasons = accept or {}
     new = [
         Accepted(each.rule, each.digest, reasons[each.rule])
@@ -81,5 +81,5 @@ def scan_package(
     return Verdict(
         findings,
         tuple(sorted({*new, *(entry for _, entry in taken)})),
-        frozenset(each.severity for each in found),
+        frozenset(each.severity for each in scan),
     )

@@ -136,10 +136,10 @@ def _lines(path: str, data: bytes) -> list[str] | None:
     Whatever the scan reads as text is text here too: shells run scripts with bytes that are no
     UTF-8. Such bytes are written as ``\xff``.
     """
-    found = text_of(path, data)
-    if found is None:
+    content = text_of(path, data)
+    if content is None:
         return None
-    text = found.decode("utf-8", "backslashreplace")
+    text = content.decode("utf-8", "backslashreplace")
     return text.removesuffix("\n").split("\n") if text else []
 
 
