@@ -1,14 +1,14 @@
-"""Fit what coverage and length count in a long request.
+"""Fit what coverage, nearness and length count in a long request.
 
     python -m training.coverage --table FILE [--shared DIR]
 
 Long English requests (more than fifty terms) for skills that the table at hand was not trained on
 (make it with ``--held-out``), and that neither the tuning tasks nor the thirty judge, are asked of
-the whole pool. A listwise logistic regression over the best sixty skills of each has three slopes:
-the points as they are, the share of the request that the skill covers, and the logarithm of its
-length; the last two are divided by the first. Prints how well that does on skills that the fit has
-not seen, and on the tuning tasks, and the constants for ``skillyard/ranking/hybrid/constants.py``.
-Nothing is drawn by chance but the intervals.
+the whole pool. A listwise logistic regression over the best sixty skills of each has four slopes:
+the points as they are, the share of the request that the skill covers, its cosine, and the
+logarithm of its length; the last three are divided by the first. Prints how well that does on
+skills that the fit has not seen, and on the tuning tasks, and the constants for
+``skillyard/ranking/hybrid/constants.py``. Nothing is drawn by chance but the intervals.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Listed(NamedTuple):
     name: str
     """What names its skill: requests for one skill stand in one fold."""
     features: Any
-    """Candidates x slopes, the points first: points, share, length."""
+    """Candidates x slopes, the points first: points, share, cosine, length."""
     grades: Any
     counted: Any
     """True where the skill is known to be right or wrong."""
@@ -62,7 +62,11 @@ def listed(bound: BoundHybrid, text: str, relevant: dict[str, int], name: str) -
     if not covers:
         return None
     best = top_by_points(scored.totals, searcher, CANDIDATES)
-    rows = [[total, covers[o].share, covers[o].length] for o, total in best if o in covers]
+    rows = [
+        [total, covers[o].share, covers[o].cosine, covers[o].length]
+        for o, total in best
+        if o in covers
+    ]
     grades = np.array([relevant.get(library.skill(o).id, 0) for o, _ in best])
     vectors = np.array([np.frombuffer(searcher.vector(o), "i1") for o, _ in best], "f4") / UNIT
     near = (vectors @ vectors[grades > 0].T > COPY).any(1)
@@ -131,7 +135,7 @@ def main() -> None:
     skills = read_skills(os.path.join(options.shared, "corpus", "skills.jsonl.gz"))
     documents = [build_document(skill, table) for skill in skills]
     # Looked at, and worth nothing yet.
-    plain = Hybrid(FUSION._replace(covered=CANDIDATES, coverage=0.0, length=0.0))
+    plain = Hybrid(FUSION._replace(covered=CANDIDATES, coverage=0.0, nearness=0.0, length=0.0))
     bound = BoundHybrid(plain, library_of(skills, documents, table))
     names = {skill.id: skill.name.lower() for skill in skills}
     copies: dict[str, dict[str, int]] = {}
@@ -155,7 +159,7 @@ def main() -> None:
     candidates = [listed(bound, text, copies[name], name) for text, name in pairs]
     lists = [one for one in candidates if one is not None]
     judged = [listed(bound, q.query.text, dict(q.relevant), q.id) for q in tasks]
-    plainly = np.array([1.0, 0.0, 0.0])
+    plainly = np.array([1.0, 0.0, 0.0, 0.0])
     fold = [int.from_bytes(md5(one.name.encode()).digest()[:4], "big") % FOLDS for one in lists]
     fits = [
         fit([one for one, own in zip(lists, fold, strict=True) if own != number])
@@ -171,7 +175,8 @@ def main() -> None:
         [quality(one, slopes) for one in known],
     )
     print(f"    coverage: float = {slopes[1] / slopes[0]:.4f}")
-    print(f"    length: float = {-slopes[2] / slopes[0]:.4f}")
+    print(f"    nearness: float = {slopes[2] / slopes[0]:.4f}")
+    print(f"    length: float = {-slopes[3] / slopes[0]:.4f}")
 
 
 if __name__ == "__main__":

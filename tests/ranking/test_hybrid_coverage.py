@@ -54,14 +54,15 @@ class TestWhen:
 
 
 class TestHowMuch:
-    def test_the_share_is_that_of_the_terms_the_skill_holds(self) -> None:
+    def test_the_share_is_that_of_the_terms_the_skill_contains_by_rarity(self) -> None:
         scored = asked(TASK)
         searcher = scored._bound.library.searcher
-        total = sum(term.weight for term in scored.analysed.terms)
+        total = sum(term.rarity for term in scored.analysed.terms)
         for ordinal, cover in scored.candidates.coverage.items():
             impacts = searcher.impacts(ordinal, [term.text for term in scored.analysed.terms])
-            held = [t.weight for t, i in zip(scored.analysed.terms, impacts, strict=True) if i]
-            assert cover.share == pytest.approx(sum(held) / total)
+            present = [t.rarity for t, i in zip(scored.analysed.terms, impacts, strict=True) if i]
+            assert cover.share == pytest.approx(sum(present) / total)
+            assert cover.cosine == scored.candidates.cosines[ordinal]
 
     @given(st.integers(0, 20 * SHORT_BODY_TERMS))
     def test_the_length_is_that_of_the_body_from_a_short_one_on(self, words: int) -> None:

@@ -38,8 +38,12 @@ class Fusion(NamedTuple):
     """Number of best matches used for feedback."""
     covered: int = 20
     """Number of best skills whose coverage of a long request is computed (:mod:`.coverage`)."""
-    coverage: float = 1.1337
-    """Weight of the covered share of the request."""
+    coverage: float = 1.784
+    """Weight of the covered share of a long request."""
+    nearness: float = 0.562
+    """Weight of its cosine with the skill."""
+    length: float = 0.198
+    """Penalty for the logarithm of the body length."""
     ordered: int = 20
     """Number of best skills of a shorter request that are ordered once more (:mod:`.order`)."""
     share: float = 1.039
@@ -48,8 +52,6 @@ class Fusion(NamedTuple):
     """Penalty for the share of it in names that the skill does not contain."""
     cosine: float = 0.766
     """Weight of the cosine of the request and the skill."""
-    length: float = 0.1554
-    """Penalty for the logarithm of the body length."""
     embedder: float = 0.25
     """Weight of the cosine of an embedder that has no weights of its own; words and meaning share
     the rest."""
@@ -129,64 +131,64 @@ class Calibration(NamedTuple):
     weight of a feature is ``counts + by_length · length + by_size · size``.
     """
 
-    bias: float = -5.2635
+    bias: float = -5.2769
     situation: QueryFeatures = QueryFeatures(
-        length=-0.4287,
-        short=-1.2501,
-        long=-0.5154,
-        foreign=-1.0843,
-        size=-1.2638,
-        both=-0.3481,
+        length=-0.4394,
+        short=-1.2492,
+        long=-0.4893,
+        foreign=-1.0923,
+        size=-1.2504,
+        both=-0.3378,
     )
     counts: Features = Features(
-        plain=0.8895,
-        rest=0.8575,
-        passage=0.5319,
-        passage_share=1.3500,
-        beyond=-0.0489,
-        lead=0.2031,
-        meaning=5.3006,
-        ahead=1.9790,
-        unmatched_cosine=1.6692,
-        own_name=-1.6883,
-        in_names=-1.4517,
-        named_missing=-2.7505,
-        out_of_vocabulary=-0.3492,
-        emphasis=-0.5567,
+        plain=0.8918,
+        rest=0.8411,
+        passage=0.5403,
+        passage_share=1.3413,
+        beyond=-0.0487,
+        lead=0.2052,
+        meaning=5.2757,
+        ahead=2.0024,
+        unmatched_cosine=1.7219,
+        own_name=-1.7221,
+        in_names=-1.4384,
+        named_missing=-2.7223,
+        out_of_vocabulary=-0.3513,
+        emphasis=-0.5448,
     )
     by_length: Features = Features(
-        plain=0.0613,
-        rest=-0.2008,
-        passage=0.2911,
-        passage_share=-0.4777,
-        beyond=-0.0348,
-        lead=0.0693,
-        meaning=1.7536,
-        ahead=0.5052,
-        unmatched_cosine=-3.1600,
-        own_name=-2.6025,
-        in_names=-0.1364,
-        named_missing=0.0665,
-        out_of_vocabulary=0.1833,
-        emphasis=-0.2766,
+        plain=0.0651,
+        rest=-0.2161,
+        passage=0.3002,
+        passage_share=-0.4823,
+        beyond=-0.0352,
+        lead=0.0707,
+        meaning=1.7330,
+        ahead=0.5373,
+        unmatched_cosine=-3.0581,
+        own_name=-2.6235,
+        in_names=-0.1269,
+        named_missing=0.1292,
+        out_of_vocabulary=0.1818,
+        emphasis=-0.2700,
     )
     by_size: Features = Features(
-        plain=0.3741,
-        rest=0.3041,
-        passage=-0.0641,
-        passage_share=0.4613,
-        beyond=0.0241,
-        lead=-0.0273,
-        meaning=-2.3557,
-        ahead=0.0649,
-        unmatched_cosine=-0.1057,
-        own_name=-0.5021,
-        in_names=0.4833,
-        named_missing=-0.0387,
-        out_of_vocabulary=-0.0169,
-        emphasis=0.0172,
+        plain=0.3677,
+        rest=0.3049,
+        passage=-0.0635,
+        passage_share=0.4659,
+        beyond=0.0244,
+        lead=-0.0271,
+        meaning=-2.3545,
+        ahead=0.0456,
+        unmatched_cosine=-0.1226,
+        own_name=-0.4940,
+        in_names=0.4736,
+        named_missing=-0.0193,
+        out_of_vocabulary=-0.0179,
+        emphasis=0.0177,
     )
-    gap: float = 7.1502
+    gap: float = 6.9907
     """Log-odds lost per point behind a best skill that has an even chance."""
 
     called: float = 4.0

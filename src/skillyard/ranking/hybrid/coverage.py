@@ -1,9 +1,9 @@
 """Query coverage: for long requests, the share of the request that each of the best skills matches.
 
 BM25F scores are dominated by a few frequent words. A skill that fits a task prompt of a hundred
-terms matches many of them, but so does any long text. A linear model therefore combines the
-matched share with the body length as a penalty; ``training/coverage.py`` fits it. Shorter requests
-gained as often as they lost, so they are not changed (``training/README.md``).
+terms matches many of them, but so does any long text. A listwise linear model therefore combines
+the matched share and the cosine with the body length as a penalty; ``training/coverage.py`` fits
+it. Shorter requests have :mod:`.order`.
 """
 
 from __future__ import annotations
@@ -44,14 +44,16 @@ def score_coverage(
         return {}
     best = top_by_points(totals, searcher, fusion.covered)
     ordinals = [ordinal for ordinal, points in best if points > 0.0]
-    matched = searcher.matched_weights(analysed.weights, ordinals)
+    terms = [(term.text, term.rarity) for term in analysed.terms]
+    matched = searcher.matched_weights(terms, ordinals)
     lengths = searcher.exact_scores([(LENGTH, FULL_LOG_LENGTH)], ordinals)
-    total = stable_sum([term.weight for term in analysed.terms])
-    shares = [weight / total for weight in matched]
+    total = stable_sum([rarity for _, rarity in terms])
+    shares = [rarity / total for rarity in matched]
+    cosines = [candidates.cosines.get(ordinal, 0.0) for ordinal in ordinals]
     model_scores = [
-        fusion.coverage * share - fusion.length * length
-        for share, length in zip(shares, lengths, strict=True)
+        fusion.coverage * share + fusion.nearness * cosine - fusion.length * length
+        for share, cosine, length in zip(shares, cosines, lengths, strict=True)
     ]
     least = min(model_scores, default=0.0)
-    rows = zip(ordinals, model_scores, shares, lengths, strict=True)
+    rows = zip(ordinals, model_scores, shares, lengths, cosines, strict=True)
     return {ordinal: Coverage(points - least, *values) for ordinal, points, *values in rows}

@@ -26,9 +26,11 @@ class Coverage(NamedTuple):
     points: float = 0.0
     """Points, relative to the lowest of the best skills; at least 0."""
     share: float = 0.0
-    """Share of the request's weight in terms that the skill contains, 0..1."""
+    """Share of the request's rarity in terms that the skill contains, 0..1."""
     length: float = 0.0
     """log(body length / short length); at least 0."""
+    cosine: float = 0.0
+    """Its cosine with the request and the best skills (:class:`Feedback`)."""
 
 
 class Order(NamedTuple):

@@ -133,7 +133,8 @@ def _feedback_note(evidence: Evidence) -> str:
 def _coverage_note(evidence: Evidence) -> str:
     cover = evidence.cover
     longer = f", in a body {exp(cover.length):.2g} times as long as a short one"
-    return f"covers {cover.share:.0%} of the request{longer if cover.length else ''}"
+    covers = f"covers {cover.share:.0%} of the request"
+    return f"{covers}{longer if cover.length else ''}, cosine {cover.cosine:.4g}"
 
 
 def _order_note(evidence: Evidence) -> str:
