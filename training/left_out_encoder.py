@@ -3,12 +3,13 @@ r"""How well an encoder ranks skills whose repository it was not tuned on.
     python -m training.tune_encoder --out whole.safetensors
     python -m training.tune_encoder --without 0 --out fold0.safetensors      # and 1, and 2
     python -m training.left_out_encoder --whole whole.safetensors \
-        --folds fold0.safetensors fold1.safetensors fold2.safetensors
+        --folds 0=fold0.safetensors 1=fold1.safetensors 2=fold2.safetensors
 
 All are tuned in the same way. The English requests of hands 7 to 10 are asked of the whole pool
 with ``hybrid``, with the encoder tuned on all repositories, and with the one that has not seen the
-repository of the skill that is wanted. Prints nDCG@10 and Hit@1 by fold, and how much of the gain
-remains. The encoders are not rounded to seven bits, and the same numbers order the best skills.
+repository of the skill that is wanted, fold by fold. Prints nDCG@10 and Hit@1, and how much of the
+gain remains. The encoders are not rounded to seven bits, and the same numbers order the best
+skills.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from skillyard.skill import Skill
 from skillyard_encoder import Encoder
 from training.encoder import load_tokenizer
 from training.export_encoder import blended
-from training.folds import FOLDS, fold_of
+from training.folds import fold_of
 from training.requests import CHOOSING_HANDS, UNSEEN_HANDS, read_hands
 from training.tune_encoder import encode
 
@@ -82,12 +83,17 @@ def line(what: str, plain: Any, whole: Any, left_out: Any) -> str:
     return f"| {what} | {len(plain):,} | {' | '.join(means)} | {gained} | {share:.0%} |"
 
 
+def _fold(text: str) -> tuple[int, Path]:
+    number, _, path = text.partition("=")
+    return int(number), Path(path)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--shared", default=os.environ.get("SKILLYARD_SHARED", "../shared"))
     parser.add_argument("--whole", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--folds", type=Path, nargs=len(FOLDS) + 1, required=True, metavar="FILE")
+    parser.add_argument("--folds", type=_fold, nargs="+", required=True, metavar="FOLD=FILE")
     options = parser.parse_args()
     skills = read_skills(os.path.join(options.shared, "corpus", "skills.jsonl.gz"))
     known = {skill.id for skill in skills}
@@ -102,7 +108,7 @@ def main() -> None:
     print("| fold | requests | hybrid | all repositories | left out | gain left | of the gain |")
     print("|---|---|---|---|---|---|---|")
     parts = []
-    for number, path in enumerate(options.folds):
+    for number, path in options.folds:
         own = [(key, text) for key, text in rows if fold_of(key) == number]
         left_out = HYBRID.with_embedder(Unrounded(path, [*described, *(t for _, t in own)]))
         part = [values(scorer, skills, own) for scorer in (HYBRID, whole, left_out)]
