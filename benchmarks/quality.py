@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "nDCG@10 and hit@1 with and without the encoder, near misses, and the time of a request"
 DATA = Path(__file__).resolve().parents[1] / "training" / "data"
+BASELINE = Path(__file__).resolve().parent / "baseline" / "left_out.run.json"
 DEPTH = 10
 CHOSEN = ("nDCG@10", "hit@1")
 GRADES = "development_grades.tsv"
@@ -70,8 +71,11 @@ def run(options: Options) -> Iterator[Figure]:
     yield Figure("systems", ", ".join(system.name for system in systems))
     bound = {system.name: system.scorer.bind(skills) for system in systems}
     sets = request_sets(options.shared, {skill.id for skill in skills})
+    for name, path in _files().items():
+        yield Figure(f"size, {name}", f"{path.stat().st_size / 1e6:.2f} MB")
     for each in sets:
         yield from _set_figures(each, bound)
+    yield _left_out(sets[0])
     yield from _near_figures(skills, systems)
     short = [query for each in sets for query in each.queries if len(query.query.text) < 100]
     for name, one in bound.items():
@@ -97,6 +101,38 @@ def _systems() -> list[System]:
             System("hybrid+encoder", HYBRID.with_embedder("encoder")),
         ]
     return systems
+
+
+def _files() -> dict[str, Path]:
+    """Return the files that were learned, by what they are."""
+    from importlib.util import find_spec
+
+    from skillyard.index import token_table
+
+    files = {"table": Path(token_table.__file__).parent / "data" / "table.bin"}
+    encoder = find_spec("skillyard_encoder")
+    if encoder is not None and encoder.origin:
+        files["encoder"] = Path(encoder.origin).parent / "data" / "model.onnx"
+    return files
+
+
+def _left_out(judged: RequestSet) -> Figure:
+    """Return the quality of tables that have not seen the repository of a skill.
+
+    The run was stored by ``training/left_out.py``. What the encoder gains without a repository is
+    in ``training/README.md``.
+    """
+    from skillyard.evals.retrieval.comparison import interval
+    from skillyard.evals.retrieval.measures import per_query, read_run
+
+    answers = read_run(str(BASELINE))
+    parts = []
+    for measure in CHOSEN:
+        values = list(per_query(judged.queries, answers, measure).values())
+        low, high = interval(values)
+        parts.append(f"{measure} {sum(values) / len(values):.3f} [{low:.3f}, {high:.3f}]")
+    name = f"{judged.name} ({len(values)}), hybrid, repositories left out (stored run)"
+    return Figure(name, "; ".join(parts))
 
 
 def request_sets(shared: Path, known: set[str]) -> list[RequestSet]:
