@@ -124,6 +124,9 @@ def test_a_running_service_follows_the_policy_and_keeps_the_last_one_that_could_
         policy.write_text("[skills", encoding="utf-8")
         until(lambda: offers() == ["evil-deploy"] and "is not TOML" in str(server.lines()))
         assert offers() == ["evil-deploy"]
+        policy.write_bytes(b"\xff")  # another fault of the same kind is said as well
+        until(lambda: "is not UTF-8" in str(server.lines()))
+        assert offers() == ["evil-deploy"]
         policy.unlink()
         until(lambda: offers() == ["evil-deploy", "good-deploy"])
 

@@ -179,6 +179,7 @@ class Git(NamedTuple):
         """
         limits = self.limits
         deadline = time.monotonic() + limits.seconds
+        stored = 0
         try:
             while True:
                 try:
@@ -189,7 +190,7 @@ class Git(NamedTuple):
                 most = (max_bytes, max(max_bytes, limits.output_bytes))
                 sizes = [os.fstat(file.fileno()).st_size for file in outputs]
                 over = any(size > limit for size, limit in zip(sizes, most, strict=True))
-                stored = self._stored()
+                stored = max(stored, self._stored())  # a file may be missed while it is renamed
                 if self.report is not None:
                     self.report(stored)
                 if over or stored > limits.stored_bytes:
@@ -221,7 +222,8 @@ class Git(NamedTuple):
         """Return the size of the packs, complete ones and the one that is being received."""
         try:
             with os.scandir(os.path.join(self.folder, "objects", "pack")) as entries:
-                return sum(entry.stat().st_size for entry in entries)
+                # Git removes the marks *.keep when it has received a pack.
+                return sum(e.stat().st_size for e in entries if not e.name.endswith(".keep"))
         except OSError:  # no repository yet, or a file that has just been renamed
             return 0
 

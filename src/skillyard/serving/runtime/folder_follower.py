@@ -348,7 +348,7 @@ class FolderFollower(Follower):
 
     def _record_failure(self, error: Exception) -> None:
         kind = getattr(error, "code", "") or type(error).__name__
-        if kind != self._failure:
+        if kind != self._failure or str(error) != str(self._problem):
             self._log.write("catalog", "error", error=f"{type(error).__name__}: {error}")
         self._failure, self._problem = kind, error
 
