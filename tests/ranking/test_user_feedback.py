@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skillyard.catalog import Catalog
@@ -107,6 +107,10 @@ judgements = st.builds(
 )
 
 
+@example([SkillFeedback("unit-tests", REQUEST, False)], REQUEST)
+@example(
+    [SkillFeedback("git-bisect", OTHER, True), SkillFeedback("trip-plans", OTHER, False)], OTHER
+)
 @given(st.lists(judgements, max_size=12), st.sampled_from([REQUEST, LIKE_IT, OTHER, "thanks"]))
 def test_any_feedback_stays_within_the_limits(feedback: list[SkillFeedback], text: str) -> None:
     before, after = scored(text), scored(text, *feedback)

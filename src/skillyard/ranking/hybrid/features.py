@@ -126,7 +126,7 @@ def skill_features(
         beyond=(evidence.words - MEAN_IMPACT * expected) / deviation,
         lead=(evidence.words - _best_other(candidates.word_scores, best)) / deviation,
         meaning=cosine,
-        ahead=cosine - _best_other(candidates.query_cosines, best),
+        ahead=cosine - _best_other(_unprompted(candidates), best),
         unmatched_cosine=_unmatched_cosine(best, unmatched, analysed, searcher, table),
         own_name=name_weight * share,
         in_names=0.0 if analysed.is_small_talk else name_frequency * share,
@@ -134,6 +134,17 @@ def skill_features(
         out_of_vocabulary=max([0.0, *(term.rarity - RARE_TERM_RARITY for term in rare_candidates)]),
         emphasis=emphasised * share,
     )
+
+
+def _unprompted(candidates: CandidateSet) -> Mapping[int, float]:
+    """Return the cosines without those of candidates that feedback alone adds.
+
+    They may be negative, and would make the best skill surer than without them.
+    """
+    extra = candidates.extra
+    cosines = candidates.query_cosines
+    alone = [o for o, own in extra.items() if own.feedback and cosines.get(o, 0.0) < 0.0]
+    return {o: c for o, c in cosines.items() if o not in alone} if alone else cosines
 
 
 def _best_other(scores: Mapping[int, float], best: int) -> float:

@@ -37,7 +37,7 @@ from skillyard.ranking.hybrid.query_analysis import (
 )
 from skillyard.ranking.hybrid.reason import reason
 from skillyard.ranking.hybrid.retrieval import ordinals_by_name, retrieve
-from skillyard.ranking.hybrid.user_feedback import feedback_by_ordinal
+from skillyard.ranking.hybrid.user_feedback import FEEDBACK_POINTS, feedback_by_ordinal
 from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.scorer import (
     DefaultPolicy,
@@ -207,17 +207,26 @@ class BoundHybrid:
     ) -> CandidateSet:
         """Add to ``totals`` what orders the best skills once more; return the candidates with it.
 
-        Long requests have their coverage, shorter ones the model of :mod:`.order`.
+        Long requests have their coverage, shorter ones the model of :mod:`.order`. The user's
+        feedback changes neither which skills those are nor their points.
         """
         searcher, fusion = self.library.searcher, self.scorer.fusion
+        before = {
+            **totals,
+            **{
+                ordinal: totals[ordinal] - FEEDBACK_POINTS * extra.feedback
+                for ordinal, extra in candidates.extra.items()
+                if extra.feedback
+            },
+        }
         if analysed.is_long:
             from skillyard.ranking.hybrid.coverage import score_coverage  # deferred: few are long
 
-            coverage = score_coverage(totals, candidates, analysed, searcher, fusion)
+            coverage = score_coverage(before, candidates, analysed, searcher, fusion)
             for ordinal, covered in coverage.items():
                 totals[ordinal] += covered.points
             return candidates._replace(coverage=coverage)
-        order = score_order(totals, candidates, analysed, searcher, fusion, embedder)
+        order = score_order(before, candidates, analysed, searcher, fusion, embedder)
         for ordinal, ordered in order.items():
             totals[ordinal] += ordered.points
         return candidates._replace(order=order)
