@@ -111,6 +111,16 @@ def quality(one: Listed, slopes: Any) -> tuple[float, float]:
     return float(((2.0**seen - 1) / discounts[: len(seen)]).sum() / ideal), float(seen[0] >= 2)
 
 
+def crossed(lists: Sequence[Listed]) -> list[tuple[float, float]]:
+    """Return the quality of each list by slopes that have seen no request for its skill."""
+    fold = [int.from_bytes(md5(one.name.encode()).digest()[:4], "big") % FOLDS for one in lists]
+    fits = [
+        fit([one for one, own in zip(lists, fold, strict=True) if own != number])
+        for number in range(FOLDS)
+    ]
+    return [quality(one, fits[own]) for one, own in zip(lists, fold, strict=True)]
+
+
 def report(what: str, before: Sequence[Any], after: Sequence[Any]) -> None:
     """Print both measures, and what was gained with its 95 % interval of paired draws."""
     old, new = np.array(before), np.array(after)
@@ -160,13 +170,8 @@ def main() -> None:
     lists = [one for one in candidates if one is not None]
     judged = [listed(bound, q.query.text, dict(q.relevant), q.id) for q in tasks]
     plainly = np.array([1.0, 0.0, 0.0, 0.0])
-    fold = [int.from_bytes(md5(one.name.encode()).digest()[:4], "big") % FOLDS for one in lists]
-    fits = [
-        fit([one for one, own in zip(lists, fold, strict=True) if own != number])
-        for number in range(FOLDS)
-    ]
-    unseen = [quality(one, fits[own]) for one, own in zip(lists, fold, strict=True)]
-    report("long requests, cross-validated", [quality(one, plainly) for one in lists], unseen)
+    before = [quality(one, plainly) for one in lists]
+    report("long requests, cross-validated", before, crossed(lists))
     slopes = fit(lists)
     known = [one for one in judged if one is not None]
     report(

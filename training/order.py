@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Sequence
-from hashlib import md5
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +27,7 @@ from skillyard.ranking.hybrid.constants import FUSION
 from skillyard.ranking.hybrid.fusion import top_by_points
 from skillyard.ranking.hybrid.scorer import BoundHybrid, Hybrid
 from skillyard.ranking.query import Query
-from training.coverage import COPY, FOLDS, Listed, fit, quality, report
+from training.coverage import COPY, Listed, crossed, fit, quality, report
 from training.requests import CHOOSING_HANDS, UNSEEN_HANDS, read_hands
 
 UNORDERED = FUSION._replace(share=0.0, names=0.0, cosine=0.0)
@@ -88,14 +87,8 @@ def main() -> None:
     bound = unordered(options.model, encoder=options.encoder).bind(skills)
     lists = list(lists_of(bound, options.shared, CHOOSING_HANDS))
     plainly = np.array([1.0, 0.0, 0.0, 0.0])
-    fold = [int.from_bytes(md5(one.name.encode()).digest()[:4], "big") % FOLDS for one in lists]
-    fits = [
-        fit([one for one, own in zip(lists, fold, strict=True) if own != number])
-        for number in range(FOLDS)
-    ]
-    crossed = [quality(one, fits[own]) for one, own in zip(lists, fold, strict=True)]
     before = [quality(one, plainly) for one in lists]
-    report("hands that choose, cross-validated over skills", before, crossed)
+    report("hands that choose, cross-validated over skills", before, crossed(lists))
     slopes = fit(lists)
     unseen = list(lists_of(bound, options.shared, UNSEEN_HANDS))
     report(

@@ -211,14 +211,12 @@ class BoundHybrid:
         feedback changes neither which skills those are nor their points.
         """
         searcher, fusion = self.library.searcher, self.scorer.fusion
-        before = {
-            **totals,
-            **{
-                ordinal: totals[ordinal] - FEEDBACK_POINTS * extra.feedback
-                for ordinal, extra in candidates.extra.items()
-                if extra.feedback
-            },
+        judged = {
+            ordinal: totals[ordinal] - FEEDBACK_POINTS * extra.feedback
+            for ordinal, extra in candidates.extra.items()
+            if extra.feedback
         }
+        before = {**totals, **judged} if judged else totals
         if analysed.is_long:
             from skillyard.ranking.hybrid.coverage import score_coverage  # deferred: few are long
 
