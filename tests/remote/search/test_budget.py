@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from tests.remote.search.fake_search import (
     transport_of,
     with_service,
 )
-from tests.remote.search.rounds import Rounds
+from tests.remote.search.rounds import rounds_of
 
 REPOSITORIES = tuple(f"owner-{n}/skills" for n in range(5))
 SKILLS_EACH = 4
@@ -76,10 +77,14 @@ def trees(requests: list[RecordedRequest]) -> Counter[str]:
     )
 
 
+def unused_cache(folder: Path) -> ResponseCache:
+    """Return a cache that nobody has used."""
+    return ResponseCache(tempfile.mkdtemp(prefix="responses-", dir=folder))
+
+
 @pytest.fixture
 def cache(tmp_path: Path) -> ResponseCache:
-    """A cache that nobody has used."""
-    return ResponseCache(str(tmp_path / "responses"))
+    return unused_cache(tmp_path)
 
 
 class TestColdSearch:
@@ -103,13 +108,16 @@ class TestColdSearch:
 
     @pytest.mark.parametrize("setup", ["no snapshots", "everything"])
     def test_at_most_four_round_trips_in_sequence(
-        self, up: FakeServers, tmp_path: Path, cache: ResponseCache, setup: str
+        self, up: FakeServers, tmp_path: Path, setup: str
     ) -> None:
         settings = set_up(up, setup, tmp_path)
-        rounds = Rounds(up)
-        result = searched("pdf", 10, settings=settings, cache=cache)
-        assert result.count == 10
-        assert len(rounds.asked) <= MOST_ROUNDS, rounds.asked
+
+        def search() -> None:
+            result = searched("pdf", 10, settings=settings, cache=unused_cache(tmp_path))
+            assert result.count == 10
+
+        rounds = rounds_of(up, MOST_ROUNDS, search)
+        assert len(rounds) <= MOST_ROUNDS, rounds
 
 
 def test_a_tree_is_asked_for_once_where_nothing_is_kept_too(
@@ -128,10 +136,11 @@ def test_with_snapshots_no_github_quota_is_spent(up: FakeServers, cache: Respons
     assert len(asked(up)) == 1 + 20  # one search, a snapshot for each candidate
 
 
-def test_with_snapshots_two_round_trips_are_enough(up: FakeServers, cache: ResponseCache) -> None:
-    rounds = Rounds(up)
-    searched("pdf", 10, settings=settings_of(up), cache=cache)
-    assert len(rounds.asked) == 2
+def test_with_snapshots_two_round_trips_are_enough(up: FakeServers, tmp_path: Path) -> None:
+    def search() -> None:
+        searched("pdf", 10, settings=settings_of(up), cache=unused_cache(tmp_path))
+
+    assert len(rounds_of(up, 2, search)) == 2
 
 
 def test_a_search_for_one_costs_less_than_a_quota(up: FakeServers, cache: ResponseCache) -> None:
@@ -141,24 +150,30 @@ def test_a_search_for_one_costs_less_than_a_quota(up: FakeServers, cache: Respon
 
 
 def test_references_are_fetched_beside_the_file_not_after_it(
-    up: FakeServers, cache: ResponseCache
+    up: FakeServers, tmp_path: Path
 ) -> None:
     up.switches.downloads = False
-    rounds = Rounds(up)
-    one = got("owner-0/skills", "pdf-0-0", settings=settings_of(up), references=True, cache=cache)
-    assert one.skill.references
-    last = [target for target in rounds.asked[-1] if target.startswith("github_raw")]
-    assert len(last) == 2
+
+    def search() -> None:
+        cache = unused_cache(tmp_path)
+        one = got(
+            "owner-0/skills", "pdf-0-0", settings=settings_of(up), references=True, cache=cache
+        )
+        assert one.skill.references
+
+    last = rounds_of(up, 2, search)[-1]
+    assert len([target for target in last if target.startswith("github_raw")]) == 2
 
 
-def test_without_content_there_is_one_round(
-    up: FakeServers, tmp_path: Path, cache: ResponseCache
-) -> None:
+def test_without_content_there_is_one_round(up: FakeServers, tmp_path: Path) -> None:
     settings = set_up(up, "everything", tmp_path)
-    rounds = Rounds(up)
-    result = searched("pdf", 10, settings=settings, include_content=False, cache=cache)
-    assert result.count == 10
-    assert len(rounds.asked) == 1
+
+    def search() -> None:
+        cache = unused_cache(tmp_path)
+        result = searched("pdf", 10, settings=settings, include_content=False, cache=cache)
+        assert result.count == 10
+
+    assert len(rounds_of(up, 1, search)) == 1
 
 
 class TestMissing:
