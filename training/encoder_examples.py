@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from skillyard.evals.retrieval.measures import read_skills
-from skillyard.ranking.hybrid.scorer import HYBRID
-from skillyard.ranking.query import Query
 from skillyard.skill import Skill
 from training.folds import fold_of
 from training.pool import names_of
@@ -26,7 +24,10 @@ TWIN = 0.78
 NOT_HARD = 0.75
 """Cosine from which a skill is too near to be a hard negative."""
 HARD = 20
-"""A hard negative is among so many best skills of ``hybrid`` for a request."""
+"""A hard negative is among so many nearest skills of a request by the untuned model, which stays
+the same whatever becomes of the scorers."""
+PIECES = 128
+"""Word pieces of a text that the untuned model reads."""
 HEADINGS = 12
 BODY_CHARS = 700
 
@@ -85,9 +86,9 @@ def read_examples(
         if key not in places or (held_out_skills and held_out(key)) or fold_of(key) == without:
             continue
         requests.setdefault(places[key], []).append(text)
-    described = encode([f"{skill.name}. {skill.description}" for skill in skills], 128)
+    described = encode([f"{skill.name}. {skill.description}" for skill in skills], PIECES)
     examples = Examples(requests, [skill_views(s) for s in skills], names_of(skills), described)
-    examples.hard.update(_hard_negatives(examples, skills, _usable(skills, shared, without)))
+    examples.hard.update(_hard_negatives(examples, _usable(skills, shared, without)))
     return examples
 
 
@@ -97,21 +98,14 @@ def _usable(skills: Sequence[Skill], shared: str, without: int | None) -> Any:
     return np.array([s.id not in excluded and fold_of(s.id) != without for s in skills])
 
 
-def _hard_negatives(
-    examples: Examples, skills: Sequence[Skill], usable: Any
-) -> dict[int, list[int]]:
-    """Return for each skill the others that ``hybrid`` ranks high for its first request."""
-    bound = HYBRID.bind(skills)
-    places = {skill.id: place for place, skill in enumerate(skills)}
+def _hard_negatives(examples: Examples, usable: Any) -> dict[int, list[int]]:
+    """Return for each skill the others that lie near its first request."""
+    places = sorted(examples.requests)
+    first = encode([examples.requests[place][0] for place in places], PIECES)
     hard = {}
-    for place in sorted(examples.requests):
-        ranked = bound.prepare(Query(examples.requests[place][0])).scores()[:HARD]
-        near = [places[skill.id] for skill, _ in ranked]
+    for place, request in zip(places, first, strict=True):
+        near = np.argsort(-(examples.described @ request), kind="stable")[:HARD]
         cosines = examples.described[near] @ examples.described[place]
         same = examples.names[near] == examples.names[place]
-        hard[place] = [
-            other
-            for other, cosine, twin in zip(near, cosines, same, strict=True)
-            if usable[other] and not twin and cosine < NOT_HARD
-        ]
+        hard[place] = near[usable[near] & ~same & (cosines < NOT_HARD)].tolist()
     return hard

@@ -1,10 +1,10 @@
 """``python -m training.tune_encoder``: tune MiniLM so that requests lie near the skills they want.
 
-    python -m training.tune_encoder --out encoder.safetensors           # what ships
+    python -m training.tune_encoder --out encoder.safetensors
     python -m training.tune_encoder --held-out --out left_out.safetensors
     python -m training.tune_encoder --without 0 --out fold0.safetensors   # a fold of repositories
     python -m training.tune_encoder --without-hands 1 2 --out hands.safetensors
-    python -m training.tune_encoder --bfloat16 --out trial.safetensors    # three times as fast
+    python -m training.tune_encoder --bfloat16 --out encoder.safetensors   # three times as fast
 
 The requests of hands 7 to 10 are always left out.
 
@@ -211,7 +211,7 @@ def main() -> None:
     left_out.add_argument("--without-hands", type=int, nargs="+", default=[], metavar="HAND")
     parser.add_argument("--every", type=int, default=10, help="steps between two states")
     parser.add_argument("--steps", type=int, help="fewer steps, to try it")
-    parser.add_argument("--bfloat16", action="store_true", help="faster; not what ships")
+    parser.add_argument("--bfloat16", action="store_true", help="faster, with AVX512-BF16")
     parser.add_argument("--out", required=True, type=Path)
     options = parser.parse_args()
     examples = read_examples(
