@@ -59,6 +59,9 @@ def as_ordinary_user() -> tuple[list[str], int | None]:
     return ["setpriv", *ids], user.pw_uid
 
 
+_OTHER_PORTS = 2
+
+
 class Server:
     """One server. ``Server.make()`` is a primary; ``server.replica()`` follows it."""
 
@@ -67,6 +70,7 @@ class Server:
         self.data = folder / "data"
         self.settings = tuple(settings)
         self.port = _free_port()
+        self._started = False
 
     @classmethod
     def make(cls, *, durable: bool = False) -> Self:
@@ -98,10 +102,24 @@ class Server:
         return standby
 
     def start(self) -> None:
-        """Start it, and return when it takes connections."""
+        """Start it, and return when it takes connections.
+
+        The first time another program may have taken the port meanwhile, and then it gets another.
+        """
+        for _ in range(0 if self._started else _OTHER_PORTS):
+            try:
+                self._start()
+            except AssertionError:
+                self.port = _free_port()
+            else:
+                return
+        self._start()
+
+    def _start(self) -> None:
         settings = [*self.settings, f"port={self.port}", f"unix_socket_directories={self.folder}"]
         options = " ".join(f"-c {setting}" for setting in settings)
         self._ctl("start", "-o", options, "-l", str(self.folder / "log"))
+        self._started = True
 
     def stop(self, mode: str = "fast") -> None:
         """Stop it: ``smart``, ``fast``, or ``immediate``."""
