@@ -124,8 +124,8 @@ def _scan(text: str, pattern: str) -> Iterator[tuple[int, int]]:
     character = re.compile(pattern)
     runs = re.compile(f"([{_DEPENDENT}]+)|(?:(?![{_DEPENDENT}]){pattern})+")
     end = 0
-    while found := character.search(text, end):  # a class alone is searched faster than the runs
-        run = runs.match(text, found.start())
+    while match := character.search(text, end):  # a class alone is searched faster than the runs
+        run = runs.match(text, match.start())
         assert run is not None
         start, end = run.span()
         if run[1] is None or not _belongs(text, start, end):
