@@ -88,7 +88,7 @@ def verify_blocks(result: Verified) -> Iterator[Block]:
             yield line(
                 Span("accepted, and no longer found: ", "warning"),
                 f"{clean_line(entry.rule)} ({clean_line(entry.reason)})",
-                "; remove it from `scanAccepted` in the lock file",
+                "; `skillyard add` it again to drop this",
                 indent=4,
             )
     yield from _extra(result.extra)

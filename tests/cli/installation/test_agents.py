@@ -82,14 +82,14 @@ def test_what_is_in_the_place_of_a_link_stays_and_stops_no_other(project: Projec
     (place / "pdf").symlink_to(project.root / ".git")
     done = project.run("sync", *CLAUDE, "--json")
     states = {each["name"]: each["state"] for each in done.json["skills"]}
-    assert (done.code, states["docx"], states["pdf"]) == (1, "installed", "unreadable")
+    assert (done.code, states["docx"], states["pdf"]) == (1, "installed", "refused")
     assert os.readlink(place / "pdf") == str(project.root / ".git")
     (place / "pdf").unlink()
     (place / "docx").unlink()
     (place / "docx").write_text("mine")
     done = project.run("sync", *CLAUDE, "--json")
     states = {each["name"]: each["state"] for each in done.json["skills"]}
-    assert (done.code, states["docx"], states["pdf"]) == (1, "unreadable", "installed")
+    assert (done.code, states["docx"], states["pdf"]) == (1, "refused", "installed")
     assert (place / "docx").read_text() == "mine"
 
 

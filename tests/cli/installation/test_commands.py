@@ -343,6 +343,8 @@ class TestVerify:
         project.relock(lambda shape: shape["skills"]["pdf"].update(scanAccepted=[entry]))
         done = project.run("verify")
         assert (done.code, "download_and_run (long ago)" in done.out) == (1, True)
+        assert project.run("add", "pdf", "--into", ".agents/skills").code == 0
+        assert project.run("verify").code == 0
 
 
 class TestRemove:

@@ -86,7 +86,9 @@ class TestFolders:
         project.relock(lambda shape: shape["skills"].update(PDF=shape["skills"]["pdf"]))
         assert project.state("verify", name="PDF") == "unreadable"
         assert project.state("verify") == "current"
-        assert "fix: delete the entry 'PDF' from skills-lock.json" in project.run("verify").out
+        assert "fix: `skillyard remove PDF` drops this entry" in project.run("verify").out
+        assert project.run("remove", "PDF").code == 0
+        assert project.run("verify", "--json").json["differs"] is False
 
     def test_a_hint_names_the_skill_as_a_shell_takes_it(self, project: Project) -> None:
         project.relock(lambda shape: shape["skills"].update({"Pd f!": shape["skills"].pop("pdf")}))

@@ -30,8 +30,15 @@ pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]
         {"source": "https://a..invalid/x.zip", "sourceType": "download"},
         {"source": "acme/skills", "sourceType": "github", "ref": "\ud800"},
         {"source": "acme/skills", "sourceType": "github", "commit": "--upload-pack=x"},
+        *(
+            {"source": "acme/skills", "sourceType": kind, "skillPath": path}
+            for kind in ("github", "local")
+            for path in ("../x/SKILL.md", "a/../../SKILL.md", "/etc/SKILL.md", "C:\\x\\SKILL.md",
+                         "..\\SKILL.md", "a\0/SKILL.md", "~/SKILL.md", "file:///etc/SKILL.md",
+                         ".git/SKILL.md", "a/" * 500 + "b")
+        ),
     ],
-)
+)  # fmt: skip
 def test_an_entry_with_an_impossible_source_stops_no_other(
     source: dict[str, str], project: Project
 ) -> None:
@@ -47,6 +54,8 @@ def test_an_entry_with_an_impossible_source_stops_no_other(
     link.symlink_to("nowhere")
     assert "internal error" not in project.run("verify").err
     link.unlink()
+    assert project.run("remove", "bad").code == 0
+    assert project.run("verify").code == 0
 
 
 def test_other_files_with_the_same_hash_of_the_installer_are_another_version(

@@ -321,7 +321,6 @@ COMMANDS = (
         b'{"version": 3, "skills": []}',
         b'{"version": 3, "skills": {"pdf": {"source": 1, "sourceType": "github"}}}',
         b'{"version": 3, "skills": {"\\u001b[1m": {"sourceType": "github"}}}',
-        b'{"version": 3, "skills": {"x": {"source": "a", "sourceType": "c", "skillPath": "../d"}}}',
     ],
 )
 def test_a_lock_that_cannot_be_read_is_refused_and_left(content: bytes, user: User) -> None:

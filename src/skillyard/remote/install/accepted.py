@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from skillyard.errors import SkillIoError
+from skillyard.remote.install.file_paths import name_in_shell
 from skillyard.remote.install.javascript_json import Json, parse, stringify
 from skillyard.remote.install.lock_entries import Lock, LockedSkill
 from skillyard.scanning import Finding
@@ -56,13 +57,13 @@ def _accepted(value: Json, path: str, skill: LockedSkill | None) -> Accepted:
 
 
 def _damaged(path: str, skill: LockedSkill | None) -> SkillIoError:
-    name = "" if skill is None else skill.name[:80]
+    name = "" if skill is None else skill.name
     return SkillIoError(
-        f"the lock file is refused: `{KEY}` of the entry {name!a} is no list of rule, digest and"
-        " reason",
+        f"the lock file is refused: `{KEY}` of the entry {name[:80]!a} is no list of rule,"
+        " digest and reason",
         path=path,
         code="lock_damaged",
-        hint=f"correct `{KEY}`, or remove it and accept the findings again",
+        hint=f"`skillyard remove {name_in_shell(name)}`, then add it and accept its findings again",
     )
 
 

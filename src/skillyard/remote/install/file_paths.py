@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from shlex import quote
 from typing import NamedTuple
 
 from skillyard.errors import SkillError
@@ -23,6 +24,7 @@ __all__ = [
     "PathRefused",
     "checked_path",
     "collision_key",
+    "name_in_shell",
     "shown_path",
 ]
 
@@ -119,6 +121,11 @@ _RULES = {
 def shown_path(path: str) -> str:
     """Return an untrusted path on one short line, safe to print."""
     return shorten(clean_line(shorten(path, 4 * _SHOWN_CHARS)), _SHOWN_CHARS)
+
+
+def name_in_shell(name: str) -> str:
+    """Return the name of an entry of the lock as a hint prints it in a command."""
+    return quote(shorten(clean_line(name), 80))
 
 
 def _refused(path: str, code: str) -> PathRefused:

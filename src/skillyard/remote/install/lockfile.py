@@ -31,9 +31,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from skillyard.errors import InvalidInput, SkillError, SkillIoError
+from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.io.atomic_write import atomic_write
-from skillyard.remote.install.file_paths import checked_path
 from skillyard.remote.install.javascript_json import Json, parse, stringify
 from skillyard.remote.install.lock_entries import FIELDS, KEYS, Lock, LockedSkill, folder_name
 from skillyard.resources import read_file
@@ -75,8 +74,7 @@ def read_project_lock(path: str) -> Lock:
     """Return a project's lock; an empty one when there is no file.
 
     Raises SkillIoError when the file cannot be read, is a link, is not a lock (``lock_damaged``,
-    ``lock_conflict``), has another version (``lock_version``), or contains a path that leads out of
-    its source (``lock_path_unsafe``).
+    ``lock_conflict``), or has another version (``lock_version``).
     """
     return _read(path, path, PROJECT_VERSION)
 
@@ -164,7 +162,8 @@ def _stored(real: str, path: str, version: int) -> dict[str, Json]:
                 path,
                 "lock_conflict",
                 "it holds the marks of a merge conflict",
-                "resolve the conflict: keep the entries of both sides",
+                "`git checkout --ours` or `--theirs` takes one side; `skillyard verify` then lists"
+                " the skills of the other one, to be added again",
             ) from None
         raise _damaged(path, str(error)) from None
     if not isinstance(stored, dict):
@@ -217,27 +216,7 @@ def _skill(name: str, entry: Json, path: str) -> LockedSkill:
     for field in ("source", "source_type"):
         if field not in fields:
             raise _damaged(path, f"the entry {name[:80]!a} has no `{KEYS[field]}`")
-    _check_skill_path(name, fields.get("skill_path"), path)
     return LockedSkill(name, extra=extra, order=entry, **fields)
-
-
-def _check_skill_path(name: str, skill_path: str | None, path: str) -> None:
-    """Raise SkillIoError for a path that leads out of the source.
-
-    Locks come with clones and are untrusted.
-    """
-    if not skill_path:
-        return
-    try:
-        # Locks that were written on Windows may contain backslashes; the installer accepts both.
-        checked_path(skill_path.replace("\\", "/"))
-    except SkillError as error:
-        raise _error(
-            path,
-            "lock_path_unsafe",
-            f"`skillPath` of the entry {name[:80]!a} is refused: {error.message}",
-            "remove the entry and install the skill again",
-        ) from None
 
 
 def _damaged(path: str, what: str) -> SkillIoError:

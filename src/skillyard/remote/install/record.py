@@ -18,10 +18,12 @@ from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import state_folder
 from skillyard.resources import read_file
 
-__all__ = ["forget_written", "may_read_source", "note_added_source"]
+__all__ = ["LINK", "forget_written", "may_read_source", "note_added_source"]
 __all__ += ["note_written", "written_digest"]
 
 _MAX_BYTES = 256
+LINK = "link"
+"""Noted instead of a digest where a link was made."""
 
 
 def note_written(folder: str, digest: str, *, durable: bool = False) -> None:

@@ -16,10 +16,10 @@ from shlex import quote
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from skillyard.errors import InvalidInput
+from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.io.folder_manifest import executable_digest
 from skillyard.remote.git.address import check_ref, parse_git_address
-from skillyard.remote.install.file_paths import shown_path
+from skillyard.remote.install.file_paths import checked_path, name_in_shell, shown_path
 from skillyard.remote.install.folder_hash import folder_hash, tree_hash
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.lockfile import LOCAL, is_path, source_folder
@@ -34,9 +34,10 @@ from skillyard.remote.search import SearchService
 from skillyard.remote.sources.github import GitHub, is_repository
 from skillyard.remote.sources.host_tokens import host_of, token_variable
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.repository import PLACES, SKILL_FILE
 from skillyard.remote.sources.well_known import WellKnown
 
-__all__ = ["locked_package", "locked_skill", "repinned", "user_entry"]
+__all__ = ["locked_package", "locked_skill", "repinned", "skill_folder_of", "user_entry"]
 
 GIT = ("git", "gitlab")
 NODE_MODULES = "node_modules"
@@ -116,7 +117,9 @@ async def locked_package(
             raise _refused(locked, f"{shown_path(text)!r} is not an address or a path")
     try:
         check_ref(ref)
-    except InvalidInput as error:
+        # Locks that were written on Windows may contain backslashes; the installer accepts both.
+        checked_path((locked.skill_path or SKILL_FILE).replace("\\", "/"))
+    except SkillyardError as error:
         raise _refused(locked, str(error)) from None
     return await fetch(_Request(search, locked, ref, folder))
 
@@ -209,6 +212,26 @@ def _modes(package: Package) -> str | None:
     return executable_digest(package.executable & package.files.keys())
 
 
+def skill_folder_of(locked: LockedSkill, folder: str) -> str | None:
+    """Return the real folder of a skill on this machine that a lock in ``folder`` names.
+
+    It may be missing. None for other sources. The installer names a folder of several skills.
+    """
+    place = source_folder(locked, folder)
+    if place is None:
+        return None
+    name = folder_name(locked.name)
+    if locked.skill_path:
+        place = os.path.join(place, *_folder(locked).split("/"))
+        if not is_path(place):
+            return None
+    elif not os.path.isfile(os.path.join(place, SKILL_FILE)):
+        below = (os.path.join(place, *each.split("/"), name) for each in PLACES)
+        there = (each for each in below if os.path.isfile(os.path.join(each, SKILL_FILE)))
+        place = next(there, place)
+    return os.path.realpath(place)
+
+
 async def _on_this_machine(request: _Request) -> Package:
     locked, folder = request.locked, request.folder
     if locked.source_type == LOCAL:
@@ -231,7 +254,7 @@ async def _on_this_machine(request: _Request) -> Package:
         )
     if locked.skill_path:
         return local_package(place, SkillChoice(path=_folder(locked)))
-    if os.path.isfile(os.path.join(place, "SKILL.md")):
+    if os.path.isfile(os.path.join(place, SKILL_FILE)):
         return local_package(place, SkillChoice(path=""))
     return local_package(place, SkillChoice(folder_name(locked.name)))
 
@@ -245,7 +268,7 @@ def _refused(locked: LockedSkill, why: str) -> SourceFailed:
     return SourceFailed(
         "refused",
         f"the lock file's entry {locked.name[:80]!a} is not fetched: {why}",
-        hint="correct the entry, or remove it and add the skill again",
+        hint=f"`skillyard remove {name_in_shell(locked.name)}`, then add it from a source you know",
     )
 
 

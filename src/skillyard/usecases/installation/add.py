@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 from skillyard.discovery.hosts import host_roots
 from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.lookalikes import look_alikes
-from skillyard.remote.install.file_paths import shown_path
+from skillyard.remote.install.file_paths import name_in_shell, shown_path
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.lockfile import (
     LOCAL,
+    is_user_lock,
     portable_source,
     project_lock_path,
     read_user_lock,
@@ -378,7 +379,9 @@ def _check_pin(known: LockedSkill | None, new: LockedSkill, *, pinned: bool, loc
     """Raise InstallRefused for a skill that is another one than the lock names."""
     if known is None:
         return
-    hint = f"remove the entry from {lock} to take what is there now"
+    option = " --global" if is_user_lock(lock) else ""
+    remove = f"`skillyard remove{option} {name_in_shell(known.name)}`"
+    hint = f"{remove}, then add it again, to take what is there now"
     if _origin(known) != _origin(new):
         raise InstallRefused(
             f"the lock has {_shown(known.name)} from {_shown(known.source)}, and this one is from"

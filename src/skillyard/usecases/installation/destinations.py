@@ -8,13 +8,14 @@ its own folder.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from skillyard.discovery.hosts import HOST_FOLDERS, HOST_TITLES, expand_pattern, host_roots
 from skillyard.errors import InvalidInput, SkillIoError, UnknownName
 from skillyard.io.paths import is_below
 from skillyard.remote.install.lockfile import project_lock_path
+from skillyard.remote.install.record import LINK, note_written
 from skillyard.remote.install.refusal import InstallRefused
 
 __all__ = [
@@ -51,9 +52,9 @@ class Agent(NamedTuple):
     reads: tuple[str, ...]
     """All folders in which it looks."""
 
-    def finds(self, name: str) -> bool:
-        """True where a skill of that name lies in one of them. A link to nothing is none."""
-        return any(os.path.isdir(os.path.join(folder, name)) for folder in self.reads)
+    def finds(self, name: str, places: Container[str]) -> bool:
+        """True where one of them holds, links resolved, one of the real folders of a skill."""
+        return any(os.path.realpath(os.path.join(each, name)) in places for each in self.reads)
 
 
 def agents_named(names: Iterable[str], *, user: bool = False) -> tuple[Agent, ...]:
@@ -182,6 +183,8 @@ def link_skill(source: str, folder: str, name: str, *, dry_run: bool = False) ->
     """
     place = os.path.join(folder, name)
     if os.path.islink(place) and _same(place, source):
+        if not dry_run:
+            note_written(place, LINK)
         return place
     if os.path.lexists(place):
         raise InstallRefused(
@@ -206,6 +209,7 @@ def link_skill(source: str, folder: str, name: str, *, dry_run: bool = False) ->
             code="install_unwritable",
             hint="where links are not allowed, `skillyard add NAME --agent … --copy` copies",
         ) from None
+    note_written(place, LINK)
     return place
 
 

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from skillyard.errors import SkillyardError
 from skillyard.policy.decision import check_source
+from skillyard.remote.install.file_paths import name_in_shell
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.origins.locked import locked_package, repinned
@@ -16,7 +17,6 @@ from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings, load_settings
 from skillyard.text import clean_line, shorten
 from skillyard.usecases.installation.policy_check import locked_source, policy_of
-from skillyard.usecases.installation.problems import name_in_shell
 from skillyard.usecases.installation.project import InstalledSkill, Project
 from skillyard.usecases.installation.signature_check import with_bundles
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from shlex import quote
 
 from skillyard.errors import SkillError, SkillyardError
+from skillyard.remote.install.file_paths import name_in_shell
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.shapes.installation import SkillProblem
-from skillyard.text import clean_line, shorten
 from skillyard.usecases.installation.project import InstalledSkill
 from skillyard.usecases.installation.states import (
     BEHIND,
@@ -20,7 +19,7 @@ from skillyard.usecases.installation.states import (
     UNREACHABLE,
 )
 
-__all__ = ["failure_of", "name_in_shell", "problem", "problem_of_state", "with_option"]
+__all__ = ["failure_of", "problem", "problem_of_state", "with_option"]
 
 LINK_OUTSIDE = "skill_link_outside"
 """The code of a link that came with a clone and leads out of it."""
@@ -57,11 +56,6 @@ def with_option(hint: str, option: str) -> str:
     if option:  # what is added for the user is added for hosts
         hint = hint.replace(" --into DIR`", f" --agent HOST{option}`")
     return re.sub("`skillyard (?:sync|update|remove)", lambda match: match[0] + option, hint)
-
-
-def name_in_shell(name: str) -> str:
-    """Return the name of an entry as a hint prints it in a command."""
-    return quote(shorten(clean_line(name), 80))
 
 
 _AWAY = "move what is there away, then say `skillyard update {name}`, which installs the newest"

@@ -1,9 +1,11 @@
 """The skills that a lock file names, and what lies on the disk for each of them.
 
 The lock file does not say where a skill's folder is. With ``--into DIR`` it is ``DIR/NAME``.
-Without it, it is every folder ``NAME`` in the folders of agent hosts in the project
-(``.agents/skills``, ``.claude/skills``, …), and ``.agents/skills/NAME`` when there is none. A link
-to such a folder, as the common installer makes them, is another name for it.
+Without it, it is each folder ``NAME`` in the folders of agent hosts in the project
+(``.agents/skills``, ``.claude/skills``, …) that was written there on this machine, or where nothing
+was, as after a clone, each folder ``NAME``; and ``.agents/skills/NAME`` when there is none. A link
+to such a folder, as the common installer makes them, is another name for it. The folder that an
+entry names as its source is the user's own, wherever it lies.
 
 The skills of a user are a project too: its lock is that of the common installer, and its folders
 are those in which hosts look for all projects.
@@ -21,8 +23,9 @@ from skillyard.discovery.hosts import expand_pattern
 from skillyard.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.io.atomic_write import remove_leftovers
 from skillyard.io.folder_manifest import Manifest
+from skillyard.io.paths import is_below
 from skillyard.remote.install.exclusive import alone
-from skillyard.remote.install.file_paths import shown_path
+from skillyard.remote.install.file_paths import name_in_shell, shown_path
 from skillyard.remote.install.installed import (
     OTHER_MODES,
     Installed,
@@ -31,12 +34,13 @@ from skillyard.remote.install.installed import (
 )
 from skillyard.remote.install.journal import is_noted, read_journal
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
-from skillyard.remote.install.lockfile import project_lock_path, source_folder, user_lock_path
+from skillyard.remote.install.lockfile import project_lock_path, user_lock_path
 from skillyard.remote.install.project_lock import ProjectLock, UserLock
-from skillyard.remote.install.record import may_read_source
+from skillyard.remote.install.record import LINK, forget_written, may_read_source, written_digest
 from skillyard.remote.install.recovery import complete, stopped_runs
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import aside_of
+from skillyard.remote.origins.locked import skill_folder_of
 from skillyard.usecases.installation.destinations import (
     SHARED,
     Agent,
@@ -84,6 +88,8 @@ class Copy(NamedTuple):
     problem: str = ""
     hint: str = ""
     """What to do about it, where that is not what the state asks for."""
+    is_foreign: bool = False
+    """True where what lies there is not of the entry."""
 
     @property
     def folder(self) -> str:
@@ -91,9 +97,9 @@ class Copy(NamedTuple):
         return os.path.join(self.into, self.name)
 
     @property
-    def is_link(self) -> bool:
-        """True for a link to the folder that the entry names, which is the user's own."""
-        return self.state in _LINKS
+    def is_users(self) -> bool:
+        """True for what is not the entry's, and for a link to the user's folder that it names."""
+        return self.is_foreign or self.state in _LINKS
 
 
 class InstalledSkill(NamedTuple):
@@ -129,9 +135,9 @@ class InstalledSkill(NamedTuple):
 
     @property
     def into(self) -> tuple[str, ...]:
-        """The folders of skills in which it lies or would lie, without links to the user's own."""
-        copies = tuple(copy.into for copy in self.copies if not copy.is_link)
-        return copies or (self.default,)
+        """The folders of skills in which it lies or would lie, without what is the user's own."""
+        copies = tuple(copy.into for copy in self.copies if not copy.is_users)
+        return copies if self.copies else (self.default,)
 
     @property
     def is_pinned(self) -> bool:
@@ -183,52 +189,96 @@ class Project(NamedTuple):
                 owners[name] = name
             owners.setdefault(name, entry.name)
         chosen = lock.skills if entries is None else entries
-        return [self._installed(entry, owners[folder_name(entry.name)]) for entry in chosen]
+        sources = self._sources(lock)
+        return [
+            self._installed(entry, owners[folder_name(entry.name)], sources) for entry in chosen
+        ]
 
-    def _installed(self, entry: LockedSkill, owner: str) -> InstalledSkill:
+    def _installed(self, entry: LockedSkill, owner: str, sources: set[str]) -> InstalledSkill:
         """Return the state of an entry; ``owner`` is the name of the one that has its folder."""
         name = folder_name(entry.name)
         if owner != entry.name:
             problem = f"its folder is that of the entry {owner[:80]!a}"
-            hint = f"delete the entry {entry.name[:80]!a} from {self.lock.path}, or rename it there"
-            conflict = Copy(self.default, name, UNREADABLE, problem, hint)
+            conflict = self._foreign(entry, problem, "drops this entry, and leaves the folder")
             return InstalledSkill(entry, (conflict,), (), self.default, (), self.option)
-        copies, links = self._found(entry, name)
-        default, lacking = self.default, self._lacking(name) if copies else ()
+        copies, links, _ = self._found(entry, sources)
+        if not copies and os.path.isdir(os.path.join(self.default, name)):
+            problem = "it is missing, and in the place is a folder of yours"
+            copies = [self._foreign(entry, problem, "drops its entry; then add it for a HOST")]
+        default, lacking = self.default, self._lacking(name, copies) if copies else ()
         if self.agents and not copies:
             folders = dict.fromkeys(agent.folder for agent in self.agents)
             (default, *_), lacking = places_of(tuple(folders), name, copy=False, user=self.is_users)
         return InstalledSkill(entry, tuple(copies), tuple(links), default, lacking, self.option)
 
-    def _lacking(self, name: str) -> tuple[str, ...]:
+    def _lacking(self, name: str, copies: list[Copy]) -> tuple[str, ...]:
         """Return the folders of hosts that do not find a skill which lies elsewhere."""
-        return tuple({agent.folder: 0 for agent in self.agents if not agent.finds(name)})
+        places = {os.path.realpath(copy.folder) for copy in copies}
+        return tuple({each.folder: 0 for each in self.agents if not each.finds(name, places)})
 
-    def _found(self, entry: LockedSkill, name: str) -> tuple[list[Copy], list[str]]:
+    def _foreign(self, entry: LockedSkill, problem: str, effect: str) -> Copy:
+        """Return the state of an entry in whose place something lies that is not its own."""
+        hint = f"`skillyard remove {name_in_shell(entry.name)}` {effect}"
+        name = folder_name(entry.name)
+        return Copy(self.default, name, UNREADABLE, problem, hint, is_foreign=True)
+
+    def _sources(self, lock: Lock) -> set[str]:
+        """Return the real folders that entries name as their sources, which are the user's own."""
+        return set(filter(None, (skill_folder_of(entry, self.folder) for entry in lock.skills)))
+
+    def _found(
+        self, entry: LockedSkill, sources: set[str]
+    ) -> tuple[list[Copy], list[str], list[str]]:
+        """Return the copies of a skill, links to them, and what is not of it but has its name.
+
+        Not of it is what another one than this user wrote where the user's records say what was
+        written, and each folder that is a source or holds one.
+        """
+        name = folder_name(entry.name)
+        places = {into: os.path.join(into, name) for into in (*self.folders, *self.hosts)}
+        written = {into: written_digest(path) for into, path in places.items()}
+        noted = {into for into, digest in written.items() if digest is not None} or set(places)
         copies: list[Copy] = []
+        links, foreign = [], []
         for into in self.folders:
-            path = os.path.join(into, name)
-            if not os.path.islink(path) and (
-                os.path.lexists(path) or os.path.lexists(aside_of(into, name))
+            path = places[into]
+            if os.path.islink(path):
+                continue
+            if os.path.lexists(aside_of(into, name)) or (
+                os.path.lexists(path)
+                and into in noted
+                and written[into] != LINK
+                and not _holds_source(path, sources)
             ):
                 copies.append(_copy(into, name, entry))
-        places = {os.path.realpath(copy.folder) for copy in copies}
-        links = []
-        for into in dict.fromkeys((*self.folders, *self.hosts)):
-            path = os.path.join(into, name)
+            elif os.path.lexists(path):
+                foreign.append(path)
+        real_places = {os.path.realpath(copy.folder) for copy in copies}
+        own = skill_folder_of(entry, self.folder)
+        by_path = {os.path.realpath(host): host for host in self.hosts}
+        for into, path in places.items():
             if not os.path.islink(path):
                 continue
             real = os.path.realpath(path)
-            own = source_folder(entry, self.folder)
-            if own is not None and os.path.realpath(own) == real:
-                copies.append(self._link(into, name, own))
-            elif real in places or not os.path.lexists(real):
+            above, last = os.path.split(real)
+            home = by_path.get(above) if last == name and os.path.isdir(real) else None
+            if real == own:
+                copies += [self._link(into, name, own)] if into in noted else []
+            elif real in real_places or not os.path.lexists(real):
                 links.append(path)
-            elif into in self.folders:
-                copies.append(self._behind_link(path, real, entry))
-                places.add(real)
+            elif into not in self.folders:
+                continue
+            elif home in noted and not _holds_source(real, sources):
+                assert home is not None
+                copies.append(_copy(home, name, entry))
+                real_places.add(real)
                 links.append(path)
-        return copies, links
+            elif into in noted:  # it is the user's own: nothing of it is replaced or removed
+                problem = "the place is a link to a folder that is not one of a host's"
+                copies.append(Copy(into, name, UNREADABLE, problem))
+            else:
+                foreign.append(path)
+        return copies, links, foreign
 
     def _link(self, into: str, name: str, own: str) -> Copy:
         """Return the state of a link to the folder that the entry names.
@@ -251,29 +301,21 @@ class Project(NamedTuple):
         hint = f"put the folder back there; if it moved, {remove} and add it from where it is now"
         return Copy(into, name, MISSING, problem, hint)
 
-    def _behind_link(self, path: str, real: str, entry: LockedSkill) -> Copy:
-        """Return the folder that a link leads to.
-
-        It must lie in a folder of a host. Any other is the user's own: nothing of it is replaced or
-        removed.
-        """
-        name = folder_name(entry.name)
-        above, last = os.path.split(real)
-        by_path = {os.path.realpath(host): host for host in self.hosts}
-        if last == name and above in by_path and os.path.isdir(real):
-            return _copy(by_path[above], name, entry)
-        problem = "the place is a link to a folder that is not one of a host's"
-        return Copy(os.path.dirname(path), name, UNREADABLE, problem)
-
     def extra(self, lock: Lock) -> tuple[str, ...]:
-        """Return skill folders that the lock does not name, sorted.
+        """Return skill folders that the lock does not name or that it did not install, sorted.
 
-        Looked at are all folders in which skills of the lock may lie.
+        Looked at are all folders in which skills of the lock may lie, but for those of sources: the
+        user's own skills are beside them.
         """
         named = {folder_name(entry.name) for entry in lock.skills}
+        sources = self._sources(lock)
         looked_at = {*self.folders, self.default}
         real = {os.path.realpath(into): into for into in sorted(looked_at, reverse=True)}
-        return tuple(sorted(path for into in real.values() for path in _unnamed(into, named)))
+        extra = {path for into in real.values() for path in _unnamed(into, named)}
+        for entry in lock.skills:
+            extra.update(filter(_is_skill, self._found(entry, sources)[2]))
+        users = set(map(os.path.dirname, sources))
+        return tuple(sorted(p for p in extra if os.path.realpath(os.path.dirname(p)) not in users))
 
     def complete(self) -> None:
         """Complete what stopped runs left. What cannot be completed shows in the states.
@@ -315,6 +357,7 @@ class Project(NamedTuple):
                     os.unlink(path)
                 except OSError:
                     continue
+                forget_written(path)
                 removed.append(path)
         return removed
 
@@ -346,6 +389,11 @@ def open_project(
         check_inside(default, path)
     hosts = existing_folders(path, user=user)
     return Project(lock, into, tuple(hosts.values()), default, agents_named(agents, user=user))
+
+
+def _holds_source(path: str, sources: set[str]) -> bool:
+    real = os.path.realpath(path)
+    return any(source == real or is_below(source, real) for source in sources)
 
 
 def unchanged_check(lock: ProjectLock, *entries: LockedSkill) -> Callable[[], None]:
@@ -422,5 +470,9 @@ def _unnamed(into: str, named: set[str]) -> Iterator[str]:
         folded = os.path.join(into, folder_name(entry.name))
         if folder_name(entry.name) in named and _is_same(entry.path, folded):
             continue  # where upper and lower case are the same
-        if any(os.path.isfile(f"{entry.path}/{name}") for name in ("SKILL.md", "skill.md")):
+        if _is_skill(entry.path):
             yield entry.path
+
+
+def _is_skill(folder: str) -> bool:
+    return any(os.path.isfile(os.path.join(folder, name)) for name in ("SKILL.md", "skill.md"))

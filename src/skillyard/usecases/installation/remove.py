@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.remote.install.lock_entries import folder_name
+from skillyard.remote.install.record import forget_written
 from skillyard.remote.install.removal import remove_copies
 from skillyard.shapes.installation import Removed, RemovedFolder, RemovedSkill, SkillProblem
 from skillyard.usecases.installation.problems import failure_of, problem, problem_of_state
@@ -89,15 +90,21 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
     if link in skill.links and os.path.exists(link):
         if not dry_run:
             os.unlink(link)
+            forget_written(link)
         return _result(skill, PLANNED if dry_run else UNLINKED, links=[link])
     if skill.state == LINKED:
         return _remove_links(skill, project, dry_run)
+    if any(copy.is_foreign for copy in skill.copies):
+        if not dry_run:
+            lock.drop(entry.name)
+        left = replace(problem_of_state(skill), hint="")
+        return _result(skill, PLANNED if dry_run else REMOVED, problem=left)
     if skill.state not in (CURRENT, BEHIND, MISSING, REFUSED) and not (
         backup and _may_be_edited(skill)
     ):
         return _result(skill, REFUSED, problem=_problem(skill))
     if dry_run:
-        folders = [(copy.folder, "") for copy in skill.copies if not copy.is_link]
+        folders = [(copy.folder, "") for copy in skill.copies if not copy.is_users]
         return _result(skill, PLANNED, folders, (*_linked(skill), *skill.links))
     links = _unlinked(skill)  # first: while the entry is there, a stopped run can be repeated
     removed = remove_copies(
@@ -135,7 +142,7 @@ def _remove_links(skill: InstalledSkill, project: Project, dry_run: bool) -> Rem
 
 def _linked(skill: InstalledSkill) -> list[str]:
     """Return the links to the folder of the user that the entry names."""
-    return [copy.folder for copy in skill.copies if copy.is_link]
+    return [copy.folder for copy in skill.copies if copy.is_users]
 
 
 def _unlinked(skill: InstalledSkill) -> list[str]:
@@ -143,6 +150,7 @@ def _unlinked(skill: InstalledSkill) -> list[str]:
     links = list(filter(os.path.islink, _linked(skill)))
     for link in links:
         os.unlink(link)
+        forget_written(link)
     return links
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from skillyard.errors import SkillyardError
 from skillyard.policy.decision import Policy
 from skillyard.remote.install.accepted import accepted_of
+from skillyard.remote.install.file_paths import name_in_shell
 from skillyard.remote.install.installed import note_installed
 from skillyard.remote.install.lock_entries import folder_name
 from skillyard.remote.install.verdict import check_accept
@@ -23,7 +24,6 @@ from skillyard.usecases.installation.packages import ReportFetched, fetch_packag
 from skillyard.usecases.installation.policy_check import policy_of
 from skillyard.usecases.installation.problems import (
     failure_of,
-    name_in_shell,
     problem,
     problem_of_state,
     with_option,

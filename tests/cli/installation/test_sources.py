@@ -1,0 +1,99 @@
+"""The folder that a skill was added from is its author's: no command touches it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.cli.remotes import text, tree_of
+from tests.remote.git.home import git_home as git_home
+
+pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+
+CLAUDE, COPILOT = ("--agent", "claude-code"), ("--agent", "github-copilot")
+
+
+class Form(NamedTuple):
+    """A skill that is added from a folder in which hosts look."""
+
+    source: str
+    add: tuple[str, ...]
+    places: tuple[str, ...]
+    """What ``add`` writes."""
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        return ("--global",) if "--global" in self.add else ()
+
+
+FORMS = {
+    "copy": Form("./skills/pay", CLAUDE, (".claude/skills/pay",)),
+    "link": Form("./skills/pay", (*CLAUDE, "--link"), (".claude/skills/pay",)),
+    "two hosts": Form(
+        "./skills/pay", (*CLAUDE, *COPILOT), (".claude/skills/pay", ".agents/skills/pay")
+    ),
+    "shared folder": Form("./.agents/skills/pay", CLAUDE, (".claude/skills/pay",)),
+    "folder of a host": Form("./.github/skills/pay", CLAUDE, (".claude/skills/pay",)),
+    "user": Form("~/.cursor/skills/pay", (*CLAUDE, "--global"), ("~/.claude/skills/pay",)),
+}
+
+
+@pytest.fixture
+def project(git_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of a user with an empty home; the working folder."""
+    monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def write(folder: str | Path, body: str = "Steps.") -> Path:
+    """Write a skill of the user's, and return its folder."""
+    path = Path(folder).expanduser()
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "SKILL.md").write_text(text(path.name, f"Does {path.name}.", body))
+    return path
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("clone", [False, True])
+def test_the_folder_that_a_skill_was_added_from_is_never_touched(
+    form: str, clone: bool, run: Run, project: Path, tmp_path: Path
+) -> None:
+    folder, add, paths = FORMS[form]
+    scope = FORMS[form].scope
+    source, sibling = write(folder), write(Path(folder).parent / "other")
+    places = [Path(path).expanduser() for path in paths]
+    assert run("add", folder, *add).code == 0
+    if clone and not scope:  # the lock alone says what is what
+        shutil.rmtree(tmp_path / "state")
+
+    def state(command: str, *more: str) -> str:
+        answer = run(command, *scope, *more, "--json").json
+        assert answer.get("extra", []) == [], command
+        (skill,) = answer["skills"]
+        assert isinstance(skill["state"], str)
+        return skill["state"]
+
+    linked = "--link" in add
+    write(folder, "Edited steps.")
+    (source / "notes.md").write_text("Mine.")
+    mine = tree_of(source), tree_of(sibling)
+    assert state("verify") == ("linked" if linked else "current")
+    assert run("verify", *scope).code == 0
+    assert state("outdated") == ("linked" if linked else "outdated")
+    assert state("update", "--yes") == ("linked" if linked else "updated")
+    assert all(tree_of(place) == mine[0] for place in places)
+    assert state("sync") == ("linked" if linked else "current")
+    assert state("remove", "pay", "--dry-run") == "planned"
+    assert state("remove", "pay", "--backup") == "removed"
+    assert (tree_of(source), tree_of(sibling)) == mine
+    assert not any(map(os.path.lexists, places))
