@@ -39,7 +39,9 @@ def test_every_flag_reaches_the_service(
 ) -> None:
     monkeypatch.setenv("SKILLYARD_HTTP_TOKEN", "secret")
     asked = "serve lib --root other --host 0.0.0.0 --port 9000 --local-only --quiet --scope user"
-    named = "--allow-host skills.example --allow-host b --allow-origin https://skills.example"
+    named = (
+        "--remote --allow-host skills.example --allow-host b --allow-origin https://skills.example"
+    )
     named += " --trust-proxy 10.0.0.1 --trust-proxy fd00::/8"
     assert main([*asked.split(), *named.split()]) == 0
     assert started == [
@@ -53,6 +55,7 @@ def test_every_flag_reaches_the_service(
             allowed_origins=("https://skills.example",),
             trusted_proxies=("10.0.0.1", "fd00::/8"),
             local_only=True,
+            remote=True,
             log_format="none",
         )
     ]

@@ -103,7 +103,10 @@ def test_every_route_answers(complete: Installed) -> None:
 
 @requirement("packages:every-route")
 def test_a_search_asks_the_bundled_registry_and_the_remotes(complete: Installed) -> None:
-    with complete.remotes() as settings, complete.served("examples/skills", **settings) as url:
+    with (
+        complete.remotes() as settings,
+        complete.served("examples/skills", "--remote", **settings) as url,
+    ):
         answer = ask(f"{url}/search?q=fill+in+pdf+forms&limit=20&include_content=false")
     found = {(each["source"], each["id"]) for each in json.loads(answer.body)["skills"]}
     assert {("anthropics/skills", "pdf"), ("local", "pdf-form-filling")} <= found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from skillyard.cli.blocks import Block, Column, Span, Table, line
 from skillyard.cli.installation_views import signature_lines
 from skillyard.cli.views import tree
+from skillyard.remote.sources.registry import LOCAL
 from skillyard.text import clean_line, plural, shorten
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def found_skills(
         for status in result.sources
     )
     considered = plural(result.considered, "skill")
-    yield line(Span(f"{considered} from {sources}; ranked by {result.ranker}", "dim"))
+    asked = "; no remote asked" if all(each.name == LOCAL for each in result.sources) else ""
+    yield line(Span(f"{considered} from {sources}{asked}; ranked by {result.ranker}", "dim"))
     if explain:
         for each in result.skills:
             if each.match is not None:
@@ -62,6 +64,7 @@ def _table(result: SearchResult) -> Table:
         Column("skill", "name"),
         Column("score", "score", True),
         Column("installs", right=True),
+        Column("from"),
         Column("what it does"),
     ]
     return Table(
@@ -72,6 +75,7 @@ def _table(result: SearchResult) -> Table:
                 clean_line(f"{each.hit.source}/{each.hit.id}"),
                 f"{each.score:.{decimals}f}",
                 f"{each.hit.install_count:,}" if each.hit.install_count else "",
+                clean_line(", ".join(each.found_by)),
                 _description(each),
             )
             for place, each in enumerate(result.skills, 1)

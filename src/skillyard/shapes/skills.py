@@ -65,7 +65,7 @@ class Skill:
     fetch_error: Annotated[str | None, "Why there is no content."]
     name: Annotated[str, "Its frontmatter name."]
     curated: Annotated[bool, "Whether a registry lists it as curated."]
-    found_by: Annotated[tuple[str, ...], "The sources that know it."]
+    found_by: Annotated[tuple[str, ...], "The sources that it came from; local is the library."]
     level: Annotated[str | None, "The scorer's band for its score."]
     reason: Annotated[str, "The grounds of its score in one line."]
     signals: Annotated[Mapping[str, float], "The parts of its score by label."] = field(hash=False)
@@ -125,7 +125,9 @@ class SearchResult:
     abstained: Annotated[bool, "True when no skill reaches the floor."]
     considered: Annotated[int, "Different skills that the sources named."]
     partial: Annotated[bool, "True when a source failed: there may be more."]
-    sources: Annotated[tuple[SourceStatus, ...], "Every source that was asked."]
+    sources: Annotated[
+        tuple[SourceStatus, ...], "Every source that was asked; local is the library."
+    ]
     note: Annotated[
         str | None,
         "Why another scorer answered than the default one of the service; left out where none did.",

@@ -63,7 +63,9 @@ class SearchAnswer:
     count: Annotated[int, "How many skills follow."]
     abstained: Annotated[bool, "True when no skill surely fits."]
     skills: Annotated[tuple[FoundSkill, ...], "The skills."]
-    sources: Annotated[tuple[SourceStatus, ...], "Every source that was asked."]
+    sources: Annotated[
+        tuple[SourceStatus, ...], "Every source that was asked; local is the library."
+    ]
     profile: Annotated[str, "The profile of the policy in force; left out without one."] = ""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from skillyard.errors import InvalidInput
+from skillyard.remote.sources.settings import Settings
 from skillyard.serving.http import ServiceLimits, ServiceOptions, create_app
 from skillyard.serving.runtime.options import TOKEN, TOKEN_FILE, is_loopback
 from tests.serving.http.local_server import options_of
@@ -104,8 +105,8 @@ def test_searching_remotes_without_their_client_says_what_to_install(
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InvalidInput, match=r"pip install .*\[remote\]"):
-        create_app(options_of(tmp_path))
-    assert create_app(options_of(tmp_path, local_only=True)).routes
+        create_app(options_of(tmp_path, settings=Settings(), remote=True))
+    assert create_app(options_of(tmp_path, settings=Settings())).routes
 
 
 def test_options_do_not_change() -> None:

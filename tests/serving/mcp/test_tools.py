@@ -270,7 +270,7 @@ ABSENT = "skill_not_found"
         ("search_skills", {}, "needs the argument 'query'", WRONG),
         ("search_skills", {"query": " "}, "query must not be empty", WRONG),
         ("search_skills", {"query": "x" * 501}, "at most 500", WRONG),
-        ("search_skills", {"query": "a", "sources": ["nowhere"]}, "own catalog only", WRONG),
+        ("search_skills", {"query": "a", "sources": ["nowhere"]}, "unknown source", WRONG),
         ("get_skill", {"source": "local"}, "needs the argument 'skill_id'", WRONG),
         ("get_skill", {"source": "local", "skill_id": "nope"}, "no skill is called", ABSENT),
         ("get_skill", {"source": "a b", "skill_id": "x"}, "owner/repo, a domain", WRONG),

@@ -38,7 +38,8 @@ def add_serve_command(commands: Commands) -> None:
         ),
         examples=(
             "skillyard serve",
-            "skillyard serve ~/skills --local-only --port 9000",
+            "skillyard serve ~/skills --port 9000",
+            "skillyard serve ~/skills --remote",
             "skillyard serve --mcp stdio ~/skills",
             "skillyard serve --store postgresql://reader@db/skills --state-dir node",
         ),
@@ -89,7 +90,15 @@ def add_serve_command(commands: Commands) -> None:
         help="log lines for people (text) or as JSON (default: text on a terminal, else json)",
     )
     parser.add_argument(
-        "--local-only", action="store_true", help="search only the library, no remote source"
+        "--remote",
+        action="store_true",
+        help=(
+            "also ask the remote sources that the settings enable (default: none but those that "
+            "the settings or SKILLYARD_SOURCES name)"
+        ),
+    )
+    parser.add_argument(
+        "--local-only", action="store_true", help="ask no remote source, whatever else is set"
     )
     parser.add_argument(
         "--feedback",
@@ -148,6 +157,7 @@ def serve(args: Namespace, console: Console) -> int:
         allowed_origins=tuple(args.allow_origin),
         trusted_proxies=tuple(args.trust_proxy),
         local_only=args.local_only,
+        remote=args.remote,
         store=args.store or "",
         caller=args.caller or "",
         state_dir=args.state_dir or "",

@@ -23,10 +23,21 @@ MAX_SECONDS = 1e9
 """Upper limit for seconds and days; it excludes infinity and NaN."""
 
 
+_ALL = tuple(BUILT_IN)
+"""Compared by identity: a list that names the same sources is a choice."""
+_PLACES = {
+    "registry": "registry_files",
+    "github": "repositories",
+    "well-known": "sites",
+    "servers": "servers",
+}
+"""Source -> the setting with the places that it queries."""
+
+
 class Settings(NamedTuple):
     """The settings of remote search."""
 
-    enabled: tuple[str, ...] = tuple(BUILT_IN)
+    enabled: tuple[str, ...] = _ALL
     """Sources that are queried when a search names none. Sources without anything to query are
     skipped."""
     skills_sh_url: str = "https://skills.sh"
@@ -66,6 +77,16 @@ class Settings(NamedTuple):
         """Every token, to be removed from logs and messages."""
         own = (getattr(self, name) for name in self._fields if name.endswith("_token"))
         return (*own, *self.host_tokens.values())
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The sources that somebody named: ``enabled`` where it is set, else each with a place.
+
+        A service asks these without ``--remote``.
+        """
+        if self.enabled is not _ALL:
+            return self.enabled
+        return tuple(name for name, field in _PLACES.items() if getattr(self, field))
 
 
 _KEYS: Mapping[tuple[str, ...], tuple[str, type | tuple[type, ...]]] = {

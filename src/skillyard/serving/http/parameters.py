@@ -67,8 +67,9 @@ _SEARCH_REST = (
     Field(
         "source",
         "texts",
-        "Ask these sources only: registry, skills.sh, github, well-known, servers, local (the"
-        " catalog of this service), or one that a package adds. May repeat.",
+        "Ask these sources only: local (the catalog of this service), or a remote one that its"
+        " operator allows: registry, skills.sh, github, well-known, servers, or one that a package"
+        " adds. May repeat. Default: all of these.",
         items=20,
         longest=100,
         shortest=1,

@@ -119,8 +119,9 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
         Field(
             "sources",
             "texts",
-            "Ask these sources only: local (this library), registry, skills.sh, github, "
-            "well-known, servers. Default: all that are switched on.",
+            "Ask these sources only: local (this library), or a remote one that the operator of "
+            "this server allows (registry, skills.sh, github, well-known, servers). Default: all "
+            "of these.",
             items=20,
             longest=100,
         ),

@@ -96,10 +96,13 @@ def _answer(
     for number, each in enumerate(cards, 1):
         about = shorten(each["description"] or "", 300)
         lines.append(
-            f"{number}. {each['title']} ({each['source']}/{each['id']}, score"
+            f"{number}. {each['title']} ({each['source']}/{each['id']}, from"
+            f" {', '.join(each['found_by'])}, score"
             f" {each['relevance_score']:.4g}{_cache_age_words(each['age_s'])}): {about}"
         )
     lines += [each["content"] for each in cards if each["content"]]
+    if all(status["name"] == LOCAL for status in statuses):
+        lines.append("Only this library was searched; no remote source was asked.")
     for status in statuses:
         if status["state"] != "ok":
             lines.append(f"Source {status['name']} {status['state']}: {status.get('message', '')}")
@@ -240,7 +243,7 @@ async def _remote_skill(call: Call, name: str, error: SkillNotFound) -> FoundSki
     names = [each for each in searching.default_names if each != LOCAL]
     sources = await shared.context.in_thread(searching.observed_sources, names, view.ranked)
     if not sources:
-        raise not_found(name, error.near)
+        raise not_found(name, error.near, asked=False)
 
     async def find(searcher: SearchService) -> FoundSkill:
         return await searcher.find(name, references=references)

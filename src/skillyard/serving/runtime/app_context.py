@@ -79,7 +79,11 @@ class AppContext:
         self._pool = ThreadPoolExecutor(options.limits.threads, thread_name_prefix="skillyard-http")
         self._slow_thread = ThreadPoolExecutor(1, thread_name_prefix="skillyard-aside")
         self.searches = SearchRunner(
-            settings, self.source_health, self._pool, local_only=options.local_only
+            settings,
+            self.source_health,
+            self._pool,
+            local_only=options.local_only,
+            remote=options.remote,
         )
         self.follower = _follower_for(options, self.log)
         self.publication = Publication()

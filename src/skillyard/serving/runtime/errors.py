@@ -20,6 +20,7 @@ from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.text import clean_line
 
 __all__ = [
+    "ALLOW_REMOTES",
     "BUILDING",
     "Fault",
     "Refused",
@@ -32,6 +33,10 @@ __all__ = [
 
 BUILDING = "index_building"
 """Code of refusals while the index of a library is built for the first time."""
+ALLOW_REMOTES = (
+    "its operator allows remote sources with `serve --remote`, or names them in the settings or"
+    " SKILLYARD_SOURCES"
+)
 MAX_WAIT_S = 30
 """Maximum seconds of Retry-After, because the estimate may be wrong."""
 
@@ -124,14 +129,15 @@ def refusal_of(error: SkillyardError) -> Refused:
     return Refused(500, "internal", "the service failed; the log says why, under this request's id")
 
 
-def not_found(name: str, near: Iterable[str] = ()) -> Refused:
-    """Return the 404 for a skill, with similar names."""
+def not_found(name: str, near: Iterable[str] = (), *, asked: bool = True) -> Refused:
+    """Return the 404 for a skill, with similar names; ``asked`` is False if no remote was asked."""
+    elsewhere = "" if asked else f" here, and this service asks no remote source: {ALLOW_REMOTES}"
     names = list(dict.fromkeys(near))
     hint = f"did you mean {' or '.join(names[:3])}?" if names else "GET /search?q= finds by words"
     return Refused(
         404,
         "skill_not_found",
-        f"no skill is called {clean_line(name)[:200]!r}",
+        f"no skill is called {clean_line(name)[:200]!r}{elsewhere}",
         hint=hint,
         extra={"near": names},
     )

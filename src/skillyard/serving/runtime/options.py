@@ -86,7 +86,7 @@ class ServiceOptions:
     """Addresses or networks of trusted proxies, which report their clients in X-Forwarded-For. This
     is used for the limits per client, and for nothing else."""
     local_only: bool = False
-    """Search only the catalog, without remotes."""
+    """Ask no remote source, whatever else is set."""
     settings: Settings | None = field(default=None, repr=False)
     """The settings of remote sources; None reads the user's settings."""
     log_format: str = "json"
@@ -104,6 +104,9 @@ class ServiceOptions:
     """Store what clients say about skills, and count it, with that of the user, in rankings."""
     profile: str | None = None
     """The profile whose tags and rules hold; None: that of ``SKILLYARD_PROFILE``."""
+    remote: bool = False
+    """Ask every source that the settings enable, not only those that they name
+    (:attr:`~skillyard.remote.sources.settings.Settings.named`)."""
 
     def __post_init__(self) -> None:
         put = object.__setattr__

@@ -13,7 +13,7 @@ from dataclasses import replace
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
-from skillyard.errors import InvalidInput
+from skillyard.errors import InvalidInput, UnknownName
 from skillyard.extras import install_command
 from skillyard.ranking.registry import DEFAULT_SCORER, default_scorer
 from skillyard.remote.search import SearchResult, SearchService
@@ -28,6 +28,7 @@ from skillyard.remote.sources.registry import (
 )
 from skillyard.remote.sources.responses import CacheStats
 from skillyard.remote.sources.settings import Settings
+from skillyard.serving.runtime.errors import ALLOW_REMOTES
 from skillyard.serving.runtime.local import LOCAL, CatalogSource
 from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.runtime.source_health import ObservedSource, SourceHealth
@@ -59,12 +60,21 @@ class SearchRunner:
     """Runs searches over remotes and snapshots. Starts with the first search."""
 
     def __init__(
-        self, settings: Settings, source_health: SourceHealth, pool: Executor, *, local_only: bool
+        self,
+        settings: Settings,
+        source_health: SourceHealth,
+        pool: Executor,
+        *,
+        local_only: bool,
+        remote: bool,
     ) -> None:
-        """Raises InvalidInput when remotes are enabled and their client is not installed."""
+        """Raises InvalidInput when remotes are allowed and their client is not installed."""
         from importlib.util import find_spec
 
-        if not local_only and find_spec("httpx2") is None:
+        allowed = settings.enabled if remote else settings.named
+        self.default_names = (LOCAL,) if local_only else tuple(dict.fromkeys((LOCAL, *allowed)))
+        """The sources that a request may name: the catalog, then the remotes that are allowed."""
+        if self.asks_remotes and find_spec("httpx2") is None:
             raise InvalidInput(
                 f"searching remotes needs httpx2: {install_command('remote')}; or search this"
                 " library alone: --local-only, local_only=True"
@@ -72,7 +82,6 @@ class SearchRunner:
         self.settings = settings
         self.source_health = source_health
         self._pool = pool
-        self._local_only = local_only
         self._cache = response_cache(settings)
         self._transport = build_transport(settings, self._cache)
         self.search_cache = SearchCache(DependencyTracker(self._transport))
@@ -86,17 +95,9 @@ class SearchRunner:
         """Unused loops for searches of the catalog alone."""
 
     @property
-    def default_names(self) -> tuple[str, ...]:
-        """The default sources of a request: the catalog, then the enabled remotes."""
-        if self._local_only:
-            return (LOCAL,)
-        return tuple(dict.fromkeys((LOCAL, *self.settings.enabled)))
-
-    @property
-    def known_names(self) -> tuple[str, ...]:
-        """The sources that a request may name: the catalog and all known sources."""
-        names = () if self._local_only else source_names()
-        return tuple(dict.fromkeys((LOCAL, *names)))
+    def asks_remotes(self) -> bool:
+        """True where a request may make this service ask a remote source."""
+        return self.default_names != (LOCAL,)
 
     @property
     def remote_requests(self) -> int:
@@ -126,16 +127,26 @@ class SearchRunner:
         ``raw`` also returns the text of each SKILL.md. ``scorer`` is the one of :meth:`run`.
         """
         own = scorer if _ranks_by_vectors(scorer, names) else DEFAULT_SCORER
+        self.check_names(names)
         sources: list[Source] = []
         pool = self._pool if set(names) != {LOCAL} else None
         for name in dict.fromkeys(names):
             if name == LOCAL:
                 sources.append(CatalogSource(snapshot, pool, raw=raw, scorer=own))
-            elif self._local_only:
-                raise InvalidInput(f"source {name!r}: this service asks its own catalog only")
             else:
                 sources += self._remote(name)
         return [ObservedSource(source, self.source_health) for source in sources]
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Raise UnknownName, or InvalidInput for a source that this service may not ask."""
+        for name in names:
+            if name in self.default_names:
+                continue
+            if name in source_names():
+                raise InvalidInput(
+                    f"this service does not ask the source {name!r}: {ALLOW_REMOTES}"
+                )
+            raise UnknownName("source", name, self.default_names)
 
     def _remote(self, name: str) -> list[Source]:
         with self._lock:
@@ -206,7 +217,7 @@ class SearchRunner:
                     target=self._loop.run_forever, name="skillyard-search", daemon=True
                 )
                 self._thread.start()
-                if not self._local_only:
+                if self.asks_remotes:
                     opening = self._transport.__aenter__()
                     asyncio.run_coroutine_threadsafe(opening, self._loop).result()
             return self._loop
@@ -232,5 +243,5 @@ class SearchRunner:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
-        if not self._local_only:
+        if self.asks_remotes:
             await self._transport.__aexit__(None, None, None)

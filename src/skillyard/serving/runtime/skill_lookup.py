@@ -91,7 +91,7 @@ async def remote_skill(
         raise wrong_field([Fault(("path", "id"), "id must be one path segment", "value_error")])
     sources = await remote_sources(context, snapshot)
     if not sources:
-        raise not_found(f"{source}/{skill_id}")
+        raise not_found(f"{source}/{skill_id}", asked=False)
 
     async def get(searcher: SearchService) -> FoundSkill:
         return await searcher.get(source, skill_id, references=references)
@@ -105,7 +105,7 @@ async def remote_skill(
 
 
 async def remote_sources(context: AppContext, snapshot: Snapshot) -> list[ObservedSource]:
-    """Return the remotes that are queried by default."""
+    """Return the remotes that this service may ask."""
     names = [name for name in context.searches.default_names if name != LOCAL]
     return await context.in_thread(context.searches.observed_sources, names, snapshot)
 

@@ -257,7 +257,7 @@ def _keys() -> Markup:
 
     return concat(
         *(" ", key("/"), " searches, ", key("↑"), " ", key("↓"), " move, "),
-        *(key("Enter"), " asks everywhere, "),
+        *(key("Enter"), " asks every source, "),
         *(key("Shift"), " ", key("Enter"), " starts a line, ", key("Esc"), " returns."),
     )
 
@@ -371,9 +371,7 @@ def _address(question: Question) -> str:
     )
 
 
-def _sources(statuses: Collection[SourceStatus], question: Question) -> Markup | None:
-    if not question.live and all(each.name == LOCAL and each.state == "ok" for each in statuses):
-        return None
+def _sources(statuses: Collection[SourceStatus], question: Question) -> Markup:
     rows = [
         tag(
             "li",
@@ -384,6 +382,8 @@ def _sources(statuses: Collection[SourceStatus], question: Question) -> Markup |
         )
         for status in statuses
     ]
+    if all(status.name == LOCAL for status in statuses):
+        rows.append(tag("li", "No remote source was asked."))
     if question.live:
         rest = _address(question)
         if fits(rest):

@@ -150,5 +150,5 @@ async def openapi(context: AppContext, request: RouteRequest) -> Reply:
 
 def description(context: AppContext) -> dict[str, Any]:
     """Return the OpenAPI document with the scorers and sources of this service."""
-    choices = {"scorer": scorer_names(), "source": context.searches.known_names}
+    choices = {"scorer": scorer_names(), "source": context.searches.default_names}
     return document(context.routes, secured=bool(context.options.token), choices=choices)

@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 
 from skillyard.catalog.roots import all_roots, parse_roots
-from skillyard.errors import SkillError, SkillyardError, UnknownName
+from skillyard.errors import SkillError, SkillyardError
 from skillyard.index.progress import Progress
 from skillyard.ranking.match import Match, rank
 from skillyard.ranking.query import Query
@@ -98,13 +98,11 @@ async def home_by_form(context: AppContext, request: RouteRequest) -> Reply:
 
 
 def _question(context: AppContext, request: RouteRequest) -> Question:
-    """Return the parsed question. Raises UnknownName."""
+    """Return the parsed question. Raises UnknownName, InvalidInput."""
     values = request.values
     searches = context.searches
-    for name in values["source"]:
-        if name and name not in searches.known_names:
-            raise UnknownName("source", name, searches.known_names)
     sources = tuple(name for name in values["source"] if name)
+    searches.check_names(sources)
     scorer = values["scorer"]
     defaults = {_scorer_without_choice(context, sources or searches.default_names)}
     if scorer is not None and "+" in scorer:  # of the form for the catalog alone

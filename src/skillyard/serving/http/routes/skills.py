@@ -52,7 +52,7 @@ async def by_name(context: AppContext, request: RouteRequest) -> Reply:
         return _skill_reply(request, found_skill)
     sources = await remote_sources(context, snapshot)
     if not sources:
-        raise not_found(name, near)
+        raise not_found(name, near, asked=False)
 
     async def find(searcher: SearchService) -> FoundSkill:
         return await searcher.find(name, references=references)

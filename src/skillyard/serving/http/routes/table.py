@@ -81,7 +81,8 @@ ROUTES = (
         "GET",
         "/skill/{name:path}",
         "skillByName",
-        "One skill by its exact name, id or slug, or by owner/repo/id.",
+        "One skill by its exact name, id or slug, or by owner/repo/id from a remote source that"
+        " the operator allows.",
         skills.by_name,
         "Skill",
         parameters.ONE_SKILL,
@@ -95,7 +96,8 @@ ROUTES = (
         "GET",
         "/skills/{source:path}/{id}",
         "skillBySource",
-        "One skill by its source, owner/repo or a domain, and its id there.",
+        "One skill by its source and its id there: local, or owner/repo or a domain, from a remote"
+        " source that the operator allows.",
         skills.by_source,
         "Skill",
         parameters.ONE_SKILL,
