@@ -248,7 +248,7 @@ def test_the_same_name_from_another_repository_is_refused(
     with http_server(tmp_path / "served") as base:
         assert run("add", f"{base}/good.git", "--into", "skills").code == 0
         done = run("add", f"{base}/evil.git", "--into", "skills")
-    assert (done.code, "remove the entry" in done.err) == (2, True)
+    assert (done.code, "`skillyard remove pdf`, then add it again" in done.err) == (2, True)
     assert (project / "skills" / "pdf" / "SKILL.md").read_text().endswith("good")
 
 

@@ -22,6 +22,9 @@ safety:add:completed | spec/security §3
 safety:installed:kills | spec/security §3
   A command on installed skills that is killed at any moment leaves each skill as it was before or
   as it is after, and the next run makes lock file and folders one again.
+safety:installed:ownership | spec/security §3
+  No command on skills changes or removes what skillyard did not write: the folder that a skill was
+  added from, the target of a link, an edited copy, or a folder that only has a skill's name.
 safety:installed:pairs | spec/security §3
   Two commands on installed skills that run at once leave the state of one after the other.
 safety:lock:pins | spec/security §3

@@ -13,6 +13,7 @@ from skillyard.discovery.hosts import host_roots
 from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.lookalikes import look_alikes
 from skillyard.remote.install.file_paths import name_in_shell, shown_path
+from skillyard.remote.install.installed import note_installed
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.lockfile import (
     LOCAL,
@@ -277,11 +278,11 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
             raise _not_ours(installed, name, error) from None
         raise
     lock_path = lock.path
-    if placed.state == "unchanged" and not options.dry_run and not options.link:
-        if theirs and installed is not None and known is None:
+    if not options.dry_run and not options.link:
+        if placed.state == "unchanged" and theirs and installed is not None and known is None:
             lock_path = ""  # it stays theirs: a lock of ours would let the next run replace it
         else:
-            lock.note(admission.entry)
+            _note_places(admission.entry, lock, (placed, *copies))
     if package.source_type == LOCAL and not options.dry_run:
         note_added_source(package.url)
     source = package.url if options.link else placed.folder
@@ -302,6 +303,14 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
         options.dry_run,
         admission.signature,
     )
+
+
+def _note_places(entry: LockedSkill, lock: ProjectLock, placed: Sequence[Placed]) -> None:
+    """Note folders that hold the very files, also those that did before: the user named them."""
+    if placed[0].state == "unchanged":
+        lock.note(entry)
+    for each in placed:
+        note_installed(each.folder, each.digest, entry.executable_digest)
 
 
 def _check_author(check: SignatureCheck, options: _Options) -> None:

@@ -343,6 +343,11 @@ class Project(NamedTuple):
                 if journal is not None and journal.removes:
                     self.unlink(name)
 
+    def forget(self, name: str) -> None:
+        """Forget what was written for a skill that is removed."""
+        for into in {*self.folders, *self.hosts, self.default}:
+            forget_written(os.path.join(into, name))
+
     def unlink(self, name: str) -> list[str]:
         """Remove the links of a name that lead nowhere, where the skill's folder is gone."""
         removed = []
@@ -357,7 +362,6 @@ class Project(NamedTuple):
                     os.unlink(path)
                 except OSError:
                     continue
-                forget_written(path)
                 removed.append(path)
         return removed
 
