@@ -43,7 +43,7 @@ def test_two_identical_files_are_one_skill_with_two_places(tmp_path: Path) -> No
     (remark,) = catalog.diagnostics
     assert (remark.code, remark.severity) == ("identical_copy", "info")
     assert relative(remark.path, root) == ".claude/skills/pdf/SKILL.md"
-    assert catalog.counts == (2, 0, 0, 1, 0)
+    assert catalog.counts == (2, 0, 0, 1, 0, 0)
     assert [match.skill for match in sy.select(catalog, "do pdf").selected] == [skill]
 
 
@@ -73,7 +73,7 @@ def test_of_the_places_in_one_root_the_proper_one_wins(
     root = write_tree(tmp_path, files)
     catalog = sy.load_catalog(root)
     assert relative(catalog.get("pdf").path, root) == winner
-    assert catalog.counts == (1, 0, 0, len(files) - 1, 0)
+    assert catalog.counts == (1, 0, 0, len(files) - 1, 0, 0)
 
 
 def test_a_different_skill_of_the_name_is_no_copy(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_different_skill_of_the_name_is_no_copy(tmp_path: Path) -> None:
     with pytest.raises(sy.AmbiguousName) as caught:
         catalog.get("pdf")
     assert len(set(caught.value.ids)) == len(caught.value.ids) == 2
-    assert catalog.counts == (3, 0, 0, 1, 0)
+    assert catalog.counts == (3, 0, 0, 1, 0, 0)
 
 
 def test_a_copy_of_a_shadowed_skill_is_counted_as_a_copy(tmp_path: Path) -> None:
@@ -92,14 +92,14 @@ def test_a_copy_of_a_shadowed_skill_is_counted_as_a_copy(tmp_path: Path) -> None
     third = write_tree(tmp_path / "three", {"pdf/SKILL.md": PDF})
     catalog = sy.load_catalog(first, second, third)
     assert [skill.path for skill in catalog.candidates] == [str(first / "pdf/SKILL.md")]
-    assert catalog.counts == (2, 0, 1, 1, 0)
+    assert catalog.counts == (2, 0, 1, 1, 0, 0)
 
 
 def test_convention_documents_and_skills_built_in_code_stay_as_they_are(tmp_path: Path) -> None:
     root = write_tree(tmp_path, {"AGENTS.md": "Be kind.", "CLAUDE.md": "Be kind."})
     catalog = sy.load_catalog(root)
     assert [skill.name for skill in catalog.candidates] == ["agents", "claude"]
-    assert catalog.counts == (0, 0, 0, 0, 2)
+    assert catalog.counts == (0, 0, 0, 0, 2, 0)
     built = sy.Catalog.from_skills([sy.Skill("x", "d", "b", "1"), sy.Skill("x", "d", "b", "2")])
     assert (len(built.candidates), built.counts.skills) == (2, 2)
 
@@ -109,7 +109,7 @@ def test_a_linked_folder_is_listed_once_and_is_no_copy(tmp_path: Path) -> None:
     (root / ".claude" / "skills").mkdir(parents=True)
     os.symlink(root / ".agents/skills/pdf", root / ".claude/skills/pdf")
     catalog = sy.load_catalog(root)
-    assert (catalog.counts, catalog.diagnostics) == ((1, 0, 0, 0, 0), ())
+    assert (catalog.counts, catalog.diagnostics) == ((1, 0, 0, 0, 0, 0), ())
 
 
 def test_files_and_index_agree_before_and_after_one_copy_changes(
@@ -140,7 +140,7 @@ def test_files_and_index_agree_before_and_after_one_copy_changes(
     assert before.reload().catalog.counts == before.glance().catalog.counts == files.counts
     (root / ".agents/skills/pdf/SKILL.md").unlink()
     files, _ = both()
-    assert files.counts == (2, 0, 0, 0, 0)
+    assert files.counts == (2, 0, 0, 0, 0, 0)
 
 
 def test_a_copy_takes_the_place_of_a_file_that_is_gone(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ WITH_COPIES = {
     "csv/SKILL.md": document("csv", "Cleans a csv file."),
     ".skills/csv.md": document("csv", "Cleans a csv file, in short."),
     "wipe/SKILL.md": document("wipe", extra="trigger: true\n"),
+    "lost/SKILL.md": document("lost", "Needs more.", extra="requires:\n  skills: nowhere\n"),
     "AGENTS.md": "# Be kind\n",
     "broken/SKILL.md": "no frontmatter",
 }
@@ -119,11 +120,12 @@ def test_every_surface_counts_the_same_skills(
     root = write_tree(tmp_path / "root", WITH_COPIES) if copies else EXAMPLES
     catalog = sy.load_catalog(root)
     counts = catalog.counts
-    assert counts == ((4, 1, 1, 2, 1) if copies else (39, 2, 1, 0, 2))
+    assert counts == ((5, 1, 1, 2, 1, 1) if copies else (39, 2, 1, 0, 2, 0))
     assert counts.files == len(catalog)
-    assert counts.selectable == len(
-        [s for s in catalog.candidates if not s.hidden and s.origin != "convention"]
-    )
+    everything = sy.SelectionPolicy(top_k=100, min_score=-1)
+    selected = sy.select(catalog, "csv", everything, scorer="overlap").selected
+    assert counts.selectable == len([s for s in selected if s.skill.origin != "convention"])
+    assert open_catalog(root).counts == counts
     (tmp_path / "store").mkdir()
     surfaces = {
         "index": {open_catalog(root).counts.skills},

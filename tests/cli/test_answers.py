@@ -253,7 +253,8 @@ def test_check_says_what_two_paths_share_only_once(run: Run, skills: Path) -> No
 
 def test_a_clean_skill_has_no_findings(run: Run, skills: Path) -> None:
     answer = run("check", "skills/git-revert")
-    assert (answer.code, answer.out) == (0, "no findings  (profile lenient)\n")
+    text = "no findings  (looked at 1 skill, 1 file; profile lenient)\n"
+    assert (answer.code, answer.out) == (0, text)
 
 
 def test_a_hidden_skill_is_called_by_its_name(run: Run, skills: Path) -> None:

@@ -55,7 +55,7 @@ def test_the_configuration_is_used_named_and_left_aside(run: Run, folder: Path) 
     write(folder, {"pyproject.toml": '[tool.skillyard]\nignore = ["reference_missing"]\n'})
     ignored = run("check", "lib").out
     assert "reference_missing" not in ignored
-    assert ignored.rstrip().split("\n")[-2].endswith("(profile lenient, pyproject.toml)")
+    assert ignored.rstrip().split("\n")[-2].endswith("profile lenient, pyproject.toml)")
     assert run("check", "lib", "--json").json["configs"] == ["pyproject.toml"]
     everything = run("check", "lib", "--no-config", "--json").json
     assert everything["configs"] == []

@@ -37,7 +37,7 @@ def test_a_high_finding_fails_and_a_medium_one_only_with_strict(run: Run, folder
     answer = run("scan", "lib")
     assert answer.code == 1
     assert "lib/pencil/scripts/run.sh:1: high download_and_run" in answer.out
-    assert "1 high, 1 medium, 0 low  (1 skill, 2 files)" in answer.out
+    assert "1 high, 1 medium, 0 low  (looked at 1 skill, 2 files)" in answer.out
     write(folder, {"lib/pencil/scripts/run.sh": "cat .npmrc\n"})
     assert run("scan", "lib").code == 0
     assert run("scan", "lib", "--strict").code == 1

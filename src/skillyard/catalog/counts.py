@@ -1,6 +1,6 @@
 """The numbers of skills in a catalog, as every surface prints them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.catalog.copies import is_copy
@@ -27,11 +27,13 @@ class SkillCounts(NamedTuple):
     """Further files with the name and the bytes of a skill."""
     conventions: int
     """Convention documents such as AGENTS.md and CLAUDE.md."""
+    lacking: int = 0
+    """Other skills that no request selects, because a requirement of theirs is not met here."""
 
     @property
     def selectable(self) -> int:
         """Skills that a request can select without naming them."""
-        return self.skills - self.by_name_only - self.shadowed
+        return self.skills - self.by_name_only - self.shadowed - self.lacking
 
     @property
     def files(self) -> int:
@@ -54,6 +56,7 @@ class SkillCounts(NamedTuple):
         """The skills that no request selects, as text: ``2 by name only, 1 shadowed``; or empty."""
         parts = [f"{self.by_name_only:,} by name only"] if self.by_name_only else []
         parts += [f"{self.shadowed:,} shadowed"] if self.shadowed else []
+        parts += [f"{self.lacking:,} without what they require"] if self.lacking else []
         return ", ".join(parts)
 
     @property
@@ -70,9 +73,15 @@ NO_SKILLS = SkillCounts(0, 0, 0, 0, 0)
 """The counts of an empty catalog."""
 
 
-def count_skills(skills: Iterable[Skill], shadowed: Mapping[Skill, Skill]) -> SkillCounts:
-    """Count the skills of a catalog. ``shadowed`` maps each losing skill to its winner."""
-    distinct = by_name = shadow_losers = copies = conventions = 0
+def count_skills(
+    skills: Iterable[Skill], shadowed: Mapping[Skill, Skill], lack: Callable[[Skill], str]
+) -> SkillCounts:
+    """Count the skills of a catalog.
+
+    ``shadowed`` maps each losing skill to its winner; ``lack`` says which requirement of a skill is
+    not met (:class:`~skillyard.catalog.requirements.RequirementChecker`).
+    """
+    distinct = by_name = shadow_losers = copies = conventions = lacking = 0
     for skill in skills:
         winner = shadowed.get(skill)
         if winner is not None and is_copy(skill, winner):
@@ -83,4 +92,5 @@ def count_skills(skills: Iterable[Skill], shadowed: Mapping[Skill, Skill]) -> Sk
             distinct += 1
             shadow_losers += winner is not None
             by_name += winner is None and skill.hidden
-    return SkillCounts(distinct, by_name, shadow_losers, copies, conventions)
+            lacking += winner is None and not skill.hidden and bool(lack(skill))
+    return SkillCounts(distinct, by_name, shadow_losers, copies, conventions, lacking)

@@ -190,8 +190,10 @@ class Catalog:
         """The numbers of skills, copies and convention documents."""
         if self._counts is None:
             from skillyard.catalog.counts import count_skills
+            from skillyard.catalog.requirements import RequirementChecker
 
-            self._counts = count_skills(self._skills, self._shadowed)
+            checker = RequirementChecker(self)
+            self._counts = count_skills(self._skills, self._shadowed, checker.lack)
         return self._counts
 
     @property

@@ -19,28 +19,26 @@ if TYPE_CHECKING:
 
 __all__ = ["listing", "skill_blocks"]
 
-UNLOADED_SHOWN = 10
-
 
 def listing(result: Listing) -> Iterator[Block]:
-    """Yield a table of all skills, then the files that did not load."""
-    if not result.cards:
-        return
-    scopes = {card.skill.scope for card in result.cards}
-    yield _cards(result.cards, bool(scopes - {"project"}))
-    tokens = sum(card.tokens for card in result.cards)
-    counts = result.counts
-    total = len(result.cards) + counts.copies
-    part = f"{len(result.cards):,} shown of " if total != counts.files else ""
-    yield line(Span(f"{part}{counts.words}, about {tokens:,} tokens", "dim"))
+    """Yield a table of all skills, then the files that did not load and the other remarks."""
+    if result.cards:
+        scopes = {card.skill.scope for card in result.cards}
+        yield _cards(result.cards, bool(scopes - {"project"}))
+        tokens = sum(card.tokens for card in result.cards)
+        counts = result.counts
+        total = len(result.cards) + counts.copies
+        part = f"{len(result.cards):,} shown of " if total != counts.files else ""
+        yield line(Span(f"{part}{counts.words}, about {tokens:,} tokens", "dim"))
     errors = [each for each in result.diagnostics if each.severity == "error"]
-    if errors:
-        yield line()
-        yield line(Span("did not load", "error"))
-        for item in errors[:UNLOADED_SHOWN]:
-            yield line(f"{_where(item)}: ", Span(clean_line(item.message), "dim"))
-        if len(errors) > UNLOADED_SHOWN:
-            yield line(Span(f"and {len(errors) - UNLOADED_SHOWN:,} more", "dim"))
+    others = [each for each in result.diagnostics if each.severity != "error"]
+    for title, style, items in (("did not load", "error", errors), ("remarks", "warning", others)):
+        if items:
+            yield line()
+            yield line(Span(title, style))
+        for item in items:
+            code = Span(f"{item.code} " if items is others else "", "dim")
+            yield line(f"{_where(item)}: ", code, Span(clean_line(item.message), "dim"))
 
 
 def _cards(cards: Sequence[Card], scoped: bool) -> Table:

@@ -97,7 +97,8 @@ def _rules(result: Checked) -> Table:
 def _counts(result: Checked) -> Line:
     counts = result.counts
     about = [f"profile {result.profile}", *(clean_line(path) for path in result.configs)]
-    profile = Span(f"  ({', '.join(about)})", "dim")
+    looked_at = f"{plural(result.skills, 'skill')}, {plural(result.files, 'file')}"
+    profile = Span(f"  (looked at {looked_at}; {', '.join(about)})", "dim")
     if not result.diagnostics:
         return line(Span("no findings", "good"), profile)
     parts = [

@@ -57,8 +57,9 @@ def finding_lines(findings: Iterable[Finding | ScanFinding]) -> Iterator[Line]:
 
 
 def _totals(result: Scanned) -> Line:
-    scope = f"  ({plural(result.skills, 'skill')}, {plural(result.files, 'file')})"
-    return line(*_number(result.counts), Span(scope, "dim"))
+    looked_at = f"{plural(result.skills, 'skill')}, {plural(result.files, 'file')}"
+    numbers = _number(result.counts, whole=bool(result.files))
+    return line(*numbers, Span(f"  (looked at {looked_at})", "dim"))
 
 
 def _number(counts: Mapping[str, int], *, whole: bool = True) -> tuple[Span | str]:

@@ -11,12 +11,16 @@ from skillyard.cli.console import Console
 from skillyard.errors import InvalidInput, SkillIoError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from skillyard.catalog import Catalog
     from skillyard.catalog.roots import LibrarySpec
     from skillyard.errors import Diagnostic
     from skillyard.ranking.query import Query
     from skillyard.selection import SelectionPolicy
     from skillyard.shapes import details as shapes
+    from skillyard.usecases.library_check import Checked
+    from skillyard.usecases.skill_scan import Scanned
 
 __all__ = [
     "library_of",
@@ -26,8 +30,9 @@ __all__ = [
     "policy_of",
     "query_of",
     "read_text",
-    "roots_of",
+    "refuse_nothing",
     "scorer_of",
+    "unbound_library_of",
     "words_of",
 ]
 
@@ -63,13 +68,29 @@ def library_of(args: Namespace, place: str | None = None) -> LibrarySpec:
     return library_spec(roots, dict.fromkeys(args.scope), profile=args.library_profile)
 
 
-def roots_of(args: Namespace) -> list[str]:
-    """Return the roots of a command that no policy binds: named ones, the profile's, or ``.``."""
+def unbound_library_of(args: Namespace, folders: Iterable[str] = ()) -> LibrarySpec | None:
+    """Return what a command looks at that no policy binds; None where only paths are named.
+
+    ``folders`` are roots before those of ``--root``.
+    """
+    from skillyard.catalog.roots import LibrarySpec, library_spec
     from skillyard.policy.places import profile_name
 
-    if args.root or not profile_name(args.library_profile):
-        return args.root or ["."]
-    return list(library_of(args).roots)
+    roots, scopes = (*folders, *args.root), tuple(dict.fromkeys(args.scope))
+    if not roots and getattr(args, "path", None):
+        return LibrarySpec((), scopes) if scopes else None
+    if not profile_name(args.library_profile):
+        return LibrarySpec(roots or (".",), scopes)
+    spec = library_spec(roots, scopes, profile=args.library_profile)
+    return LibrarySpec(spec.roots, spec.scopes)
+
+
+def refuse_nothing(result: Checked | Scanned) -> None:
+    """Raise InvalidInput where not a single file was looked at, after the result is printed."""
+    if not result.files:
+        raise InvalidInput(
+            f"nothing was looked at: {_no_skills(list(result.paths), result.scopes)}"
+        )
 
 
 def load_to_rank(args: Namespace, console: Console, scorer: str) -> Catalog:
@@ -93,12 +114,14 @@ def load_to_rank(args: Namespace, console: Console, scorer: str) -> Catalog:
 def _no_skills(roots: list[str], scopes: tuple[str, ...]) -> str:
     from os.path import abspath
 
-    where = ", ".join(dict.fromkeys(map(abspath, roots)))
-    more = "add --scope user for the user's agent folders; "
-    if "user" in scopes:
-        where, more = f"{where} and in the user's agent folders", ""
+    folders = ", ".join(dict.fromkeys(map(abspath, roots)))
+    places = [f"below {folders}"] if folders else []
+    places += ["in the user's agent folders"] if "user" in scopes else []
+    places += [f"in the folders of --scope {each}" for each in scopes if each != "user"]
+    where = " and ".join(places)
+    more = "" if "user" in scopes else "add --scope user for the user's agent folders; "
     return (
-        f"no skills below {where}: a skill is a folder with a SKILL.md in it; name the folder that"
+        f"no skills {where}: a skill is a folder with a SKILL.md in it; name the folder that"
         f" holds yours with --root; {more}`skillyard doctor` shows what was found where"
     )
 
@@ -142,7 +165,7 @@ def note_unloaded(
         from shlex import quote
 
         roots = [quote(root) for root in [getattr(args, "place", None), *args.root] if root]
-        where = " ".join(roots or ["."])
+        where = " ".join([*(roots or ["."]), *(f"--scope {scope}" for scope in args.scope)])
         console.note(f"{plural(len(paths), 'file')} did not load: skillyard check {where} says why")
 
 

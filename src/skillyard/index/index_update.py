@@ -318,7 +318,12 @@ class _IndexUpdate:
             },
             fingerprint=scan_fingerprint(self.scan) if finished else "",
             is_final=finished and all(file.is_final for file in files.values()),
-            counts=count_skills(resolved.skills.values(), resolved.shadowed),
+            counts=count_skills(resolved.skills.values(), resolved.shadowed, lambda _: ""),
+            requiring=tuple(
+                keys[path]
+                for path, facts in loaded.items()
+                if facts.requires and not files[path].flags
+            ),
             copies={
                 keys[path]: tuple(keys[copy.path] for copy in copies)
                 for path, copies in copies_by_path(resolved.shadowed).items()

@@ -33,6 +33,7 @@ from skillyard.skill import Skill
 from skillyard.text import plural
 
 if TYPE_CHECKING:
+    from skillyard.catalog.counts import SkillCounts
     from skillyard.catalog.entries import Progress as Reading
     from skillyard.index.progress import Progress
 
@@ -116,7 +117,7 @@ class IndexedCatalog(Catalog):
             self._reported = LazyDiagnostics(
                 (*self._reported.entries, _building_diagnostic(spec, summary))
             )
-        self._counts = summary.counts
+        self._counts = None
         self.bound = {}
         self._full = _FullCatalog(spec)
         self.summary = summary
@@ -152,6 +153,20 @@ class IndexedCatalog(Catalog):
             and spec.renewed() == spec
             and is_fresh(searcher, spec, self.summary, force_scan=True)
         )
+
+    @property
+    def counts(self) -> SkillCounts:
+        """The numbers of skills, copies and convention documents."""
+        if self._counts is None:
+            ordinals = map(self.library.searcher.ordinal, self.summary.requiring)
+            requiring = [self.library.skill(each) for each in ordinals if each is not None]
+            self._counts = self.summary.counts
+            if requiring:
+                from skillyard.catalog.requirements import RequirementChecker
+
+                lacking = sum(map(bool, map(RequirementChecker(self).lack, requiring)))
+                self._counts = self._counts._replace(lacking=lacking)
+        return self._counts
 
     @property
     def building(self) -> Progress | None:

@@ -33,13 +33,14 @@ class SkillFacts(NamedTuple):
     """File patterns."""
     hash: str
     """SHA-256 of the whole content in hexadecimal."""
+    requires: bool
+    """Whether it requires anything."""
 
     @classmethod
     def of(cls, skill: Skill) -> SkillFacts:
         """Return the facts of a skill."""
-        return cls(
-            skill.name, skill.slug, skill.origin, skill.hidden, skill.triggers.files, skill.hash
-        )
+        files, requires = skill.triggers.files, bool(skill.requires)
+        return cls(skill.name, skill.slug, skill.origin, skill.hidden, files, skill.hash, requires)
 
     def placeholder(self, path: str) -> Skill:
         """Return a skill with these properties and without content."""
@@ -119,9 +120,9 @@ def decode_state(data: bytes) -> LibraryState:
 
 
 def _decode_facts(
-    name: str, slug: str, origin: str | None, hidden: bool, files: Iterable[str], hash_: str
+    name: str, slug: str, origin: str | None, hidden: bool, files: Iterable[str], *more: Any
 ) -> SkillFacts:
-    return SkillFacts(name, slug, origin, hidden, tuple(files), hash_)
+    return SkillFacts(name, slug, origin, hidden, tuple(files), *more)
 
 
 def _decode_diagnostics(rows: Iterable[Sequence[Any]]) -> tuple[Diagnostic, ...]:

@@ -24,7 +24,9 @@ class LibrarySummary(NamedTuple):
     is_final: bool
     """False when a file was modified shortly before it was read: its stamp may hide a change."""
     counts: SkillCounts
-    """Numbers of skills by kind."""
+    """Numbers of skills by kind, as if all requirements were met."""
+    requiring: tuple[str, ...]
+    """Keys of the skills that a request can select, if what they require is there."""
     copies: dict[str, tuple[str, ...]]
     """Keys of the copies of a skill, by its key."""
     files: int
@@ -42,6 +44,7 @@ def encode_summary(summary: LibrarySummary) -> bytes:
         "fingerprint": summary.fingerprint,
         "settled": summary.is_final,
         "counts": summary.counts,
+        "requiring": summary.requiring,
         "copies": summary.copies,
         "files": summary.files,
         "known": summary.known,
@@ -67,6 +70,7 @@ def decode_summary(data: bytes) -> LibrarySummary:
             str(shape["fingerprint"]),
             bool(shape["settled"]),
             SkillCounts(*map(int, shape["counts"])),
+            tuple(shape["requiring"]),
             copies,
             int(shape["files"]),
             int(shape["known"]),

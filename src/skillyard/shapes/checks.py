@@ -47,8 +47,11 @@ class Checked:
 
     schema: Schema[Literal["skillyard.check/1"]] = "skillyard.check/1"
     paths: Annotated[tuple[str, ...], "What was checked."]
+    scopes: Annotated[tuple[str, ...], "The scopes whose folders were checked too."] = ()
     profile: Annotated[str, "lenient, spec or reference."]
     diagnostics: Annotated[tuple[Diagnostic, ...], "Sorted by path, line and code."]
+    skills: Annotated[int, "Skills that were checked."]
+    files: Annotated[int, "Those, convention documents, and files that did not load."]
     counts: Annotated[Mapping[str, int], "Findings of each severity."]
     rules: Annotated[tuple[RuleCount, ...], "The severest first, then the most frequent."]
     configs: Annotated[tuple[str, ...], "The configuration files that were used."]

@@ -88,6 +88,7 @@ class Scanned:
 
     schema: Schema[Literal["skillyard.scan/1"]] = "skillyard.scan/1"
     paths: Annotated[tuple[str, ...], "What was scanned."]
+    scopes: Annotated[tuple[str, ...], "The scopes whose folders were scanned too."] = ()
     skills: Annotated[int, "Scanned skills and single documents."]
     files: Annotated[int, "Their files."]
     findings: Annotated[tuple[ScanFinding, ...], "Sorted by path, line and rule."]

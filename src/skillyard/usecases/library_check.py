@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import Diagnostic, SkillError
@@ -12,6 +14,7 @@ from skillyard.shapes.checks import RuleCount
 from skillyard.shapes.encoder import from_attributes
 
 if TYPE_CHECKING:
+    from skillyard.catalog.roots import LibrarySpec
     from skillyard.validation.config import CheckConfig
     from skillyard.validation.fix_plan import FixPlan
     from skillyard.validation.fixes import Fix
@@ -27,6 +30,11 @@ class Checked(NamedTuple):
     paths: tuple[str, ...]
     profile: str
     diagnostics: tuple[Diagnostic, ...]
+    skills: int
+    """How many skills were checked."""
+    files: int
+    """Those, convention documents, and files that did not load."""
+    scopes: tuple[str, ...] = ()
     configs: tuple[str, ...] = ()
     """The configuration files that were used, in the order of the paths."""
     plans: tuple[FixPlan, ...] = ()
@@ -94,33 +102,62 @@ def check_paths(
     profile: str = "lenient",
     config: CheckConfig | None = None,
     find_config: bool = False,
+    library: LibrarySpec | None = None,
 ) -> Checked:
     """Check skills, skill files and roots under a profile.
 
-    What two of the paths share is said once. ``config`` holds for all paths; without one,
-    ``find_config`` looks for the configuration of each. Raises InvalidSkillsRoot for a path that
-    does not exist, UnknownName for a profile, InvalidInput and SkillIoError for a configuration.
+    The paths are checked one by one, ``library`` as one; what they share is said once. ``config``
+    holds for all; without one, ``find_config`` looks for the configuration of each path and root.
+    Folders of scopes belong to others: nothing in them is mended or configured. Raises
+    InvalidSkillsRoot for a path that does not exist, UnknownName for a profile, InvalidInput
+    and SkillIoError for a configuration.
     """
-    from skillyard.validation.checker import validate
-    from skillyard.validation.config import find_check_config
+    from skillyard.validation.checker import check_target
+    from skillyard.validation.config import CheckConfig, find_check_config
     from skillyard.validation.fix_plan import plan_fixes
+    from skillyard.validation.profiles import profile_of
+    from skillyard.validation.target import Target, target_of
 
-    diagnostics: dict[Diagnostic, None] = {}
+    profile_of(profile)
+    roots = () if library is None else library.roots
+    configs = {
+        path: (find_check_config(path) if config is None and find_config else config)
+        or CheckConfig()
+        for path in (*paths, *roots)
+    }
+
+    def config_of(path: str) -> CheckConfig:
+        whole = os.path.join(os.path.abspath(path), "")
+        above = {os.path.join(os.path.abspath(root), ""): root for root in roots}
+        nearest = max(filter(whole.startswith, above), key=len, default=None)
+        return (config or CheckConfig()) if nearest is None else configs[above[nearest]]
+
+    results = [check_target(target_of(each), profile, _always(configs[each])) for each in paths]
+    if library is not None:
+        results.append(check_target(Target("", "", 0, library=library), profile, config_of))
+    diagnostics = {each for result in results for each in result.diagnostics}
     plans: dict[str, FixPlan] = {}
-    configs: dict[str, None] = {}
-    for path in paths:
-        used = find_check_config(path) if config is None and find_config else config
-        if used is not None and used.path:
-            configs[used.path] = None
-        findings = validate(path, profile, config=used)
-        diagnostics.update(dict.fromkeys(findings))
-        for plan in plan_fixes(path, findings, profile, used):
+    for path, used in configs.items():
+        for plan in plan_fixes(path, diagnostics, profile, used):
             plans.setdefault(plan.real, plan)
-    ordered = sorted(
-        diagnostics, key=lambda d: (d.path, d.line or 0, d.code, d.column or 0, d.message)
+    return Checked(
+        (*paths, *roots),
+        profile,
+        tuple(sorted(diagnostics, key=_order)),
+        len(frozenset().union(*(each.skills for each in results))),
+        len(frozenset().union(*(each.files for each in results))),
+        () if library is None else library.scopes,
+        tuple(dict.fromkeys(each.path for each in configs.values() if each.path)),
+        tuple(sorted(plans.values(), key=lambda plan: plan.path)),
     )
-    planned = sorted(plans.values(), key=lambda plan: plan.path)
-    return Checked(tuple(paths), profile, tuple(ordered), tuple(configs), tuple(planned))
+
+
+def _always(config: CheckConfig) -> Callable[[str], CheckConfig]:
+    return lambda _: config
+
+
+def _order(each: Diagnostic) -> tuple[str, int, str, int, str, str]:
+    return each.path, each.line or 0, each.code, each.column or 0, each.message, each.severity
 
 
 def fix_paths(
@@ -129,13 +166,17 @@ def fix_paths(
     profile: str = "lenient",
     config: CheckConfig | None = None,
     find_config: bool = False,
+    library: LibrarySpec | None = None,
 ) -> Checked:
     """Mend what is mechanical in skill files, and return the findings that are left.
 
     Takes and raises what :func:`check_paths` does. Files that cannot be written, or that changed
     meanwhile, stay as they are and are named in ``refused``.
     """
-    before = check_paths(paths, profile=profile, config=config, find_config=find_config)
+    check = partial(
+        check_paths, paths, profile=profile, config=config, find_config=find_config, library=library
+    )
+    before = check()
     if not before.plans:
         return before
     from skillyard.validation.fix_plan import write_plan
@@ -149,5 +190,4 @@ def fix_paths(
             refused.append(error.diagnostic())
         else:
             fixes.extend(plan.fixes)
-    after = check_paths(paths, profile=profile, config=config, find_config=find_config)
-    return after._replace(fixes=tuple(fixes), refused=tuple(refused))
+    return check()._replace(fixes=tuple(fixes), refused=tuple(refused))

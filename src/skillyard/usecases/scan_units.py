@@ -6,13 +6,13 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from skillyard.discovery import Root, scan
+from skillyard.catalog.roots import LibrarySpec, all_roots
 from skillyard.errors import Diagnostic
 from skillyard.scanning import LOW, MEDIUM, Finding, SkillFile, files_of_folder, single_file
 from skillyard.scanning.rules import RULES_BY_ID
 from skillyard.text import clean_line
 
-__all__ = ["ScanUnit", "scan_units"]
+__all__ = ["ScanUnit", "library_units", "scan_units"]
 
 _BY_PATH = "scan it by its path if it matters"
 _MAX_NAMES = 5
@@ -24,8 +24,6 @@ class ScanUnit(NamedTuple):
 
     path: str
     is_folder: bool
-    remarks: tuple[Finding, ...] = ()
-    """What was left out on the way to it."""
 
     def read(self, others: Collection[str]) -> Iterator[SkillFile]:
         """Yield the files, but those in folders that are scanned by themselves."""
@@ -39,22 +37,29 @@ class ScanUnit(NamedTuple):
         return path if folder in ("", ".") else f"{folder.rstrip('/')}/{path}"
 
 
-def scan_units(path: str) -> list[ScanUnit]:
-    """Return the skills at a path, at least one.
-
-    The first one has the remarks about everything below the path that belongs to none of them.
-    """
+def scan_units(path: str) -> tuple[list[ScanUnit], list[Finding]]:
+    """Return the skills at a path, at least one, and what is left out below it."""
     if not os.path.isdir(path):
-        return [_unit_of(path)]
-    scanned = scan([Root(path)])
+        return [_unit_of(path)], []
+    return library_units(LibrarySpec((path,), ()))
+
+
+def library_units(library: LibrarySpec) -> tuple[list[ScanUnit], list[Finding]]:
+    """Return the skills of a library, and what is left out in its folders.
+
+    Without any, and without scopes, each root is scanned as if it were a skill.
+    """
+    scanned = library.scan()
     units = {unit.path: unit for unit in map(_unit_of, (c.path for c in scanned.candidates))}
     for unit in map(_unit_of, (diagnostic.path for diagnostic in scanned.diagnostics)):
         # A SKILL.md that is not read, such as a link, does not hide the files beside it.
         if unit.is_folder and os.path.isdir(unit.path):
             units.setdefault(unit.path, unit)
-    listed = list(units.values()) or [ScanUnit(path, is_folder=True)]
-    remarks = (*map(_left_out, scanned.diagnostics), *_outside(path, listed))
-    return [listed[0]._replace(remarks=remarks), *listed[1:]]
+    if not units and not library.scopes:
+        units = {root: ScanUnit(root, is_folder=True) for root in library.roots}
+    roots = all_roots(library.roots, library.scopes, library.folder)
+    outside = (each for root in roots for each in _outside(root.path, units.values()))
+    return list(units.values()), [*map(_left_out, scanned.diagnostics), *outside]
 
 
 def _unit_of(file: str) -> ScanUnit:
@@ -66,12 +71,14 @@ def _unit_of(file: str) -> ScanUnit:
 
 def _left_out(diagnostic: Diagnostic) -> Finding:
     line = diagnostic.line or 1
-    return _not_scanned(diagnostic.path, MEDIUM, diagnostic.message, diagnostic.hint, line)
+    severity = LOW if diagnostic.severity == "info" else MEDIUM  # info: left out as it should be
+    return _not_scanned(diagnostic.path, severity, diagnostic.message, diagnostic.hint, line)
 
 
 def _outside(root: str, units: Iterable[ScanUnit]) -> Iterator[Finding]:
     """Yield a finding for each folder above the skills in which something belongs to none."""
     places = {_parts(unit.path, root): unit.is_folder for unit in units}
+    places = {parts: is_folder for parts, is_folder in places.items() if parts[:1] != (os.pardir,)}
     above = {parts[:end] for parts in places for end in range(len(parts))}
     for folder in sorted(above):
         if any(places.get(folder[:end]) for end in range(len(folder) + 1)):

@@ -14,10 +14,11 @@ from skillyard.scanning import RULES, SEVERITIES, Finding, scan_files
 from skillyard.shapes import scans as shapes
 from skillyard.shapes.encoder import from_attributes
 from skillyard.store.ingest.pool import Workers
-from skillyard.usecases.scan_units import ScanUnit, scan_units
+from skillyard.usecases.scan_units import ScanUnit, library_units, scan_units
 from skillyard.validation.codes import RuleText
 
 if TYPE_CHECKING:
+    from skillyard.catalog.roots import LibrarySpec
     from skillyard.validation.report import SarifTool
 
 __all__ = ["Scanned", "rule_texts", "scan_skills"]
@@ -38,6 +39,7 @@ class Scanned(NamedTuple):
     """The findings on some skills, sorted by path, line and rule."""
 
     paths: tuple[str, ...]
+    scopes: tuple[str, ...]
     skills: int
     files: int
     findings: tuple[Finding, ...]
@@ -138,12 +140,13 @@ def scan_skills(
     targets: Sequence[str],
     *,
     load: Callable[[], Catalog],
+    library: LibrarySpec | None = None,
     lock: str | None = None,
     jobs: int = 1,
     reader: Reader | None = None,
     also: OtherScanner | None = None,
 ) -> Scanned:
-    """Scan skill folders, skill files, folders with many skills, and skills by their name.
+    """Scan skill folders, skill files, folders with many skills, skills by name, and a library.
 
     ``load`` returns the catalog in which a name is looked up; it is called for the first name.
     ``lock`` is the lock file whose accepted findings are taken out; None is that of the project of
@@ -155,6 +158,12 @@ def scan_skills(
     catalog: Catalog | None = None
     units: dict[str, ScanUnit] = {}
     findings: list[Finding] = []
+
+    def add(more: Sequence[ScanUnit], remarks: Sequence[Finding]) -> None:
+        for unit in more:
+            units.setdefault(os.path.realpath(unit.path), unit)
+        findings.extend(remarks)
+
     for target in targets:
         path = target
         if not os.path.lexists(target):
@@ -167,11 +176,12 @@ def scan_skills(
             if not skill.path or skill.stored:
                 raise InvalidInput(f"{target!r} has no files here: scan the folder it came from")
             path = skill.path
-        for unit in scan_units(path):
-            units.setdefault(os.path.realpath(unit.path), unit)
-            findings += unit.remarks
-    files = 0
-    for count, found in _scan_units(units, jobs):
+        add(*scan_units(path))
+    if library is not None:
+        add(*library_units(library))
+    skills = files = 0
+    for with_files, count, found in _scan_units(units, jobs):
+        skills += with_files
         files += count
         findings += found
     lock_path = project_lock_path(".") if lock is None else lock
@@ -182,8 +192,9 @@ def scan_skills(
     other = None if also is None else also(units, accepted)
     reading = None if reader is None else reader(units, accepted)
     return Scanned(
-        tuple(targets),
-        len(units),
+        (*targets, *(() if library is None else library.roots)),
+        () if library is None else library.scopes,
+        skills,
         files,
         tuple(left),
         tuple(taken),
@@ -197,8 +208,10 @@ _CHUNK = 500
 """Skills that one process scans at a time; starting it takes as long as scanning half of them."""
 
 
-def _scan_units(units: Mapping[str, ScanUnit], jobs: int) -> Iterator[tuple[int, list[Finding]]]:
-    """Yield the number of files and the findings of some skills at a time."""
+def _scan_units(
+    units: Mapping[str, ScanUnit], jobs: int
+) -> Iterator[tuple[int, int, list[Finding]]]:
+    """Yield the numbers of skills and files and the findings of some skills at a time."""
     folders = frozenset(real for real, unit in units.items() if unit.is_folder)
     listed = list(units.values())
     chunks = [listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK)]
@@ -210,14 +223,17 @@ def _scan_units(units: Mapping[str, ScanUnit], jobs: int) -> Iterator[tuple[int,
         yield from (result() for result in results)
 
 
-def _scan_chunk(units: Sequence[ScanUnit], folders: frozenset[str]) -> tuple[int, list[Finding]]:
+def _scan_chunk(
+    units: Sequence[ScanUnit], folders: frozenset[str]
+) -> tuple[int, int, list[Finding]]:
     """Scan some skills. ``folders`` are the real paths of all: each is scanned once."""
-    files, findings = 0, []
+    skills, files, findings = 0, 0, []
     for unit in units:
         listed = list(unit.read(folders))
+        skills += bool(listed)
         files += len(listed)
         findings += [each._replace(path=unit.shown(each.path)) for each in scan_files(listed)]
-    return files, findings
+    return skills, files, findings
 
 
 def _order(finding: Finding) -> tuple[str, int, str, str]:

@@ -1,7 +1,7 @@
 """``validate``: checks a path under a profile and returns the diagnostics.
 
-The errors of the lenient profile are those of :func:`skillyard.catalog.read_catalog`, which it
-calls. The other profiles also check the raw fields of files that do not load.
+The errors of the lenient profile are those of the catalog that it reads. The other profiles also
+check the raw fields of files that do not load.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from skillyard.arguments import check_arguments
-from skillyard.catalog import Catalog, read_catalog
-from skillyard.discovery import Root, scan
+from skillyard.catalog import Catalog
+from skillyard.catalog.snapshot import build_catalog
+from skillyard.discovery import Scan
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.formats.agentskills import parse_skill
 from skillyard.formats.frontmatter import decode
@@ -36,13 +37,14 @@ from skillyard.validation.profiles import (
 from skillyard.validation.reference import reference_view
 from skillyard.validation.rule import Finding, Rule, diagnostic
 from skillyard.validation.target import Target, display_path, target_of
-from skillyard.validation.view import View, view_of, view_of_file
+from skillyard.validation.view import Kind, View, view_of, view_of_file
 
-__all__ = ["validate"]
+__all__ = ["Findings", "check_target", "validate"]
 
 _MAX_PER_RULE = 20
 """Limit for the findings of one rule in one file. The number of further findings is reported."""
 _SKILL_FILES = ("SKILL.md", "skill.md")
+_MISSING = "skill_md_missing"
 
 
 @check_arguments
@@ -66,31 +68,58 @@ def validate(
     InvalidInput for arguments of a wrong type. An invalid file is reported, never raised.
     """
     profile_of(profile)
-    where = target_of(path)
-    config = config or CheckConfig()
+    used = config or CheckConfig()
+    return check_target(target_of(path), profile, lambda _: used, library, tools).diagnostics
+
+
+class Findings(NamedTuple):
+    """The diagnostics of a target, sorted, and the files that they are about."""
+
+    diagnostics: list[Diagnostic]
+    skills: frozenset[str]
+    """The paths of the skills that were checked."""
+    files: frozenset[str]
+    """Those, convention documents, and files that did not load."""
+
+
+def check_target(
+    where: Target,
+    profile: str,
+    config_of: Callable[[str], CheckConfig],
+    library: bool = True,
+    tools: Iterable[str] | None = None,
+) -> Findings:
+    """Check a target; ``config_of`` returns the configuration that holds for the path of a file."""
     contents = _READERS[profile](where)
     diagnostics = [_grade_reading(each, profile) for each in contents.reading]
     reported = {(each.path, each.code) for each in diagnostics if each is not None}
+    skills = set()
+    failed = [each for each in contents.reading if each.severity == ERROR]
+    files = {each.path for each in failed if each.code != _MISSING}
     for view in contents.views:
+        files.add(view.path)
+        if view.kind in Kind.SKILLS:
+            skills.add(view.path)
         diagnostics.extend(
             each
-            for each in _rule_findings(view, profile, config)
+            for each in _rule_findings(view, profile, config_of(view.path))
             if (each.path, each.code) not in reported
         )
     if library and contents.catalog is not None:
-        diagnostics.extend(_library_findings(contents.catalog, where, profile, tools, config))
-    return sorted(
-        with_columns(_apply_config(diagnostics, config)),
+        diagnostics.extend(_library_findings(contents.catalog, where, profile, tools, config_of))
+    ordered = sorted(
+        with_columns(_apply_config(diagnostics, config_of)),
         key=lambda d: (d.path, d.line or 0, d.code, d.column or 0, d.message),
     )
+    return Findings(ordered, frozenset(skills), frozenset(files))
 
 
 def _apply_config(
-    diagnostics: Iterable[Diagnostic | None], config: CheckConfig
+    diagnostics: Iterable[Diagnostic | None], config_of: Callable[[str], CheckConfig]
 ) -> Iterator[Diagnostic]:
     """Yield the diagnostics that are not ignored, with the configured severities."""
     for each in diagnostics:
-        if each is not None and not config.ignores(each.code, each.path):
+        if each is not None and not (config := config_of(each.path)).ignores(each.code, each.path):
             yield each._replace(severity=config.severity_of(each.code) or each.severity)
 
 
@@ -106,13 +135,13 @@ def _read_lenient(where: Target) -> _Contents:
     """Return the views of the skills that load, and the diagnostics of loading."""
     if where.strict:
         return _single(where)
-    catalog = read_catalog(where.root, limits=where.limits)
+    scanned = where.spec.scan()
+    catalog = build_catalog(where.spec, scanned)
     reading = [each for each in catalog.diagnostics if where.includes(each.path)]
     skills = [skill for skill in catalog.skills if where.includes(skill.path)]
     if not skills and not reading and where.below and os.path.isfile(where.argument):
         return _single(where)
-    if not skills:
-        reading = _add_missing_skill(where, reading)
+    reading = _add_missing_skill(where, reading, scanned, bool(skills))
     return _Contents((view_of(skill) for skill in skills), reading, catalog)
 
 
@@ -123,14 +152,14 @@ def _read_all(where: Target) -> _Contents:
     loaded = {view.path for view in views}
     failed = {each.path for each in contents.reading if each.severity == ERROR} - loaded
     if failed and not where.strict:
-        candidates = scan([Root(where.root)], where.limits).candidates
+        candidates = where.spec.scan().candidates
         views += filter(None, (view_of_file(each) for each in candidates if each.path in failed))
     return contents._replace(views=views)
 
 
 def _read_reference(where: Target) -> _Contents:
     """Return the views of all SKILL.md files, read like the reference validator."""
-    scanned = scan([Root(where.root)], where.limits)
+    scanned = where.spec.scan()
     reading = [each for each in scanned.diagnostics if where.includes(each.path)]
     views = []
     for each in scanned.candidates:
@@ -140,9 +169,7 @@ def _read_reference(where: Target) -> _Contents:
             views.append(reference_view(each))
         except SkillError as error:
             reading.append(error.diagnostic())
-    if not views:
-        reading = _add_missing_skill(where, reading)
-    return _Contents(views, reading)
+    return _Contents(views, _add_missing_skill(where, reading, scanned, bool(views)))
 
 
 _READERS: dict[str, Callable[[Target], _Contents]] = {
@@ -171,21 +198,34 @@ def _single(where: Target) -> _Contents:
     return _Contents((view_of(skill),), reading, Catalog.from_skills([skill]))
 
 
-def _add_missing_skill(where: Target, reading: list[Diagnostic]) -> list[Diagnostic]:
-    """Return the diagnostics with an error added that no skill is there, unless one exists."""
-    if any(each.severity == ERROR for each in reading):
+def _add_missing_skill(
+    where: Target, reading: list[Diagnostic], scanned: Scan, exists: bool
+) -> list[Diagnostic]:
+    """Return the diagnostics with an error added that no skill is there, unless one exists.
+
+    In a library, each root without a file gets one, but the default root beside scopes.
+    """
+    if where.library is not None:
+        roots, scopes = where.library.roots, where.library.scopes
+        used = {each.root for each in scanned.candidates}
+        named = [root for number, root in enumerate(roots) if number not in used]
+        return [*reading, *(_missing_skill(root) for root in named if not scopes or root != ".")]
+    if exists or any(each.severity == ERROR for each in reading):
         return reading
-    misnamed = [each for each in reading if each.code == "skill_md_missing"]
+    misnamed = [each for each in reading if each.code == _MISSING]
     if misnamed:
         return [each._replace(severity=ERROR) if each in misnamed else each for each in reading]
-    missing = Diagnostic(
-        "skill_md_missing",
+    return [*reading, _missing_skill(where.argument)]
+
+
+def _missing_skill(path: str) -> Diagnostic:
+    return Diagnostic(
+        _MISSING,
         ERROR,
-        display_path(where.argument),
+        display_path(path),
         "no skill is here: there is no SKILL.md",
         "name a folder that holds a SKILL.md, or add one",
     )
-    return [*reading, missing]
 
 
 def _grade_reading(reported: Diagnostic, profile: str) -> Diagnostic | None:
@@ -231,11 +271,11 @@ def _library_findings(
     where: Target,
     profile: str,
     tools: Iterable[str] | None,
-    config: CheckConfig,
+    config_of: Callable[[str], CheckConfig],
 ) -> Iterator[Diagnostic]:
     for each in library_rules(catalog, tools=tools):
         severity = rule_severity(profile, each.code)
         if severity == OFF:
-            severity = config.severity_of(each.code) or OFF
+            severity = config_of(each.path).severity_of(each.code) or OFF
         if severity != OFF and where.includes(each.path):
             yield each._replace(severity=severity)

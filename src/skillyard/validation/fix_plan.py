@@ -12,8 +12,7 @@ from collections.abc import Container, Iterable, Iterator
 from difflib import unified_diff
 from typing import NamedTuple
 
-from skillyard.catalog import read_catalog
-from skillyard.discovery import Root, scan
+from skillyard.catalog.snapshot import build_catalog
 from skillyard.errors import Diagnostic, SkillIoError
 from skillyard.io.atomic_write import atomic_write
 from skillyard.io.folders import open_real_file
@@ -67,9 +66,7 @@ def plan_fixes(
     target = target_of(path)
     used_names: frozenset[str] = frozenset()
     if any(each.code == "name_dir_mismatch" for each in findings):
-        used_names = frozenset(
-            each.name for each in read_catalog(target.root, limits=target.limits)
-        )
+        used_names = frozenset(each.name for each in build_catalog(target.spec, target.spec.scan()))
     plans = []
     for file in _files(target, used_names):
         if file.path in reported and file.kind in Kind.SKILLS:
@@ -92,7 +89,7 @@ class _File(NamedTuple):
 def _files(target: Target, used_names: Container[str]) -> Iterator[_File]:
     """Yield the skill files of the target that are reached without a link below its root."""
     root = os.path.realpath(target.root or ".")
-    candidates = () if target.strict else scan([Root(target.root)], target.limits).candidates
+    candidates = () if target.strict else target.spec.scan().candidates
     targets = [each for each in candidates if target.includes(each.path)]
     for each in targets:
         real = os.path.join(root, *each.parts)

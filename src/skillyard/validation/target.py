@@ -1,14 +1,15 @@
-"""Interprets a path passed to ``check``: the root to walk, and which of its files to check."""
+"""What ``check`` reads: the roots to walk, and which of their files to check."""
 
 from __future__ import annotations
 
 import os
 from typing import NamedTuple
 
+from skillyard.catalog.roots import LibrarySpec
 from skillyard.errors import InvalidInput, InvalidSkillsRoot
 from skillyard.formats.file_names import OASIS_FOLDER
 from skillyard.io.paths import slashes
-from skillyard.limits import DEFAULT_LIMITS, Limits
+from skillyard.limits import DEFAULT_LIMITS
 from skillyard.text import clean
 
 __all__ = ["Target", "display_path", "target_of"]
@@ -18,7 +19,7 @@ _SKILL_FILES = ("SKILL.md", "skill.md")
 
 
 class Target(NamedTuple):
-    """A root to walk, and the part of it to check."""
+    """A root to walk, and the part of it to check; or a library of several."""
 
     argument: str
     root: str
@@ -29,10 +30,14 @@ class Target(NamedTuple):
     strict: bool = False
     """True for a single document below ``.skills``, which is parsed strictly and without a walk."""
 
+    library: LibrarySpec | None = None
+    """All of it is checked, instead of the argument."""
+
     @property
-    def limits(self) -> Limits:
-        """The limits of the walk."""
-        return DEFAULT_LIMITS._replace(tree_depth=self.depth)
+    def spec(self) -> LibrarySpec:
+        """The library to walk."""
+        limits = DEFAULT_LIMITS._replace(tree_depth=self.depth)
+        return self.library or LibrarySpec((self.root,), (), limits)
 
     def includes(self, path: str) -> bool:
         """True when a file at ``path`` is part of the target."""

@@ -231,7 +231,8 @@ def test_reports_tell_the_reader_from_the_rules(
     given = ["scan", "lib", "--reader", MODEL["anthropic"]]
     assert main(given) == 1
     text = capsys.readouterr().out
-    assert "1 high, 0 medium, 0 low  (1 skill, 2 files)\n\nsecond reader: claude-haiku" in text
+    totals = "1 high, 0 medium, 0 low  (looked at 1 skill, 2 files)"
+    assert f"{totals}\n\nsecond reader: claude-haiku" in text
     assert "high other (reader: claude-haiku-4-5) Notes go to a stranger." in text
     assert "dropped: lib/notes: finding 2: its quote does not stand in `SKILL.md`" in text
     assert main([*given, "--format", "sarif"]) == 1

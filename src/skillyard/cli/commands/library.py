@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from skillyard.errors import InvalidInput
 from skillyard.text import plural
 
 if TYPE_CHECKING:
+    from skillyard.catalog.roots import LibrarySpec
     from skillyard.cli.parser import Commands
     from skillyard.usecases.library_check import Checked
     from skillyard.validation.config import CheckConfig
@@ -72,7 +74,7 @@ def add_check_command(commands: Commands) -> None:
         run=check,
         about=(
             "Exits with 1 when a finding is an error, with --strict also when one is a "
-            "warning, with --diff when something is fixable."
+            "warning, with --diff when something is fixable, with 2 when nothing was looked at."
         ),
         examples=(
             "skillyard check",
@@ -119,13 +121,18 @@ def add_check_command(commands: Commands) -> None:
 
 def check(args: Namespace, console: Console) -> int:
     """Print the findings; 1 when one of them fails the check. ``--fix`` mends files before that."""
+    from skillyard.cli.source import refuse_nothing
     from skillyard.usecases.library_check import check_paths, fix_paths
 
     _no_contradiction(args, console)
-    paths = args.path or args.root or ["."]
-    config = _config(args)
-    run = fix_paths if args.fix else check_paths
-    result = run(paths, profile=args.profile, config=config, find_config=not args.no_config)
+    paths, library = _places(args)
+    result = (fix_paths if args.fix else check_paths)(
+        paths,
+        profile=args.profile,
+        config=_config(args),
+        find_config=not args.no_config,
+        library=library,
+    )
     if args.diff:
         return _diff(result, console)
     if console.json or args.format == "json":
@@ -140,6 +147,7 @@ def check(args: Namespace, console: Console) -> int:
         text = result.render(args.format)
         if text:
             console.write(text)
+    refuse_nothing(result)
     return NEGATIVE if result.fails(strict=args.strict) else 0
 
 
@@ -148,8 +156,25 @@ def _no_contradiction(args: Namespace, console: Console) -> None:
         raise InvalidInput("--fix writes and --diff only shows: name one of them")
     if args.diff and (console.json or args.format != "text"):
         raise InvalidInput("--diff prints a diff: leave out --json and --format")
+    if args.scope and (args.fix or args.diff):
+        raise InvalidInput("--fix and --diff change named folders: name them, without --scope")
     if args.config and args.no_config:
         raise InvalidInput("--config names a file and --no-config uses none: name one of them")
+
+
+def _places(args: Namespace) -> tuple[list[str], LibrarySpec | None]:
+    """Return the paths to check one by one, and the library to check as one, as ``list`` reads it.
+
+    Beside scopes, folders are its roots.
+    """
+    from skillyard.cli.source import unbound_library_of
+
+    folders = [path for path in args.path if args.scope and os.path.isdir(path)]
+    paths = [path for path in args.path if path not in folders]
+    library = unbound_library_of(args, folders)
+    if library is None or library.scopes or len(library.roots) > 1:
+        return paths, library
+    return [*paths, *library.roots], None
 
 
 def _config(args: Namespace) -> CheckConfig | None:

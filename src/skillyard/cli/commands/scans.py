@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ def add_scan_command(commands: Commands) -> None:
         run=scan,
         about=(
             "Reads every file of each skill and runs nothing. Exits with 1 when a finding is "
-            "high, with --strict also when one is medium. Findings that the lock file accepts "
+            "high, with --strict also when one is medium, with 2 when nothing was looked at. Findings that the lock file accepts "
             "are counted and do not fail. With --reader a model reads the files too: they are "
             "sent to its provider, and what it says is labelled and counted apart. The exit code "
             "is then also 1 for its own high finding and for a skill on which it gave no usable "
@@ -83,14 +84,16 @@ def add_scan_command(commands: Commands) -> None:
 
 def scan(args: Namespace, console: Console) -> int:
     """Print the findings; 1 when one of them is high."""
-    from skillyard.cli.source import load, roots_of
+    from skillyard.cli.source import load, refuse_nothing, unbound_library_of
     from skillyard.io.processes import processors
     from skillyard.usecases.skill_scan import scan_skills
 
-    targets = args.path or roots_of(args)
+    # Where a skill is named, --root and --scope say where it is looked up.
+    named = not all(map(os.path.lexists, args.path))
     result = scan_skills(
-        targets,
+        args.path,
         load=lambda: load(args, console),
+        library=None if named else unbound_library_of(args),
         lock=args.lock,
         jobs=processors(),
         reader=_reader(args, console),
@@ -106,6 +109,7 @@ def scan(args: Namespace, console: Console) -> int:
         if text := result.render(args.format):
             console.write(text)
         _note_gaps(result, console)
+    refuse_nothing(result)
     if result.fails(strict=args.strict):
         return NEGATIVE
     others = [each for each in (result.reader, result.also) if each is not None]

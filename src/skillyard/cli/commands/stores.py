@@ -186,11 +186,12 @@ def publish(args: Namespace, console: Console) -> int:
 def _publish(args: Namespace, options: Options, console: Console) -> StorePublished:
     """Publish until all is done or an interrupt; an error says first what is acknowledged."""
     from skillyard.cli.interrupts import stop_on_interrupt
-    from skillyard.cli.source import roots_of
+    from skillyard.cli.source import unbound_library_of
     from skillyard.cli.store_progress import store_progress
     from skillyard.usecases import catalog_store
 
-    roots = [*args.folder, *args.root] or ([] if args.jsonl else roots_of(args))
+    named = [*args.folder, *args.root]
+    library = None if args.jsonl and not named else unbound_library_of(args, args.folder)
     last: list[Step] = []
     try:
         with stop_on_interrupt() as stop, store_progress(console) as show:
@@ -203,7 +204,7 @@ def _publish(args: Namespace, options: Options, console: Console) -> StorePublis
             return catalog_store.store_publish(
                 store_address(args),
                 options,
-                roots=roots,
+                roots=() if library is None else library.roots,
                 lines=args.jsonl,
                 stop=stop,
                 tell=note_step if show is not None else None,

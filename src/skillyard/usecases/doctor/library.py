@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from skillyard.catalog import Catalog, read_catalog
 from skillyard.catalog.copies import is_copy
 from skillyard.catalog.counts import SkillCounts, count_skills
+from skillyard.catalog.requirements import RequirementChecker
 from skillyard.discovery.hosts import HOST_TITLES
 from skillyard.discovery.scopes import places_of
 from skillyard.errors import Diagnostic, SkillIoError
@@ -97,9 +98,9 @@ def _surveyed(catalog: Catalog, folders: Sequence[Folder], request: Request) -> 
         skills[_owner(skill.path, folders)].append(skill)
     for diagnostic in catalog.diagnostics:
         reported[_owner(diagnostic.path, folders)].append(diagnostic)
-    shadowed = catalog.shadowed
+    shadowed, lack = catalog.shadowed, RequirementChecker(catalog).lack
     for folder, own, remarks in zip(folders, skills, reported, strict=True):
-        counts = count_skills(own, shadowed)
+        counts = count_skills(own, shadowed, lack)
         distinct = [
             skill
             for skill in own
