@@ -34,7 +34,8 @@ def add_scan_command(commands: Commands) -> None:
             "Findings that the lock file accepts are counted and do not fail. With --reader a "
             "model reads the files too: they are sent to its provider, and what it says is "
             "labelled and counted apart. The exit code is then also 1 for its own high finding and "
-            "for a skill on which it gave no usable answer, and 3 when a budget, an interrupt or a failing server stopped it."
+            "for a skill on which it gave no usable answer, and 3 when a budget, an interrupt or a "
+            "failing server stopped it."
         ),
         examples=(
             "skillyard scan ~/.claude/skills",
