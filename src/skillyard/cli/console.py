@@ -126,11 +126,15 @@ class Console:
         if not self.quiet:
             complain(text)
 
+    @property
+    def can_confirm(self) -> bool:
+        """True where a person can be asked: on a terminal, without --json."""
+        streams = (sys.stdin, sys.stderr)
+        return not self.json and all(each is not None and is_terminal(each) for each in streams)
+
     def confirm(self, question: str) -> bool:
         """Ask on the terminal; False without one, with --json, and for anything but yes."""
-        if self.json or sys.stdin is None or not is_terminal(sys.stdin):
-            return False
-        if sys.stderr is None or not is_terminal(sys.stderr):
+        if not self.can_confirm:
             return False
         sys.stdout.flush()
         sys.stderr.write(f"{clean(question)} [y/N] ")

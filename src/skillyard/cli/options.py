@@ -155,14 +155,14 @@ def add_shared_options(parser: CommandParser) -> None:
     )
 
 
-def add_accept(parser: CommandParser) -> None:
-    """Add ``--accept``; :func:`reasons_by_rule` reads it."""
+def add_accept(parser: CommandParser, verb: str = "install") -> None:
+    """Add ``--accept``; :func:`reasons_by_rule` reads it. ``verb`` says what is done in spite."""
     parser.add_argument(
         "--accept",
         action="append",
         default=[],
         metavar="RULE=REASON",
-        help="install in spite of findings of this rule of the scan, and note why; may repeat",
+        help=f"{verb} in spite of findings of this rule of the scan, and note why; may repeat",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.catalog import read_catalog
 from skillyard.decisions.files import moment
@@ -19,22 +19,51 @@ from skillyard.shapes.hooks import Approval, Refusal
 from skillyard.skill import Origin
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from skillyard.catalog.entries import Progress
+    from skillyard.hook.trust import Accepted
 
-__all__ = ["approvals", "approve_project", "review_project", "revoke_project"]
+__all__ = [
+    "ProjectSkills",
+    "approvals",
+    "approve_project",
+    "read_project",
+    "refused_approval",
+    "review_project",
+    "revoke_project",
+]
 
 
-def approve_project(folder: str, *, progress: Progress | None = None) -> Approval:
-    """Approve the current content of every skill of a project. Replaces an earlier approval.
+class ProjectSkills(NamedTuple):
+    """The skills of a project as they were read, to be approved."""
 
-    Raises InvalidSkillsRoot, SkillIoError.
-    """
+    path: str
+    """The real path of the project."""
+    before: Project | None
+    digests: dict[str, str]
+    """By the path of the skill in the project."""
+    refused: list[Refusal]
+    """Skills that cannot be approved."""
+
+
+def read_project(folder: str, *, progress: Progress | None = None) -> ProjectSkills:
+    """Read the skills of a project. Raises InvalidSkillsRoot."""
     path = real_path(folder)
     if not os.path.isdir(path):
         raise InvalidSkillsRoot("there is no such folder", path=folder, hint="check the path")
-    before = project_at(path)
-    skills, refused = _digest_skills(path, progress)
-    now = approve(path, skills)
+    return ProjectSkills(path, project_at(path), *_digest_skills(path, progress))
+
+
+def approve_project(project: str | ProjectSkills, accepted: Sequence[Accepted] = ()) -> Approval:
+    """Approve every skill of a project, as it was read or as it is now. Replaces an approval.
+
+    ``accepted`` are findings of the scan, stored with it. Raises InvalidSkillsRoot, SkillIoError.
+    """
+    if isinstance(project, str):
+        project = read_project(project)
+    path, before, skills, refused = project
+    now = approve(path, skills, accepted)
     forget_reports(path)
     try:
         if not indexing_is_off():
@@ -42,6 +71,14 @@ def approve_project(folder: str, *, progress: Progress | None = None) -> Approva
     except SkillyardError:
         pass  # the hook also builds the index in the background
     return _compare(now, before.skills() if before is not None else {}, skills, refused)
+
+
+def refused_approval(project: ProjectSkills) -> Approval:
+    """Return what approving the project would change. Writes nothing."""
+    path, before, skills, refused = project
+    now = before or Project(path, 0.0, b"\n")
+    compared = _compare(now, now.skills(), skills, refused)
+    return replace(compared, state="refused", since=None, skills=())
 
 
 def review_project(project: Project) -> Approval:
@@ -124,4 +161,6 @@ def _approval(path: str, state: str, since: str | None, skills: tuple[str, ...])
         removed=(),
         refused=(),
         there=os.path.isdir(path),
+        findings=(),
+        accepted=(),
     )

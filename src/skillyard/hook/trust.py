@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import SkillIoError
@@ -42,6 +42,10 @@ _SKILL_FOLDERS = (
 """Folders in which projects have skills for agents. Only their existence is checked."""
 
 
+Accepted = tuple[str, str, str]
+"""A finding of the scan that the user accepted: rule, digest of the file, reason."""
+
+
 class Project(NamedTuple):
     """The approval of one project."""
 
@@ -51,6 +55,7 @@ class Project(NamedTuple):
     """Unix seconds of the approval."""
     lines: bytes
     """A line feed, then a line for each skill: digest, space, path in the project as JSON."""
+    accepted: tuple[Accepted, ...] = ()
 
     def approves(self, below: str, digest: str) -> bool:
         """Return True when the skill at a path in the project is approved with that digest."""
@@ -109,7 +114,8 @@ def _read_record(record: str) -> Project | None:
         shape = json.loads(head)
         if not end or shape["version"] != _VERSION:
             return None
-        return Project(str(shape["project"]), float(shape["since"]), b"\n" + lines)
+        accepted = tuple((str(r), str(d), str(why)) for r, d, why in shape.get("accepted", ()))
+        return Project(str(shape["project"]), float(shape["since"]), b"\n" + lines, accepted)
     except (OSError, ValueError, KeyError, TypeError):
         return None
     finally:
@@ -142,12 +148,13 @@ def untrusted_skills(folder: str) -> str | None:
     return None
 
 
-def approve(path: str, skills: Mapping[str, str]) -> Project:
+def approve(path: str, skills: Mapping[str, str], accepted: Sequence[Accepted] = ()) -> Project:
     """Store the approval of these skills (path -> digest) of a project.
 
     Replaces an earlier approval. Raises SkillIoError.
     """
-    head = {"version": _VERSION, "project": path, "since": round(time.time(), 3)}
+    since = round(time.time(), 3)
+    head = {"version": _VERSION, "project": path, "since": since, "accepted": list(accepted)}
     lines = b"".join(_line(below, skills[below]) for below in sorted(skills))
     data = json.dumps(head).encode("ascii") + b"\n" + lines
     record = _record(path)
@@ -160,7 +167,7 @@ def approve(path: str, skills: Mapping[str, str]) -> Project:
             path=error.filename or record,
             hint="check the folder; SKILLYARD_STATE names another one",
         ) from None
-    return Project(path, float(str(head["since"])), b"\n" + lines)
+    return Project(path, since, b"\n" + lines, tuple(accepted))
 
 
 def revoke(path: str) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from skillyard.shapes import Schema
+from skillyard.shapes.scans import AcceptedFinding, ScanFinding
 
 __all__ = ["Approval", "Approvals", "HookInstalled", "HookUninstalled", "InstallResult", "Refusal"]
 
@@ -51,7 +52,7 @@ class Approval:
 
     schema: Schema[Literal["skillyard.trust/1"]] = "skillyard.trust/1"
     project: Annotated[str, "The real path of the project."]
-    state: Annotated[str, "approved, revoked or unknown."]
+    state: Annotated[str, "approved, refused (by the scan), revoked or unknown."]
     since: Annotated[str | None, "The time of the approval, in UTC."]
     skills: Annotated[tuple[str, ...], "Paths in the project."]
     added: Annotated[tuple[str, ...], "Skills that were not approved before."]
@@ -59,6 +60,8 @@ class Approval:
     removed: Annotated[tuple[str, ...], "Approved skills that no longer exist."]
     refused: Annotated[tuple[Refusal, ...], "Skills that cannot be approved."]
     there: Annotated[bool, "False when the folder no longer exists."]
+    findings: Annotated[tuple[ScanFinding, ...], "Findings of the scan that nobody accepted."]
+    accepted: Annotated[tuple[AcceptedFinding, ...], "Findings that the approval accepts."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -145,15 +145,16 @@ def scan_skills(
     jobs: int = 1,
     reader: Reader | None = None,
     also: OtherScanner | None = None,
+    accepted: Sequence[Accepted] | None = None,
 ) -> Scanned:
     """Scan skill folders, skill files, folders with many skills, skills by name, and a library.
 
     ``load`` returns the catalog in which a name is looked up; it is called for the first name.
     ``lock`` is the lock file whose accepted findings are taken out; None is that of the project of
-    the working folder. A folder without a skill is scanned as one. Thousands of skills are scanned
-    by ``jobs`` processes. ``reader`` has a model read them too, ``also`` is another scanner.
-    Raises InvalidSkillsRoot for what is neither a path nor a name, SkillNotFound, SkillIoError for
-    a damaged lock, and WorkerLost.
+    the working folder, and with ``accepted`` none is read. A folder without a skill is scanned as
+    one. Thousands of skills are scanned by ``jobs`` processes. ``reader`` has a model read them
+    too, ``also`` is another scanner. Raises InvalidSkillsRoot for what is neither a path nor a
+    name, SkillNotFound, SkillIoError for a damaged lock, and WorkerLost.
     """
     catalog: Catalog | None = None
     units: dict[str, ScanUnit] = {}
@@ -187,7 +188,8 @@ def scan_skills(
     lock_path = project_lock_path(".") if lock is None else lock
     if lock is not None and not os.path.lexists(lock):
         raise InvalidInput(f"the lock file {lock} does not exist")
-    accepted = accepted_in(read_project_lock(lock_path), lock_path)
+    if accepted is None:
+        accepted = accepted_in(read_project_lock(lock_path), lock_path)
     left, taken = without_accepted(sorted(set(findings), key=_order), accepted)
     other = None if also is None else also(units, accepted)
     reading = None if reader is None else reader(units, accepted)

@@ -6,15 +6,17 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from skillyard.cli.console import Console
+from skillyard.cli.console import Console, complain
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import folder
+from skillyard.cli.options import add_accept, folder, reasons_by_rule
 from skillyard.cli.parser import add_command
+from skillyard.io.processes import shell_command
 
 if TYPE_CHECKING:
     from skillyard.cli.blocks import Block
     from skillyard.cli.parser import Commands
     from skillyard.shapes.hooks import Approval, Approvals
+    from skillyard.usecases.project_trust import TrustReview
 
 
 def add_trust_command(commands: Commands) -> None:
@@ -25,12 +27,16 @@ def add_trust_command(commands: Commands) -> None:
         "approve the skills of a project for the prompt hook",
         run=trust,
         about=(
-            "Approves every skill of the project in its current state, with the files beside "
-            "it. Skills that are edited, added or moved later are not used until they are "
-            "approved again. The exit code of --revoke is 1 when there was no approval."
+            "Scans every skill of the project, shows the findings, and approves the skills in "
+            "their current state, with the files beside them. Findings that are high or medium "
+            "are a question on a terminal. Without one, high findings need --accept, or nothing "
+            "is approved and the exit code is 1. Skills that are edited, added or moved later are "
+            "not used until they are approved again. The exit code of --revoke is 1 when there "
+            "was no approval."
         ),
         examples=(
             "skillyard trust",
+            'skillyard trust --accept download_and_run="the installer of our own company"',
             "skillyard trust --list",
             "skillyard trust ~/projects/app --revoke",
         ),
@@ -39,16 +45,19 @@ def add_trust_command(commands: Commands) -> None:
         "dir", metavar="DIR", nargs="?", type=folder, help="the project (default: .)"
     )
     parser.add_argument("--revoke", action="store_true", help="revoke the approval")
+    add_accept(parser, "approve")
     parser.add_argument("--list", action="store_true", help="list the approved projects")
 
 
 def trust(args: Namespace, console: Console) -> int:
-    """Approve a project, take an approval back, or list them; 1 when there was none to take."""
+    """Approve a project, take an approval back, or list them; 1 when that was refused."""
     from skillyard.errors import InvalidInput
     from skillyard.hook import approval
 
     if args.list and (args.revoke or args.dir is not None):
         raise InvalidInput("--list takes neither a folder nor --revoke")
+    if args.accept and (args.list or args.revoke):
+        raise InvalidInput("--accept is for an approval: not with --list or --revoke")
     if args.list:
         return _list_approvals(console)
     place = args.dir or "."
@@ -58,23 +67,54 @@ def trust(args: Namespace, console: Console) -> int:
         console.show_text(result, f"{result.project}  {what}")
         return 0 if result.state == "revoked" else NEGATIVE
     from skillyard.cli.progress import progress
+    from skillyard.usecases.project_trust import review_trust
 
     with progress("reading", console) as step:
-        result = approval.approve_project(place, progress=step)
+        review = review_trust(place, reasons_by_rule(args.accept), progress=step)
+    if not _is_approved(review, console):
+        result = review.refuse()
+        console.show(result, _approval)
+        rules = dict.fromkeys(
+            each.rule for each in review.scanned.findings if each.severity != "low"
+        )
+        accept = "".join(f" --accept {rule}=REASON" for rule in rules)
+        command = shell_command(["skillyard", "trust", result.project])
+        complain(
+            f"skillyard trust: read these files; if they are meant to do this: {command}{accept}"
+        )
+        return NEGATIVE
+    result = review.approve()
     console.show(result, _approval)
     if not result.skills and not console.json:
         console.note("no skill to approve: skillyard list shows what was found")
     return 0
 
 
+def _is_approved(review: TrustReview, console: Console) -> bool:
+    """Show the findings; return False where they, or the user who was asked, forbid approval."""
+    from skillyard.cli.scan_views import scan_blocks
+    from skillyard.text import plural
+
+    scanned = review.scanned
+    if not console.json and (scanned.findings or scanned.accepted):
+        console.print(*scan_blocks(scanned))
+    if not scanned.fails(strict=console.can_confirm):
+        return True
+    skills = plural(len(review.skills.digests), "skill file")
+    return console.confirm(f"approve {skills} in spite of these findings?")
+
+
 def _approval(result: Approval) -> Iterator[Block]:
     from skillyard.cli.blocks import Span, line
     from skillyard.text import plural
 
-    yield line(Span(result.project, "name"), f"  {plural(len(result.skills), 'skill file')}")
-    for word in ("added", "changed", "removed"):
-        for path in getattr(result, word):
-            yield line(Span(word, "medium"), f"  {path}", indent=1)
+    if result.state == "refused":
+        yield line(Span(result.project, "name"), "  nothing was approved")
+    else:
+        yield line(Span(result.project, "name"), f"  {plural(len(result.skills), 'skill file')}")
+        for word in ("added", "changed", "removed"):
+            for path in getattr(result, word):
+                yield line(Span(word, "medium"), f"  {path}", indent=1)
     for each in result.refused:
         yield line(Span("not approved", "low"), f"  {each.path}: {each.why}", indent=1)
 

@@ -1,0 +1,76 @@
+"""Approves the skills of a project for the prompt hook, after a scan of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillyard.catalog import read_catalog
+from skillyard.hook.approval import ProjectSkills, approve_project, read_project, refused_approval
+from skillyard.io.processes import processors
+from skillyard.remote.install.accepted import Accepted
+from skillyard.remote.install.verdict import check_accept
+from skillyard.usecases.skill_scan import Scanned, scan_skills
+
+if TYPE_CHECKING:
+    from skillyard.catalog.entries import Progress
+    from skillyard.shapes.hooks import Approval
+
+__all__ = ["TrustReview", "review_trust"]
+
+
+_NOT_READ = ("not_scanned", "link_outside")
+"""Findings on what was not read: their digest stays when the content changes, so each approval
+accepts them anew."""
+
+
+class TrustReview(NamedTuple):
+    """The skills of a project, and what the scan says of them."""
+
+    skills: ProjectSkills
+    scanned: Scanned
+
+    def approve(self) -> Approval:
+        """Approve the skills as they were read, with the accepted findings. Raises SkillIoError."""
+        accepted = sorted({entry for _, entry in self.scanned.accepted})
+        return self._with_findings(approve_project(self.skills, accepted))
+
+    def refuse(self) -> Approval:
+        """Return what was read, and approve nothing. An earlier approval stays."""
+        return self._with_findings(refused_approval(self.skills))
+
+    def _with_findings(self, approval: Approval) -> Approval:
+        document = self.scanned.document()
+        return replace(approval, findings=document.findings, accepted=document.accepted)
+
+
+def review_trust(
+    folder: str, accept: Mapping[str, str], *, progress: Progress | None = None
+) -> TrustReview:
+    """Read and scan the skills of a project. Writes nothing.
+
+    ``accept`` gives reasons for rules of the scan; those of an earlier approval hold for unchanged
+    files. A lock file of the project accepts nothing: its author wrote it. Raises
+    InvalidSkillsRoot, and UnknownName or InvalidInput for a wrong rule or an empty reason.
+    """
+    check_accept(accept)
+    skills = read_project(folder, progress=progress)
+    known = () if skills.before is None else skills.before.accepted
+    scanned = scan_skills(
+        [os.path.join(skills.path, below) for below in sorted(skills.digests)],
+        load=lambda: read_catalog(folder),
+        jobs=processors(),
+        accepted=[entry for entry in map(Accepted._make, known) if entry.rule not in _NOT_READ],
+    )
+    new = [
+        (each, Accepted(each.rule, each.digest, accept[each.rule]))
+        for each in scanned.findings
+        if each.rule in accept
+    ]
+    left = tuple(each for each in scanned.findings if each.rule not in accept)
+    scanned = scanned._replace(
+        findings=left, accepted=(*scanned.accepted, *new), lock="this approval"
+    )
+    return TrustReview(skills, scanned)
