@@ -3,7 +3,10 @@
 Parts 1 and 2 were written before the rules and are split by a seed. Parts 3 to 9 were written
 later, each after the rules had been corrected with the parts before it, and scanned before any
 rule was changed with it. The rules were also corrected with the first halves of parts 8 and 9. So
-their second halves alone say how the rules do with what nobody corrected them with.
+their second halves alone say how the rules do with what nobody corrected them with. Parts 10 and
+11 have known techniques in the disguise of a quotation, a prohibition or documentation. Part 10 was
+written before the scan told those apart, part 11 after it and against it. No rule was changed with
+them.
 """
 
 from __future__ import annotations
@@ -45,8 +48,13 @@ class BadSkill(NamedTuple):
 
     @property
     def is_unseen(self) -> bool:
-        """True for what no rule was changed with: the second halves of parts 8 and 9."""
-        return self.part >= 8 and half(self.name)
+        """True for what no rule was changed with: parts 10, 11 and second halves of 8 and 9."""
+        return self.is_disguised or (self.part >= 8 and half(self.name))
+
+    @property
+    def is_disguised(self) -> bool:
+        """True for known techniques in a disguise."""
+        return self.part >= 10
 
 
 def half(name: str) -> bool:
@@ -60,7 +68,7 @@ def bad_skills() -> list[BadSkill]:
     return [
         skill
         for path in sorted(folder.glob("bad_*.txt"))
-        for skill in _skills(path.read_text(encoding="utf-8"), int(path.stem[-1]))
+        for skill in _skills(path.read_text(encoding="utf-8"), int(path.stem.partition("_")[2]))
     ]
 
 

@@ -79,9 +79,11 @@ def test_scripts_that_send_in_thousands_of_lines_are_graded_as_far_as_they_are_s
 ) -> None:
     graded = []
 
-    def is_quoted(document: Document, start: int, end: int, *, security: bool) -> bool:
+    def is_quoted(
+        document: Document, start: int, end: int, *, security: bool, phrase: bool
+    ) -> bool:
         graded.append(start)
-        return context.is_quoted(document, start, end, security=security)
+        return context.is_quoted(document, start, end, security=security, phrase=phrase)
 
     monkeypatch.setattr("skillyard.scanning.engine.is_quoted", is_quoted)
     reader = SkillFile("a.sh", b"cat ~/.ssh/id_rsa > /tmp/zzz/out\n")

@@ -38,7 +38,8 @@ def test_nearly_all_skills_that_the_rules_were_made_with_are_found() -> None:
 
 def test_the_share_of_unseen_skills_that_is_found_does_not_fall() -> None:
     unseen = [skill for skill in bad_skills() if skill.is_unseen]
-    assert sum(map(_is_found, unseen)) >= 7
+    assert sum(_is_found(skill) for skill in unseen if not skill.is_disguised) >= 7
+    assert sum(_is_found(skill) for skill in unseen if skill.is_disguised) >= 17
 
 
 def _good_skills() -> Iterator[tuple[str, SkillFile]]:

@@ -15,9 +15,11 @@ __all__ = ["decoded_texts", "encoded_harm"]
 _BLOB = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{24,20000}={0,2}")
 _HEX = re.compile(r"(?:[0-9a-f]{2}){16,10000}", re.IGNORECASE)
 _HARM = re.compile(
-    r"\b(?:curl|wget|powershell|Invoke-\w{3,20}|/bin/(?:ba)?sh|bash\s{1,2}-|eval|exec|os\.system|subprocess|rm\s{1,2}-rf|nc\s{1,2}-|ssh\s{1,2}keys?)\b",
-    re.IGNORECASE,
+    r"""\b(?:(?:curl|wget)(?=\s)|powershell|Invoke-\w{3,20}|/bin/(?:ba)?sh|bash\s{1,2}-
+    |(?:eval|exec)(?=\s{0,2}[(`$]|\s["'])|os\.system|subprocess|rm\s{1,2}-rf|nc\s{1,2}-|ssh\s{1,2}keys?)\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
+_OBJECT = re.compile(r"""[/\\$@|;'"=]|\s-\w""")
 
 
 def decoded_texts(document: Document) -> Iterator[tuple[Hit, str]]:
@@ -50,5 +52,5 @@ def _decode(blob: str) -> str:
 
 
 def encoded_harm(text: str) -> bool:
-    """True for decoded text with a command in it."""
-    return _HARM.search(text) is not None
+    """True for decoded text with a command in it, and something that the command is used on."""
+    return _HARM.search(text) is not None and _OBJECT.search(text) is not None

@@ -97,14 +97,46 @@ _INSTALLERS = [
     "zed.dev",
     "atuin.sh",
     "helix-editor.com",
+    "bun.com",
+    "elastic.co",
+    "aspire.dev",
+    "fluxcd.io",
+    "anaconda.com",
+    "sysinternals.com",
+    "acme.sh",
+    "gradle.org",
+    "nvidia.com",
+    "lambdalabs.com",
+    "neon.tech",
+    "flashlight.dev",
+    "code-server.dev",
+    "nih.gov",
+    "nextflow.io",
+    "example.com",
+    "example.org",
+    "example.net",
 ]
-"""Hosts whose own documentation installs by such a command. It is still code that nobody read."""
+"""Hosts whose own documentation installs by such a command. It is still code that nobody read. The
+last three are reserved for examples."""
 _URL = re.compile(
-    r"https?://([^\s\"'`)<>|;]{1,400})|(?<![\w./@:$-])((?:[\w-]{1,60}\.){1,5}[a-z]{2,20}/[^\s\"'`)<>|;]{0,400})",
+    r"(?:https?|ftp)://([^\s\"'`)<>|;]{1,400})|(?<![\w./@:$-])((?:[\w-]{1,60}\.){1,5}[a-z]{2,20}/[^\s\"'`)<>|;]{0,400})",
     re.IGNORECASE,
 )
 """With its scheme, or as curl takes it without one."""
-_ANYBODYS = ("github.com", "githubusercontent.com", "gitlab.com", "bitbucket.org", "google.com")
+_VARIABLE = re.compile(r"\$[\w{]")
+_ANYBODYS = (
+    "github.com",
+    "githubusercontent.com",
+    "github.io",
+    "gitlab.com",
+    "gitlab.io",
+    "bitbucket.org",
+    "google.com",
+    "googleapis.com",
+    "huggingface.co",
+    "hf.co",
+    "cloudsmith.io",
+)
 """Hosts on which everybody can publish: what is there says nothing about who wrote it."""
 _LOCAL = re.compile(
     r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|[\w.-]{0,60}\.local)(?:\Z|:)", re.IGNORECASE
@@ -114,8 +146,13 @@ _LOCAL = re.compile(
 def download_and_run(document: Document, patterns: tuple[Pattern, ...]) -> Iterator[Hit]:
     """Yield downloads that are run. The address decides how severe one is."""
     for hit in find_patterns(document, patterns):
-        urls = [*_URL.finditer(document.text, hit.start, hit.end + 80)]
-        if not urls and "$" in document.text[hit.start : hit.end]:  # it may be in a variable above
+        urls = [*_URL.finditer(document.text, hit.start, hit.end)]
+        if not urls:  # an address may stand behind the match
+            end = document.end_of(document.line(hit.end))
+            urls = [*_URL.finditer(document.text, hit.start, min(end, hit.end + 80))]
+        if not urls and _VARIABLE.search(
+            document.text, hit.start, hit.end
+        ):  # it may be in a variable above
             urls = [*_URL.finditer(document.text, max(0, hit.start - 200), hit.start)][-1:]
         severities = [_severity_of(url[1] or url[2]) for url in urls] or [MEDIUM]
         yield hit._replace(severity=hit.severity or min(severities, key=SEVERITIES.index))

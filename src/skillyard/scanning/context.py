@@ -1,7 +1,9 @@
-"""Decides whether a hit is quoted: shown as something to look for or to avoid.
+"""Decides what the text around a hit makes of it: an order, a quotation or a prohibition.
 
-Skills about security name the techniques that the rules find. A quoted hit of high severity becomes
-a medium one, so it is still reported. An attacker can imitate this; the guide says so.
+Skills about security name the techniques that the rules find, and sentences forbid or describe what
+a phrase alone would order. A quoted hit of high severity becomes a medium one, so it is still
+reported; a forbidden one is none. Text that says to act on what it quotes does not quote it. An
+attacker can imitate a context; the guide says so.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from skillyard.scanning.document import PROSE, Document
+from skillyard.scanning.document import DATA, PROSE, Document
+from skillyard.scanning.hidden import addresses_agent
 
 __all__ = ["is_negated", "is_quoted", "subject_is_security"]
 
@@ -20,7 +23,7 @@ _AROUND = 400
 _WARNING = re.compile(
     r"""\b(?:avoid|dangerous|unsafe|malicious|suspicious|attack\w{0,6}|adversar\w{1,6}|exploit\w{0,6}|vulnerab\w{1,8}|detect\w{0,6}|inject(?:ion|ed)s?|jailbreak\w{0,4}
     |payloads?|threats?|red\s{1,2}flags?|indicators?|anti-?patterns?|wrong|insecure|hijack\w{0,4}|exfiltrat\w{1,5}
-    |never\s{1,2}(?:run|use|execute|do|follow)|bad\s{0,2}:|manipulat\w{1,5}|phish\w{1,4}|social\s{1,2}engineering|untrusted|attempts?\s{1,2}to)\b
+    |never\s{1,2}(?:run|use|execute|do|follow)|bad\s{0,2}:|block(?:s\s{0,2}:|ed|list\w{0,3})|den(?:y|ied|ylist)|forbidden|prohibited|manipulat\w{1,5}|phish\w{1,4}|social\s{1,2}engineering|untrusted|attempts?\s{1,2}to)\b
     |❌|⚠|🚫|🚨|恶意|危险|攻击|检测|禁止|注入|风险|越狱|拒绝""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -47,32 +50,115 @@ def _about_security(frontmatter: str) -> bool:
     return _SUBJECT.search(frontmatter) is not None
 
 
-def is_quoted(document: Document, start: int, end: int, *, security: bool) -> bool:
-    """True when the text around a hit shows it as an example of something bad.
+_ACT = re.compile(
+    r"""\b(?:obey|follow|adopt|act\s{1,2}(?:up)?on|comply\s{1,2}with|live\s{1,2}by|apply|perform|execute|run|do|repeat|carry\s{1,2}out)
+    \s{1,2}(?:it|this|that|them|these|those|exactly|whatever|what\s{1,2}it\s{1,2}says)\b
+    |\b(?:obey|follow|adopt|act\s{1,2}(?:up)?on|comply\s{1,2}with|live\s{1,2}by)\s{1,2}the\s{1,2}(?:line|sentence|text|example|block|command|quote|motto)s?\b
+    |\bcomply[.!]|请照做|照此执行""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Says to act on what stands beside it."""
+_RUN = re.compile(
+    r"\b(?:run|execute|use|install\w{0,3}|paste|type|enter|call|with|via)\b[^.`\n]{0,24}[`\"']{0,3}\Z",
+    re.IGNORECASE,
+)
+"""Stands before a command that is to be run."""
+_CLAUSE = re.compile(
+    r"[.!?:;,|\n—。，；：]|\s-{1,2}\s|\b(?:and|but|then|so|until|unless|before)\b", re.IGNORECASE
+)
+_NOT = (
+    r"\b(?:(?:cause|lead)[sd]?|led|never|not|cannot|avoid|rather\s{1,2}than|instead\s{1,2}of"
+    r"|refuses?\s{1,2}to)\b|n['’]t\b"
+)
+_UNDOES = (
+    r"(?!.{0,90}\b(?:only|just|merely|hesitate|fail|forget|refuse|stop|wait|mind|afraid|worry|bother"
+    r"|shy|need)\b)"
+)
+_FORBIDS = re.compile(f"(?:{_NOT}){_UNDOES}", re.IGNORECASE)
+_RESTRICTS = re.compile(
+    r"\bonly\s{1,2}(?:to|send|sent|share|in|for)\b|只(?:应|能|会|发)|仅", re.IGNORECASE
+)
+_SHELLS = frozenset(["sh", "bash", "zsh", "shell", "console"])
+_LIVE = _SHELLS | {"", "text", "txt", "plaintext", "markdown", "md", "prompt"}
+"""Languages of code blocks whose text may be meant for the agent, or be run by it."""
+_COMMENT = re.compile(r"\s{0,40}(?://|#|\*|--|;|/\*)")
+_BEGINS = re.compile(
+    r"(?:[.!?:;,>\"'`#*/(-]|\b(?:you|must|should|please|now|then|always|and))\s{0,4}\Z",
+    re.IGNORECASE,
+)
+"""Ends before the verb of an order."""
+_LEADING = re.compile(r"[\s\"'`“「«*_>-]*")
+"""What a hit may begin with before its first word."""
 
-    ``security``: the skill is about security. In its code blocks every hit counts as quoted.
+
+def is_quoted(
+    document: Document, start: int, end: int, *, security: bool, phrase: bool = False
+) -> bool:
+    """True when the text around a hit shows it as an example, or forbids or restricts it.
+
+    ``security``: the skill is about security. In its code blocks, code spans and tables every hit
+    counts as quoted. ``phrase``: the hit is a sentence to the agent, not a command.
     """
-    first = document.line(start)
+    start += _LEADING.match(document.text[start:end]).end()  # type: ignore[union-attr]
+    first, last = document.line(start), document.line(end)
     begin = max(document.start_of(first), start - _AROUND)
-    after = document.text[end : min(document.end_of(document.line(end)), end + _AROUND)]
-    rest = f"{document.text[begin:start]} {after}"
+    after = document.text[end : min(document.end_of(last), end + _AROUND)]
+    before = document.text[begin:start]
     line = document.text[begin:end] + after
     searches = _SEARCH.search(line) is not None
     if document.kind != PROSE:  # a search word in a comment behind a command means nothing
-        return searches and _is_inside_quotes(document.text[begin:start])
+        if phrase and document.kind != DATA and _COMMENT.match(before) is not None:
+            is_order = _BEGINS.search(before) is not None or addresses_agent(line)
+            return not is_order or _stands_in_quotes(before, line[len(before) :])
+        return (searches or (phrase and security)) and _is_inside_quotes(before)
+    if _is_acted_on(document, end, min(document.end_of(last + 2), end + _AROUND)):
+        return False
+    fence = document.fence_at(start)
+    if phrase and fence is not None and fence.language not in _LIVE:
+        return True
+    if phrase and (_stands_in_quotes(before, line[len(before) :]) or _is_limited(before, line)):
+        return True
     if searches and _quotes(line):
         return True
-    if security and document.fence_at(start) is not None:
+    if security and fence is not None:
+        return True
+    in_cell = line.lstrip().startswith("|") or before.count("`") % 2
+    if security and in_cell and (phrase or _RUN.search(before) is None):
         return True
     above = document.text[
         max(document.start_of(max(first - _ABOVE, 1)), begin - 2 * _AROUND) : begin
     ]
+    rest = f"{before} {after}"
     return _WARNING.search(rest) is not None or _WARNING.search(above) is not None
+
+
+def _is_acted_on(document: Document, start: int, end: int) -> bool:
+    """True when a part of a text says to act on what stands above it.
+
+    A prohibition says nothing of that kind, and a quotation neither.
+    """
+    for match in _ACT.finditer(document.text, start, end):
+        line = document.line(match.start())
+        before = document.text[document.start_of(line) : match.start()]
+        after = document.text[match.end() : document.end_of(line)]
+        if not (_is_forbidden(before) or _stands_in_quotes(before, after)):
+            return True
+    return False
+
+
+def _is_limited(before: str, line: str) -> bool:
+    return _is_forbidden(before) or _RESTRICTS.search(line) is not None
+
+
+def _is_forbidden(before: str) -> bool:
+    """True when the clause that a text ends with has a negation that nothing undoes."""
+    clause = _CLAUSE.split(before[-100:])[-1]
+    return _FORBIDS.search(clause) is not None
 
 
 _NEGATION = re.compile(
     r"(?:\b(?:never|do[ \t]{1,2}not|don['’]t|must[ \t]{1,2}not|should[ \t]{1,2}not|cannot|can['’]t)"
-    r"[ \t]{1,2}(?:\w{1,12}[ \t]{1,2})?"
+    r"[ \t]{1,2}(?:(?!only|just|merely)\w{1,12}[ \t]{1,2})?"
     r"|不要|禁止|切勿)[*_`\"']{0,3}\Z",
     re.IGNORECASE,
 )
@@ -84,6 +170,19 @@ def is_negated(document: Document, start: int) -> bool:
         return False
     before = document.text[max(0, start - 40) : start]
     return _NEGATION.search(before) is not None
+
+
+def _stands_in_quotes(before: str, after: str) -> bool:
+    """True when a quotation or a code span begins before and ends behind a place in a line."""
+    if any(before.count(mark) % 2 and mark in after for mark in '"`'):
+        return True
+    if any(before.rfind(a) > before.rfind(b) and b in after for a, b in ("“”", "「」", "«»")):
+        return True
+    return _OPENED.search(before) is not None and _CLOSED.search(after) is not None
+
+
+_OPENED = re.compile(r"(?:\A|[\s(\[])'[^']{0,80}\Z")
+_CLOSED = re.compile(r"'(?:\W|\Z)")
 
 
 def _is_inside_quotes(before: str) -> bool:

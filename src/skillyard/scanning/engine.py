@@ -13,9 +13,9 @@ from typing import NamedTuple
 from skillyard.io.sha256 import sha256
 from skillyard.scanning import code, hidden
 from skillyard.scanning.context import is_negated, is_quoted, subject_is_security
-from skillyard.scanning.document import Document
+from skillyard.scanning.document import DATA, Document
 from skillyard.scanning.files import SkillFile, is_compiled, text_of, unscanned_severity
-from skillyard.scanning.rule import HIGH, MEDIUM, SEVERITIES, Hit, Rule
+from skillyard.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Hit, Rule
 from skillyard.scanning.rules import RULES, RULES_BY_ID
 from skillyard.scanning.secrets import secrets_sent_later
 from skillyard.text import clean_line, plural, shorten
@@ -87,7 +87,8 @@ class _Graded(NamedTuple):
 def _hits_of_file(file: SkillFile) -> Iterator[_Graded]:
     """Yield what is said of a file that is not scanned as text."""
     if file.link:
-        yield _Graded(_LINK, Hit(0, 0, note=f"it leads to {file.link}"), _LINK.severity)
+        note = file.problem or f"it leads to {file.link}"
+        yield _Graded(_LINK, Hit(0, 0, note=note), LOW if file.problem else _LINK.severity)
     elif is_compiled(file.start if file.data is None else file.data):
         yield _Graded(_COMPILED, Hit(0, 0), _COMPILED.severity)
     elif file.data is None:
@@ -109,11 +110,14 @@ def _hits(document: Document, skill: Document | None) -> Iterator[_Graded]:
         inner = _worst(text)
         if inner is not None or code.encoded_harm(text):
             note = f"it says: {shorten(clean_line(text), _SHOWN_CHARS)}"
-            yield _graded(_ENCODED, hit._replace(note=note), document, skill)
+            severity = HIGH if inner == HIGH or code.encoded_harm(text) else MEDIUM
+            yield _graded(_ENCODED, hit._replace(severity=severity, note=note), document, skill)
     for hit, text in hidden.comments(document):
         inner = _worst(text)
         if inner is not None or hidden.addresses_agent(text):
-            severity = HIGH if inner is None or inner == HIGH else MEDIUM
+            # A template's comments are read where they are written; in prose they are out of sight.
+            is_note = document.kind == DATA and document.text.startswith("<!--", hit.start)
+            severity = HIGH if inner == HIGH or not (inner or is_note) else MEDIUM
             yield _graded(_COMMENT, hit._replace(severity=severity), document, skill)
 
 
@@ -153,7 +157,8 @@ def _severity(rule: Rule, hit: Hit, document: Document, skill: Document | None) 
     if severity != HIGH or not rule.quotable:
         return severity
     security = skill is not None and subject_is_security(skill)
-    return MEDIUM if is_quoted(document, hit.start, hit.end, security=security) else HIGH
+    quoted = is_quoted(document, hit.start, hit.end, security=security, phrase=rule.phrase)
+    return MEDIUM if quoted else HIGH
 
 
 def _findings(

@@ -12,6 +12,7 @@ from skillyard.io.files import open_to_read
 from skillyard.io.folders import Folder, entry_is_link, open_folder
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.resources import read_file
+from skillyard.scanning.document import DATA, PROSE, kind_of
 from skillyard.scanning.rule import HIGH, LOW, MEDIUM
 from skillyard.text import clean_line
 
@@ -26,6 +27,10 @@ __all__ = [
 ]
 
 _MAX_BYTES = DEFAULT_LIMITS.resource_bytes
+_MAX_LARGE_BYTES = 8 * _MAX_BYTES
+"""Of one text. The largest one in 27 public repositories has 2.1 MB."""
+_MAX_LARGE = 16
+"""Texts of one skill longer than :data:`_MAX_BYTES` that are scanned; bounds the memory."""
 _MAX_FILES = DEFAULT_LIMITS.resources_listed
 _MAX_START = 8_192
 """Bytes of a file that is too large that are read, to know what it is."""
@@ -54,7 +59,7 @@ class SkillFile(NamedTuple):
     link: str = ""
     """Where a link that leads out of the folder leads."""
     problem: str = ""
-    """Why there is no data."""
+    """Why there is no data; of a link, why it is harmless."""
     start: bytes = b""
     """The first bytes of a file that is too large."""
 
@@ -63,14 +68,8 @@ _ENDINGS = """
     bash bat cfg cjs cmd conf css fish go htm html ini java js json jsx ksh lua md mdx mjs php
     pl ps1 psm1 py r rb rs rst service sh sql svg swift toml ts tsx txt vbs xml yaml yml zsh
 """
-_PROGRAMS = """
-    bash bat cjs cmd fish go java js jsx ksh lua mjs php pl ps1 psm1 py r rb rs service sh sql swift
-    ts tsx vbs zsh
-"""
 _TEXTS = frozenset(f".{ending}" for ending in _ENDINGS.split())
 """Endings of files that are text whatever they contain. A shell runs a script with a NUL byte."""
-_SCRIPTS = frozenset(f".{ending}" for ending in _PROGRAMS.split())
-"""Endings of files that are run."""
 _ENCODINGS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -79,7 +78,7 @@ _ENCODINGS = (
 )
 
 
-def _is_read_by_programs(path: str) -> bool:
+def _is_read(path: str) -> bool:
     """True for a SKILL.md, a script or a page, by the ending of its name."""
     return os.path.splitext(path)[1].lower() in _TEXTS
 
@@ -87,20 +86,17 @@ def _is_read_by_programs(path: str) -> bool:
 def unscanned_severity(file: SkillFile) -> str:
     """Return how severe it is that a file without data was not scanned.
 
-    High for what an agent follows or runs: otherwise a long script, or one behind a thousand other
-    files, would pass unread.
+    High for what an agent may follow or run: otherwise a long script, or one behind a thousand
+    other files, would pass unread. Medium for data, low for what is no text.
     """
     if file.problem in (_TOO_MANY_FILES, _TOO_DEEP):
         return HIGH
-    name = file.path.rpartition("/")[2].lower()
-    ending = os.path.splitext(name)[1]
-    if file.start and text_of(file.path, file.start) is None:
+    if not (text_of(file.path, file.start) is not None if file.start else _is_read(file.path)):
         return LOW
-    if name == "skill.md" or ending in _SCRIPTS or file.start.startswith(b"#!"):
-        return HIGH
-    if file.start and not ending:
-        return HIGH
-    return MEDIUM if _is_read_by_programs(file.path) else LOW
+    kind = kind_of(file.path, file.start)
+    is_skill = file.path.rpartition("/")[2].lower() == "skill.md"
+    # A page that cannot be opened, such as a link, is nothing that an agent reads either.
+    return MEDIUM if kind == DATA or (kind == PROSE and not (file.start or is_skill)) else HIGH
 
 
 def text_of(path: str, data: bytes) -> bytes | None:
@@ -111,7 +107,7 @@ def text_of(path: str, data: bytes) -> bytes | None:
             break
     else:
         binary = b"\0" in data[:8192] or data.startswith(_COMPILED[:1])
-        if binary and not (data.startswith(b"#!") or _is_read_by_programs(path)):
+        if binary and not (data.startswith(b"#!") or _is_read(path)):
             return None
     return data.replace(b"\0", b"")
 
@@ -128,25 +124,29 @@ def files_of_package(files: Mapping[str, bytes]) -> Iterator[SkillFile]:
 
 
 def _bounded(path: str, data: bytes) -> SkillFile:
-    if len(data) > _MAX_BYTES and text_of(path, data) is not None:
-        problem = f"it is larger than {_MAX_BYTES:,} bytes"
+    if len(data) > _MAX_LARGE_BYTES and text_of(path, data) is not None:
+        problem = f"it is larger than {_MAX_LARGE_BYTES:,} bytes"
         return SkillFile(path, None, problem=problem, start=data[:_MAX_START])
     return SkillFile(path, data)
 
 
-def single_file(path: str) -> SkillFile:
-    """Return one file that has no folder of its own."""
-    return _read(os.path.dirname(path), os.path.basename(path))
+def single_file(path: str, root: str | None = None) -> SkillFile:
+    """Return one file that has no folder of its own. A link below ``root`` is followed."""
+    real = os.path.realpath(path)
+    followed = real if root is not None and _is_below(real, root) else path
+    return _read(*os.path.split(followed))._replace(path=_shown(os.path.basename(path)))
 
 
-def files_of_folder(folder: str, others: Collection[str] = ()) -> Iterator[SkillFile]:
-    """Yield every file below a skill's folder, hidden ones too, without following a link.
+def files_of_folder(
+    folder: str, others: Collection[str] = (), root: str | None = None
+) -> Iterator[SkillFile]:
+    """Yield every file below a skill's folder, hidden ones too.
 
     ``others`` are real paths of folders that are scanned as skills of their own; they are left out.
-    Files that cannot be read, links that lead out, and what is beyond the limits are yielded
-    without data.
+    Only links to pages and scripts below ``root`` (default: the folder) are followed. Files that
+    cannot be read, links that lead out, and what is beyond the limits are yielded without data.
     """
-    count = 0
+    count = large = 0
     pending = [("", 0)]
     while pending:
         below, depth = pending.pop()
@@ -158,7 +158,7 @@ def files_of_folder(folder: str, others: Collection[str] = ()) -> Iterator[Skill
                 for entry in entries:
                     path = f"{below}/{entry.name}" if below else entry.name
                     if entry_is_link(entry):
-                        yield from _link(folder, path, opened, entry.name)
+                        yield from _link(folder, path, opened, entry.name, root or folder)
                     elif entry.is_dir(follow_symlinks=False):
                         if entry.name in _SKIPPED:
                             yield SkillFile(_shown(path), None, problem="it is left out")
@@ -171,16 +171,24 @@ def files_of_folder(folder: str, others: Collection[str] = ()) -> Iterator[Skill
                         if count > _MAX_FILES:
                             yield SkillFile(_shown(path), None, problem=_TOO_MANY_FILES)
                             return
-                        yield _read(folder, path)
+                        file = _read(folder, path, is_large_read=large < _MAX_LARGE)
+                        large += len(file.data or b"") > _MAX_BYTES
+                        yield file
         except OSError as error:
             yield SkillFile(_shown(below or "."), None, problem=error.strerror or "unreadable")
 
 
-def _read(folder: str, path: str) -> SkillFile:
+def _read(folder: str, path: str, *, is_large_read: bool = True) -> SkillFile:
+    full, start = os.path.join(folder, path), b""
     try:
-        content = read_file(os.path.join(folder, path), _MAX_BYTES, path)
+        try:
+            content = read_file(full, _MAX_BYTES, path)
+        except SkillError as error:
+            start = _start(full) if error.code == "file_too_large" else b""
+            if not (is_large_read and start and text_of(path, start) is not None):
+                raise
+            content = read_file(full, _MAX_LARGE_BYTES, path)
     except SkillError as error:
-        start = _start(os.path.join(folder, path)) if error.code == "file_too_large" else b""
         return SkillFile(_shown(path), None, problem=str(error.message), start=start)
     return SkillFile(_shown(path), content.data)
 
@@ -197,16 +205,28 @@ def _start(path: str) -> bytes:
         return b""
 
 
-def _link(folder: str, path: str, opened: Folder, name: str) -> Iterator[SkillFile]:
-    """Yield a link, unless its target lies in the folder."""
+def _link(folder: str, path: str, opened: Folder, name: str, root: str) -> Iterator[SkillFile]:
+    """Yield what a link leads to, unless that lies in the folder; the link where it is not read."""
     try:
         target = opened.link(name)
     except OSError as error:
         yield SkillFile(_shown(path), None, problem=error.strerror or "unreadable")
         return
-    real, root = os.path.realpath(os.path.join(folder, path)), os.path.realpath(folder)
-    if real != root and not real.startswith(root.rstrip(os.sep) + os.sep):
-        yield SkillFile(_shown(path), None, link=clean_line(target))
+    real = os.path.realpath(os.path.join(folder, path))
+    if _is_below(real, folder):
+        return
+    link = SkillFile(_shown(path), None, link=clean_line(target))
+    if not (_is_below(real, root) and _is_read(real) and kind_of(real, b"") != DATA):
+        yield link
+    elif os.path.exists(real):
+        yield _read(*os.path.split(real))._replace(path=link.path)
+    else:
+        yield link._replace(problem="it leads to nothing")
+
+
+def _is_below(real: str, folder: str) -> bool:
+    root = os.path.realpath(folder)
+    return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
 
 
 def _shown(path: str) -> str:

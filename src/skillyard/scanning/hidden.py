@@ -64,11 +64,20 @@ _UNSEEN = re.compile(
 _COMMENT_CHARS = 4_000
 """Of a comment that are looked at, without the blanks around it."""
 _STYLES = group("display font opacity visibility hidden color")
+_AGENTS = (
+    r"(?:(?:AI|coding)\s{1,2}(?:agents?|assistants?)|assistants?|agents?|LLMs?"
+    r"|language\s{1,2}models?|(?:the|any)\s{1,2}model\s{1,2}(?:reading|that)|Claude|Copilot|Codex|GPT)\b"
+)
+_CALLS = r"(?:(?:the|all|any|every|dear|hey|note|attention|ai|only)[\s,:]{1,3}){0,3}"
 _AGENT = re.compile(
-    r"\A\s{0,9}(?:system|admin|developer)\s{0,2}:\s{0,3}\w|\bfrom\s{1,2}now\s{1,2}on\b|\b(?:(?:AI|coding)\s{1,2}(?:agents?|assistants?)|assistants?|agents?|LLMs?|language\s{1,2}models?|(?:the|any)\s{1,2}model\s{1,2}(?:reading|that)|Claude|Copilot|Codex|GPT)\b\s{0,2}[:,]?"
-    r"[^.]{0,100}\b(?:must|should|requires?|repeat|include|add|upload|append|also|before|always|never|do\s{1,2}not|don't|ignore|run|execute|read|send|fetch|n['’]informe|exécute)\b",
+    r"\A\s{0,9}(?:system|admin|developer)\s{0,2}:\s{0,3}\w|\bfrom\s{1,2}now\s{1,2}on\b"
+    rf"|(?:\A|[.!?:;\n]|\b(?:to|for))[\s*-]{{0,9}}{_CALLS}{_AGENTS}[^.]{{0,60}}"
+    r"(?:\b(?:must|should|shall|requires?|always|never|do\s{1,2}not|don't|n['’]informe)\b"
+    r"|[:,]\s{1,3}(?:[^.]{0,60}\b)?(?:repeat|include|add|upload|append|also|before|ignore|run"
+    r"|execute|read|send|fetch|call|exécute)\b)",
     re.IGNORECASE,
 )
+"""An order to an agent: it is named where a sentence begins, or the order is said to be for it."""
 
 
 def comments(document: Document) -> Iterator[tuple[Hit, str]]:

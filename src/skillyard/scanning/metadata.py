@@ -23,6 +23,7 @@ KNOWN_SKILLS = [
     "claude-api",
     "code-review",
     "codex-review",
+    "doc",
     "docx",
     "doc-coauthoring",
     "frontend-design",

@@ -74,6 +74,8 @@ class Rule:
     find: Find
     quotable: bool
     """False for a rule whose hits mean the same in documentation about attacks."""
+    phrase: bool
+    """True for a rule whose hits are sentences to the agent. They mean nothing in a quotation."""
 
     @cached_property
     def _numbers(self) -> frozenset[int]:
@@ -170,4 +172,5 @@ def find_patterns(document: Document, patterns: tuple[Pattern, ...]) -> Iterator
     for each in patterns:
         if each.number in windows:
             for match in each.matches(document):
-                yield Hit(match.start(), match.end(), each.severity)
+                is_before = match[0].startswith("\n")  # of an expression for the start of a line
+                yield Hit(match.start() + is_before, match.end(), each.severity)

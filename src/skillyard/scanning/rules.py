@@ -44,7 +44,7 @@ def _rule(entry: dict[str, Any], parts: Mapping[str, Any]) -> Rule:
     fields = {**entry, "hit": Example(**entry["hit"]), "miss": Example(**entry["miss"])}
     patterns = tuple(_pattern(each, parts) for each in fields.pop("pattern", ()))
     find = _FINDERS.get(entry["id"], find_patterns)
-    return Rule(patterns=patterns, find=find, quotable=fields.pop("quotable", True), **fields)
+    return Rule(patterns=patterns, find=find, **{"quotable": True, "phrase": False} | fields)
 
 
 def _pattern(entry: Mapping[str, Any], parts: Mapping[str, Any]) -> Pattern:

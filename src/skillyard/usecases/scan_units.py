@@ -24,12 +24,14 @@ class ScanUnit(NamedTuple):
 
     path: str
     is_folder: bool
+    root: str | None = None
+    """The folder that is scanned. Links to pages and scripts in it are followed."""
 
     def read(self, others: Collection[str]) -> Iterator[SkillFile]:
         """Yield the files, but those in folders that are scanned by themselves."""
         if self.is_folder:
-            return files_of_folder(self.path, others)
-        return iter([single_file(self.path)])
+            return files_of_folder(self.path, others, self.root)
+        return iter([single_file(self.path, self.root)])
 
     def shown(self, path: str) -> str:
         """Return the path of a file for people."""
@@ -57,9 +59,13 @@ def library_units(library: LibrarySpec) -> tuple[list[ScanUnit], list[Finding]]:
             units.setdefault(unit.path, unit)
     if not units and not library.scopes:
         units = {root: ScanUnit(root, is_folder=True) for root in library.roots}
-    roots = all_roots(library.roots, library.scopes, library.folder)
-    outside = (each for root in roots for each in _outside(root.path, units.values()))
-    return list(units.values()), [*map(_left_out, scanned.diagnostics), *outside]
+    roots = [root.path for root in all_roots(library.roots, library.scopes, library.folder)]
+    listed = [
+        unit._replace(root=next((r for r in roots if _lies_in(unit.path, r)), None))
+        for unit in units.values()
+    ]
+    outside = (each for root in roots for each in _outside(root, listed))
+    return listed, [*map(_left_out, scanned.diagnostics), *outside]
 
 
 def _unit_of(file: str) -> ScanUnit:
@@ -77,8 +83,8 @@ def _left_out(diagnostic: Diagnostic) -> Finding:
 
 def _outside(root: str, units: Iterable[ScanUnit]) -> Iterator[Finding]:
     """Yield a finding for each folder above the skills in which something belongs to none."""
-    places = {_parts(unit.path, root): unit.is_folder for unit in units}
-    places = {parts: is_folder for parts, is_folder in places.items() if parts[:1] != (os.pardir,)}
+    inside = (unit for unit in units if _lies_in(unit.path, root))
+    places = {_parts(unit.path, root): unit.is_folder for unit in inside}
     above = {parts[:end] for parts in places for end in range(len(parts))}
     for folder in sorted(above):
         if any(places.get(folder[:end]) for end in range(len(folder) + 1)):
@@ -95,6 +101,10 @@ def _outside(root: str, units: Iterable[ScanUnit]) -> Iterator[Finding]:
             shown = ", ".join(map(_shown, others[:_MAX_NAMES]))
             more = "" if len(others) <= _MAX_NAMES else ", …"
             yield _not_scanned(path, LOW, f"{what} without a skill: {shown}{more}", _BY_PATH)
+
+
+def _lies_in(path: str, root: str) -> bool:
+    return _parts(path, root)[:1] != (os.pardir,)
 
 
 def _parts(path: str, root: str) -> tuple[str, ...]:
