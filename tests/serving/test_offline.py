@@ -227,6 +227,12 @@ def test_no_command_of_the_library_and_no_hook_asks_another_machine(machine: Mac
     assert machine.violations == []
 
 
+def test_a_variable_of_another_program_stops_no_service(machine: Machine) -> None:
+    machine.environment["WEB_CONCURRENCY"] = "x"
+    with machine.served() as url:
+        assert ask(f"{url}/health")[0] == 200
+
+
 def test_a_service_whose_operator_allows_remotes_asks_them(machine: Machine) -> None:
     with machine.served("--remote") as url:
         ask(f"{url}/search?q={quote('terraform plan')}")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -19,6 +22,7 @@ from skillyard.evals.statistics.rate_power import (
     requests_for_rate,
 )
 from tests.evals.statistics.planting import allowed
+from tests.shared_data import PACKAGES
 from tests.tables import for_each
 
 pytest.importorskip("scipy")
@@ -139,3 +143,13 @@ def test_rates_that_stand_by_themselves_are_false_together_as_often_as_stated() 
         for _ in range(600)
     )
     assert wrong / 600 == pytest.approx(needed.any_false, abs=0.06)
+
+
+def test_an_epoch_that_numpy_cannot_read_is_an_error_that_names_the_variable() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "skillyard", "eval", "plan"],
+        env={**os.environ, "PYTHONPATH": str(PACKAGES), "SOURCE_DATE_EPOCH": "x"},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "SOURCE_DATE_EPOCH, which must be a whole number of seconds" in done.stderr

@@ -75,3 +75,8 @@ def _module(name: str) -> Any:
         raise InvalidInput(
             f"these statistics need {library}; install it with: {install_command('eval')}"
         ) from error
+    except ValueError as error:  # of numpy.f2py, which scipy loads
+        raise InvalidInput(
+            f"{library} does not load ({error}): it reads the environment variable"
+            " SOURCE_DATE_EPOCH, which must be a whole number of seconds; correct or unset it"
+        ) from error

@@ -90,6 +90,7 @@ def server_config(app: Any, options: ServiceOptions) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        workers=1,  # without it, uvicorn parses WEB_CONCURRENCY
         timeout_graceful_shutdown=max(1, round(options.limits.drain_s)),
         h11_max_incomplete_event_size=HEAD_BYTES,
     )
