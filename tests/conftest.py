@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.guardian import end_servers_with_this_process
 from tests.long import LONG
 from tests.shared_data import MISSING, shared_folder
 
@@ -29,6 +30,8 @@ os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(_FOLDER / "certificates")
 for _name in ("cache", "certificates"):
     (_FOLDER / _name).mkdir()
+
+end_servers_with_this_process()
 
 _RAN: Counter[tuple[str, bool]] = Counter()
 _SKIPPED: set[str] = set()
