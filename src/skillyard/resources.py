@@ -7,14 +7,14 @@ during a read is refused.
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 from typing import NamedTuple
 
 from skillyard.arguments import check_arguments
 from skillyard.discovery import OWN_FOLDERS
 from skillyard.errors import Diagnostic, ResourceRefused, SkillIoError
-from skillyard.io.files import open_to_read
+from skillyard.io.files import read_regular
 from skillyard.io.folders import entry_is_link, open_real_file, open_real_folder
 from skillyard.io.paths import same_path
 from skillyard.io.sha256 import sha256
@@ -62,60 +62,25 @@ class ResourceListing(NamedTuple):
 
 def read_file(path: str, max_bytes: int, display_path: str = "") -> FileContent:
     """Read one regular file, which must not be a link. Raises SkillIoError."""
-    display_path = display_path or path
     try:
-        descriptor = open_to_read(path)
+        return FileContent(*read_regular(path, max_bytes))
     except OSError as error:
-        raise _io_error(error, display_path) from None
-    try:
-        return _read(descriptor, max_bytes, display_path)
-    except OSError as error:
-        raise _io_error(error, display_path) from None
-    finally:
-        os.close(descriptor)
+        raise _io_error(error, display_path or path) from None
 
 
-def _read(descriptor: int, max_bytes: int, display_path: str) -> FileContent:
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        raise SkillIoError(
-            "not a regular file",
-            path=display_path,
-            code="not_a_regular_file",
-            hint="replace it by a text file",
-        )
-    if status.st_size > max_bytes:
-        raise _too_large(display_path, max_bytes)
-    # One read is enough for a regular file of that size. The loop covers a file that grows.
-    data = os.read(descriptor, status.st_size + 1)
-    if len(data) < status.st_size or len(data) > status.st_size:
-        chunks = [data]
-        total = len(data)
-        while total <= max_bytes and (more := os.read(descriptor, 65_536)):
-            chunks.append(more)
-            total += len(more)
-        data = b"".join(chunks)
-        if total > max_bytes:
-            raise _too_large(display_path, max_bytes)
-    return FileContent(data, status)
-
-
-def _too_large(display_path: str, max_bytes: int) -> SkillIoError:
-    return SkillIoError(
-        f"the file is larger than {max_bytes:,} bytes",
-        path=display_path,
-        code="file_too_large",
-        hint="move long material into files beside it",
-    )
+_FAULTS = {
+    errno.EINVAL: ("not_a_regular_file", "replace it by a text file"),
+    errno.EFBIG: ("file_too_large", "move long material into files beside it"),
+}
 
 
 def _io_error(error: OSError, display_path: str) -> SkillIoError:
-    return SkillIoError(
-        f"cannot read: {error.strerror or error}",
-        path=display_path,
-        code="io_error",
-        hint="check that it exists, is a plain file and may be read",
-    )
+    what = error.strerror or str(error)
+    if error.errno in _FAULTS:
+        code, hint = _FAULTS[error.errno]
+        return SkillIoError(what, path=display_path, code=code, hint=hint)
+    hint = "check that it exists, is a plain file and may be read"
+    return SkillIoError(f"cannot read: {what}", path=display_path, code="io_error", hint=hint)
 
 
 def skill_folder(skill: Skill) -> str:
@@ -367,14 +332,6 @@ def read_declared(skill: Skill, path: str, limits: Limits = DEFAULT_LIMITS) -> b
 
 def _read_real(real: str, path: str, limits: Limits) -> bytes:
     try:
-        descriptor = open_real_file(real)
-    except OSError as error:
-        raise _refusal(path, error.strerror or "cannot open it") from None
-    try:
-        return _read(descriptor, limits.resource_bytes, path).data
-    except SkillIoError as error:
-        raise _refusal(path, error.message) from None
+        return read_regular(open_real_file(real), limits.resource_bytes)[0]
     except OSError as error:
         raise _refusal(path, error.strerror or "cannot read it") from None
-    finally:
-        os.close(descriptor)

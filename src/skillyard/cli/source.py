@@ -224,19 +224,26 @@ def policy_of(args: Namespace, *, tags: bool = False) -> SelectionPolicy:
     )
 
 
+_MAX_TEXT_BYTES = 1 << 24
+
+
 def read_text(path: str) -> str:
     """Return the text of a file that the user named, ``-`` for standard input, lines ended by LF.
 
-    Raises InvalidInput when it cannot be read or is not UTF-8.
+    It may be a pipe, as ``<(command)`` makes one. Raises InvalidInput when it cannot be read, is
+    too large or is not UTF-8.
     """
     name = "standard input" if path == "-" else path
+    size = _MAX_TEXT_BYTES + 1
     try:
         if path == "-":
             source = getattr(sys.stdin, "buffer", None)
-            data = source.read() if source is not None else sys.stdin.read().encode()
+            data = source.read(size) if source is not None else sys.stdin.read(size).encode()
         else:
             with open(path, "rb") as file:
-                data = file.read()
+                data = file.read(size)
+        if len(data) == size:
+            raise InvalidInput(f"{name} is larger than {_MAX_TEXT_BYTES:,} bytes; shorten it")
         text: str = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{name} is not UTF-8 text (byte {error.start}); convert it") from None

@@ -6,13 +6,13 @@ folder that it belongs to.
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 from typing import Any
 
 from skillyard.discovery.entries import inside
 from skillyard.errors import Diagnostic
-from skillyard.io.files import open_to_read
+from skillyard.io.files import read_regular
 from skillyard.io.strict_json import strict_loads
 from skillyard.text import clean_line
 
@@ -65,32 +65,16 @@ def read_bounded(path: str, problems: Problems) -> bytes | None:
     The latter is reported: a pipe, a device, a file that is too large or may not be read.
     """
     try:
-        descriptor = open_to_read(path, follow=True)  # settings are often links
+        return read_regular(path, MAX_BYTES, follow=True)[0]  # settings are often links
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        _unreadable(path, error, problems)
+        if error.errno in (errno.EINVAL, errno.EFBIG):
+            unusable(path, str(error.strerror), problems)
+        else:
+            message = f"cannot read: {error.strerror}"
+            problems.add("manifest_unreadable", path, message, "check permissions")
         return None
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            unusable(path, "it is not a regular file", problems)
-            return None
-        with open(descriptor, "rb", closefd=False) as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        _unreadable(path, error, problems)
-        return None
-    finally:
-        os.close(descriptor)
-    if len(data) > MAX_BYTES:
-        unusable(path, f"it has more than {MAX_BYTES:,} bytes", problems)
-        return None
-    return data
-
-
-def _unreadable(path: str, error: OSError, problems: Problems) -> None:
-    message = f"cannot read: {error.strerror}"
-    problems.add("manifest_unreadable", path, message, "check permissions")
 
 
 def unusable(path: str, fault: str, problems: Problems) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 from typing import NamedTuple
 
 from skillyard.errors import SkillIoError
 from skillyard.io.atomic_write import atomic_write, remove_leftovers
-from skillyard.io.files import open_to_read
+from skillyard.io.files import read_regular
 
 __all__ = ["SettingsFile", "SettingsRefused", "delete", "read_settings", "replace"]
 
@@ -42,25 +42,20 @@ def read_settings(
     limit = MAX_BYTES if max_bytes is None else max_bytes
     real = os.path.realpath(path)
     try:
-        descriptor = open_to_read(real, follow=True)
+        data, status = read_regular(real, limit, follow=True)
     except FileNotFoundError:
         if os.path.islink(path):
             raise _refusal(path, "the link leads nowhere", "mend or remove the link") from None
         return SettingsFile(real, None, None)
     except OSError as error:
+        if error.errno == errno.EINVAL:
+            raise _refusal(path, "it is no regular file", "name another one with --file") from None
+        if error.errno == errno.EFBIG:
+            what = f"it has more than {limit:,} bytes"
+            raise _refusal(path, what, "is it the right file?") from None
         raise _refusal(path, f"cannot read it: {error.strerror}", "check the path") from None
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise _refusal(path, "it is no regular file", "name another one with --file")
-        if to_change and not status.st_mode & 0o222:
-            raise _refusal(path, "it is read-only", "make it writable, then do this again")
-        with open(descriptor, "rb", closefd=False) as file:
-            data = file.read(limit + 1)
-    finally:
-        os.close(descriptor)
-    if len(data) > limit:
-        raise _refusal(path, f"it has more than {limit:,} bytes", "is it the right file?")
+    if to_change and not status.st_mode & 0o222:
+        raise _refusal(path, "it is read-only", "make it writable, then do this again")
     try:
         return SettingsFile(real, data.decode("utf-8"), status)
     except UnicodeDecodeError:

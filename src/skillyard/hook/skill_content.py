@@ -7,6 +7,7 @@ it, and the files in the field ``references``.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from json import dumps
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillyard.errors import ResourceRefused, SkillError, SkillIoError
 from skillyard.formats.agentskills import Document, parse_document
 from skillyard.formats.frontmatter import decode
-from skillyard.io.files import open_to_read
+from skillyard.io.files import read_regular
 from skillyard.io.folder_manifest import Entry, ManifestLimits, file_digest, manifest_of
 from skillyard.io.folders import open_real_file
 from skillyard.io.paths import is_below
@@ -68,18 +69,14 @@ def content_of(path: str, root: str) -> Content:
 
 
 def _own_file(path: str) -> bytes:
-    descriptor = open_to_read(path)
     try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unapprovable(f"{os.path.basename(path)!r} is no regular file")
-        with open(descriptor, "rb", closefd=False) as file:
-            data = file.read(MAX_FILE_BYTES + 1)
-    finally:
-        os.close(descriptor)
-    if len(data) > MAX_FILE_BYTES:
-        raise Unapprovable(f"its file has more than {MAX_FILE_BYTES:,} bytes")
-    return data
+        return read_regular(path, MAX_FILE_BYTES)[0]
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            raise Unapprovable(f"{os.path.basename(path)!r} is no regular file") from None
+        if error.errno == errno.EFBIG:
+            raise Unapprovable(f"its file has more than {MAX_FILE_BYTES:,} bytes") from None
+        raise
 
 
 def _references(data: bytes, path: str) -> tuple[str, ...]:

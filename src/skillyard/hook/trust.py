@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import SkillIoError
 from skillyard.io.atomic_write import atomic_write
-from skillyard.io.files import is_private, open_to_read
+from skillyard.io.files import is_private, read_regular
 from skillyard.io.paths import ancestors
 from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import state_folder
@@ -84,6 +84,9 @@ def real_path(folder: str | PathLike[str]) -> str:
     return os.path.realpath(folder)
 
 
+_MAX_RECORD_BYTES = 1 << 26
+
+
 def _folder() -> str:
     return os.path.join(state_folder(), "trust")
 
@@ -103,23 +106,15 @@ def project_at(path: str) -> Project | None:
 
 def _read_record(record: str) -> Project | None:
     try:
-        descriptor = open_to_read(record)
-    except OSError:
-        return None
-    try:
-        if not is_private(os.fstat(descriptor)):
-            return None
-        with open(descriptor, "rb", closefd=False) as file:
-            head, end, lines = file.read().partition(b"\n")
-        shape = json.loads(head)
+        data, status = read_regular(record, _MAX_RECORD_BYTES)
+        head, end, lines = data.partition(b"\n")
+        shape = json.loads(head) if is_private(status) else {}
         if not end or shape["version"] != _VERSION:
             return None
         accepted = tuple((str(r), str(d), str(why)) for r, d, why in shape.get("accepted", ()))
         return Project(str(shape["project"]), float(shape["since"]), b"\n" + lines, accepted)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    finally:
-        os.close(descriptor)
 
 
 def project_above(folder: str) -> Project | None:

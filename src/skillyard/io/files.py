@@ -22,6 +22,7 @@ __all__ = [
     "open_to_append",
     "open_to_read",
     "read_last_lines",
+    "read_regular",
     "refuse_link",
     "rename_folder",
     "replace_file",
@@ -57,6 +58,33 @@ def open_to_read(path: str, *, follow: bool = False, dir_fd: int | None = None) 
         return descriptor
     os.close(descriptor)
     raise OSError(errno.ELOOP, "the file was replaced while it was opened", path)
+
+
+def read_regular(
+    file: str | int, max_bytes: int, *, follow: bool = False
+) -> tuple[bytes, os.stat_result]:
+    """Return the bytes of a regular file and its status; a descriptor is closed.
+
+    Everything that is read without the user naming it passes here: a pipe or a device would keep
+    the reader waiting, or never end. Raises OSError: EINVAL for what is no regular file, EFBIG
+    for more than ``max_bytes``, and ELOOP for a link unless ``follow`` is true.
+    """
+    descriptor = open_to_read(file, follow=follow) if isinstance(file, str) else file
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        if status.st_size <= max_bytes:
+            # One read is enough for a regular file of that size. The second covers one that grows.
+            data = os.read(descriptor, status.st_size + 1)
+            if len(data) != status.st_size:
+                with open(descriptor, "rb", closefd=False) as opened:
+                    data += opened.read(max_bytes + 1 - len(data))
+            if len(data) <= max_bytes:
+                return data, status
+    finally:
+        os.close(descriptor)
+    raise OSError(errno.EFBIG, f"the file is larger than {max_bytes:,} bytes")
 
 
 def refuse_link(path: str) -> os.stat_result:

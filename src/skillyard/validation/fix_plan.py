@@ -15,6 +15,7 @@ from typing import NamedTuple
 from skillyard.catalog.snapshot import build_catalog
 from skillyard.errors import Diagnostic, SkillIoError
 from skillyard.io.atomic_write import atomic_write
+from skillyard.io.files import read_regular
 from skillyard.io.folders import open_real_file
 from skillyard.io.paths import same_path
 from skillyard.limits import DEFAULT_LIMITS
@@ -121,8 +122,6 @@ def _plan(file: _File, ignored: Container[str]) -> FixPlan | None:
         before = read_real_file(file.real)
     except OSError:
         return None  # the diagnostics report it already
-    if len(before) > DEFAULT_LIMITS.skill_file_bytes:
-        return None
     fixed = fix_document(before, file.place, ignored)
     if fixed.data == before:
         return None
@@ -131,8 +130,7 @@ def _plan(file: _File, ignored: Container[str]) -> FixPlan | None:
 
 def read_real_file(real: str) -> bytes:
     """Return the bytes of a file by a path without links. Raises OSError."""
-    with open(open_real_file(real), "rb") as file:
-        return file.read(DEFAULT_LIMITS.skill_file_bytes + 1)
+    return read_regular(open_real_file(real), DEFAULT_LIMITS.skill_file_bytes)[0]
 
 
 def write_plan(plan: FixPlan) -> None:

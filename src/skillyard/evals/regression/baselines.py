@@ -100,7 +100,7 @@ def read_baseline(path: str) -> dict[str, Any]:
     """Return a baseline: ``meta``, ``summary``, ``measures``. Raises SkillIoError, InvalidInput."""
     data = read_bounded(path, BASELINE_BYTES, "baseline", hint="check --baselines-dir")
     try:
-        value = json.loads(data) if len(data) <= BASELINE_BYTES else None
+        value = json.loads(data)
     except (ValueError, RecursionError):
         value = None
     if (

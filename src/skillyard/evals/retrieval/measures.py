@@ -10,6 +10,7 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from math import inf, log2
 from typing import IO, Any, NamedTuple, TypeVar, cast
 
@@ -117,12 +118,17 @@ def _records(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
         yield where, record
 
 
+_MAX_LINE_BYTES = 1 << 28
+
+
 def _lines(path: str) -> Iterator[str]:
     from zlib import error as zlib_error
 
     try:
         with _open(path) as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(iter(partial(file.readline, _MAX_LINE_BYTES), b""), 1):
+                if len(line) == _MAX_LINE_BYTES:
+                    raise InvalidInput(f"{path}:{number}: a line of {len(line):,} bytes or more")
                 try:
                     yield line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError:

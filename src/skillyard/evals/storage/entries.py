@@ -13,6 +13,7 @@ from typing import Any
 
 from skillyard.errors import SkillIoError
 from skillyard.evals.storage.files import FOLDER_HINT, write_file
+from skillyard.io.files import read_regular
 from skillyard.io.locks import file_lock
 
 __all__ = [
@@ -72,8 +73,7 @@ class Entries:
         """Return the entry at a path from :meth:`path`; None when there is no usable one."""
         full = os.path.join(self._results, *path.split("/"))
         try:
-            with open(full, "rb") as file:
-                data = file.read(min(os.fstat(file.fileno()).st_size, ENTRY_BYTES) + 1)
+            data, _ = read_regular(full, ENTRY_BYTES, follow=True)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -119,8 +119,6 @@ class Entries:
 
     def _parse(self, path: str, data: bytes) -> dict[str, Any] | None:
         try:
-            if len(data) > ENTRY_BYTES:
-                raise ValueError("it is too large")
             entry = json.loads(data)
             if not isinstance(entry, dict):
                 raise ValueError("it is not a JSON object")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from skillyard.errors import SkillIoError
 from skillyard.io.atomic_write import atomic_write
+from skillyard.io.files import read_regular
 
 __all__ = ["FOLDER_HINT", "read_bounded", "write_file"]
 
@@ -14,13 +15,9 @@ FOLDER_HINT = "check the folder and its space; --output-dir names another one"
 
 
 def read_bounded(path: str, max_bytes: int, what: str, *, hint: str) -> bytes:
-    """Return the bytes of a file, and one more than ``max_bytes`` of a larger one.
-
-    Raises SkillIoError, which calls the file ``what``.
-    """
+    """Return the bytes of a regular file. Raises SkillIoError, which calls it ``what``."""
     try:
-        with open(path, "rb") as file:
-            return file.read(max_bytes + 1)
+        return read_regular(path, max_bytes, follow=True)[0]
     except OSError as error:
         message = f"cannot read the {what}: {error.strerror}"
         raise SkillIoError(message, path=path, hint=hint) from None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from typing import NamedTuple
 
 from skillyard.errors import InvalidInput
-from skillyard.io.files import is_executable
+from skillyard.io.files import is_executable, read_regular
 from skillyard.io.folders import Folder, entry_is_link, open_folder
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.remote.install.file_paths import shown_path
@@ -157,11 +156,5 @@ def _read(root: Folder, path: str) -> tuple[bytes, bool]:
     *above, name = path.split("/")
     with _descend(root, tuple(above)) as folder:
         descriptor = folder.file(name)
-    with open(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(f"{path} is no longer a plain file")
-        data = file.read(FILE_BYTES + 1)
-    if len(data) > FILE_BYTES:
-        raise OSError(f"{path} grew while it was read")
+    data, status = read_regular(descriptor, FILE_BYTES)
     return data, is_executable(status)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.io.files import read_regular
 from skillyard.io.user_folders import config_folder
 from skillyard.remote.sources.host_tokens import host_tokens
 from skillyard.remote.sources.registry import BUILT_IN
@@ -168,19 +169,24 @@ def _from_text(field: str, text: str) -> Any:
     return text.strip()
 
 
+_MAX_BYTES = 1 << 20
+
+
 def _from_file(path: str, *, must_exist: bool) -> dict[str, Any]:
     import tomllib
 
     try:
-        with open(path, "rb") as file:
-            document = tomllib.load(file)
+        data, _ = read_regular(path, _MAX_BYTES, follow=True)
+        document = tomllib.loads(data.decode("utf-8"))
     except FileNotFoundError:
         if must_exist:
             raise SkillIoError("there are no settings here", path=path) from None
         return {}
     except OSError as error:
         what = error.strerror or str(error)
-        raise SkillIoError(f"the settings cannot be read: {what}", path=path) from None
+        hint = "make it a regular file that you can read"
+        message = f"the settings cannot be read: {what}"
+        raise SkillIoError(message, path=path, hint=hint) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path}: {error}") from None
     return _fields(document, (), path)

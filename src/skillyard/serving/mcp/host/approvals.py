@@ -8,6 +8,7 @@ from typing import Any
 
 from skillyard.errors import InvalidInput
 from skillyard.io.atomic_write import atomic_write
+from skillyard.io.files import read_regular
 from skillyard.serving.mcp.host.entries import ServedSkill
 from skillyard.serving.mcp.host.refusals import NotApproved
 
@@ -74,19 +75,16 @@ class Approvals:
 
 def _read(path: str) -> dict[tuple[str, str], str]:
     try:
-        with open(path, "rb") as file:
-            data = file.read(BYTES + 1)
-    except FileNotFoundError:
-        return {}
-    try:
-        document: Any = json.loads(data) if len(data) <= BYTES else None
+        document: Any = json.loads(read_regular(path, BYTES, follow=True)[0])
         if not isinstance(document, dict) or document.get("version") != FORMAT:
             raise ValueError
         return {
             (str(each["server"]), str(each["uri"])): str(each["files"])
             for each in document["approvals"]
         }
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         raise InvalidInput(
             f"{path} holds no approvals of this version: move it away, and approve anew"
         ) from None
