@@ -62,7 +62,7 @@ USERS: dict[str, Callable[[Path], None]] = {
     "a link in a folder": lambda folder: (folder / "references" / "n").symlink_to("/etc/passwd"),
     "an empty folder": lambda folder: (folder / "empty").mkdir(),
     "an ignored file": lambda folder: write(folder / ".gitignore"),
-    "a compiled file": lambda folder: write(folder / "scripts" / "__pycache__" / "fill.pyc"),
+    "a file beside compiled ones": lambda folder: write(folder / "__pycache__" / "notes.md"),
     "a file": lambda folder: write(folder / "SKILL.md"),
 }
 

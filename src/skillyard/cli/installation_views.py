@@ -48,6 +48,7 @@ _STYLES = {
     "unpinned": "warning",
     "behind": "warning",
     "interrupted": "warning",
+    "not_comparable": "warning",
     "unsupported": "warning",
 }
 """Every other state is an error."""

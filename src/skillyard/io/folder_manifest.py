@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
 
 __all__ = ["Entry", "Manifest", "ManifestLimits"]
-__all__ += ["executable_digest", "file_digest", "manifest_of"]
+__all__ += ["executable_digest", "file_digest", "is_litter", "manifest_of"]
 
 _PIECE = 1 << 20
+_LITTER = frozenset({".ds_store", "thumbs.db", "ehthumbs.db", "desktop.ini", ".directory"})
 _MUCH = 262_144
 """Bytes from which hashlib earns the time that loading it takes."""
 
@@ -69,6 +70,15 @@ class Manifest(NamedTuple):
         """Return the entries of one kind, by path."""
         return [entry for entry in self.entries if entry.kind == kind]
 
+    def without_litter(self) -> Manifest:
+        """Return the manifest without what Python and file managers leave by themselves.
+
+        It counts for an approval. It is not an edit: nobody wrote it.
+        """
+        return Manifest(
+            tuple(entry for entry in self.entries if not is_litter(entry.path, entry.kind))
+        )
+
     def files_digest(self, left_out: Set[str] = frozenset()) -> str:
         """Return ``sha256:…`` over path, size and digest of each file, as in a lock file.
 
@@ -102,6 +112,16 @@ class Manifest(NamedTuple):
             for each in self.entries
             if each.kind != "file" and (each.kind != "folder" or each.path not in above)
         ]
+
+
+def is_litter(path: str, kind: str) -> bool:
+    """True for what Python and file managers leave in a folder by themselves."""
+    name = path.rpartition("/")[2].casefold()
+    if kind == "folder":
+        return name == "__pycache__"
+    return kind == "file" and (
+        name in _LITTER or name.startswith("._") or name.endswith((".pyc", ".pyo"))
+    )
 
 
 def manifest_of(

@@ -33,6 +33,16 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """One file that another version changes, or that was edited."""
+
+    path: Annotated[str, "Below the folder of the skill."]
+    change: Annotated[str, "added, removed or changed."]
+    diff: Annotated[str, "A unified diff of a text; empty where there is none."]
+    note: Annotated[str, "Why there is no diff, and what else is to say of it."]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SkillProblem:
     """Why a skill is not as it should be."""
 
@@ -40,6 +50,9 @@ class SkillProblem:
     message: Annotated[str, "What is wrong."]
     hint: Annotated[str, "What to do."]
     path: Annotated[str, "The file or folder; empty for a remote."]
+    files: Annotated[
+        tuple[FileChange, ...], "Files that were edited since they were installed, where known."
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +95,8 @@ class SyncedSkill(LockedSkillState):
 
     state: Annotated[
         str,
-        "current, linked, installed, planned, missing, edited, behind, interrupted, unreadable,"
-        " refused or unreachable.",
+        "current, linked, installed, planned, missing, edited, behind, not_comparable, interrupted,"
+        " unreadable, refused or unreachable.",
     ]
     folders: Annotated[tuple[str, ...], "Its folders, or the one that is missing."]
     pinned: Annotated[bool, "Whether the lock has a digest of it."]
@@ -108,16 +121,6 @@ class Synced:
     skills: Annotated[tuple[SyncedSkill, ...], "Each skill of the lock, in its order."]
     extra: Annotated[tuple[str, ...], "Skill folders that the lock does not name."]
     differs: Annotated[bool, "Whether a difference is left that fails the command."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
-    """One file that another version changes."""
-
-    path: Annotated[str, "Below the folder of the skill."]
-    change: Annotated[str, "added, removed or changed."]
-    diff: Annotated[str, "A unified diff of a text; empty where there is none."]
-    note: Annotated[str, "Why there is no diff, and whether the file becomes executable."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +170,7 @@ class SkillVersion(LockedSkillState):
     state: Annotated[
         str,
         "outdated, unreachable, refused, unsupported, else the state of its folders: current,"
-        " linked, edited, missing, behind, interrupted or unreadable.",
+        " linked, edited, missing, behind, not_comparable, interrupted or unreadable.",
     ]
     folder_state: Annotated[str, "The state of its folders in any case."]
     ref: Annotated[str | None, "The branch or tag that it follows; null for the default branch."]
@@ -210,8 +213,8 @@ class VerifiedSkill(LockedSkillState):
 
     state: Annotated[
         str,
-        "current, linked, unpinned, edited, missing, behind, interrupted, unreadable, or refused by"
-        " the policy.",
+        "current, linked, unpinned, edited, missing, behind, not_comparable, interrupted,"
+        " unreadable, or refused by the policy.",
     ]
     folders: Annotated[tuple[str, ...], "Its folders, or the one that is missing."]
     stale: Annotated[tuple[StaleAccepted, ...], "Accepted findings that no longer apply."]

@@ -54,16 +54,16 @@ def kit(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Kit:
 
 def test_a_bit_that_was_lost_or_gained_is_an_edit_and_stays(kit: Kit) -> None:
     assert kit.state("verify") == ("current", "")
-    for path, mode in ((RUN, 0o644), (HELP, 0o755)):
+    for path, mode, now in ((RUN, 0o644, "no longer"), (HELP, 0o755, "now")):
         (kit.folder / path).chmod(mode)
-        edited = "the folder is not what was installed: other files may be executed"
+        edited = f"the folder is not what was installed: '{path}' ({now} executable)"
         assert kit.state("verify") == ("edited", edited)
         assert kit.state("sync", "--frozen") == ("edited", edited)
         assert "it has local changes" in kit.state("update", "--yes")[1]
         assert kit.run("remove", "kit").code == 1
         (kit.source / "SKILL.md").write_text(text("kit", f"Runs a tool in {path}."))
         done = kit.run("add", "./kit", "--into", ".agents/skills")
-        assert (done.code, "other files may be executed" in done.err) == (2, True)
+        assert (done.code, f"{now} executable" in done.err) == (2, True)
         assert (kit.folder / path).stat().st_mode & 0o777 == mode
         (kit.source / "SKILL.md").write_text(text("kit", "Runs a tool."))
         (kit.folder / path).chmod(0o755 if path == RUN else 0o644)

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from skillyard.remote.install.folder_hash import folder_hash_of
+from skillyard.io.folder_manifest import manifest_of
+from skillyard.remote.install.folder_hash import is_folder_hash_of
 from skillyard.remote.install.lockfile import read_project_lock
+from skillyard.remote.install.swap import LIMITS
 from skillyard_testkit import FakeServers
 from tests.cli.installation.forks import Forks
 from tests.cli.remotes import remotes as remotes
@@ -97,7 +99,8 @@ def _check(project: Path, seed: object) -> None:
         names = {entry.name for entry in into.iterdir()} if into.is_dir() else set()
         assert names <= set(locked), (seed, names)
         for name in names:
-            assert folder_hash_of(str(into / name)) == locked[name].computed_hash, (seed, name)
+            folder, expected = str(into / name), locked[name].computed_hash or ""
+            assert is_folder_hash_of(expected, folder, manifest_of(folder, LIMITS)), (seed, name)
     for name in locked:
         assert (project / FOLDERS[0] / name / "SKILL.md").is_file(), (seed, name)
     assert {entry.name for entry in project.iterdir()} <= {

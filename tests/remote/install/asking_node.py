@@ -11,6 +11,7 @@ import random
 import shutil
 import subprocess
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +27,16 @@ Questions = dict[str, list[Any]]
 
 _WORDS = [
     "SKILL.md", "references", "scripts", "assets", "a.md", "_x", "README", "readme", "2", "10",
-    "v1.2", "-flag", "été", "Ärger", "zebra", "Zebra", "œuvre", "straße", "файл", "Йод", "中文",
-    "文档", "日本語", "カタカナ", "ひらがな", "한국어", "العربية", "עברית", "ไทย", "हिन्दी", "🚀",
-    "ø", "ñandú", "file (1)", "a b", "a+b", "a~", "$env", "#tag", "@scope", "x=y", "it's", "&",
-    "ﬁn", "½",
+    "v1.2", "-flag", "zebra", "Zebra", "file (1)", "a b", "a+b", "a~", "$env", "#tag", "@scope",
+    "x=y", "it's", "&",
 ]  # fmt: skip
-_LETTERS = "aAbBzZ019/._- ~+()[]{}&@#$%^=,;'!`|<>éÉeöÖoøßsæÆñя中あアー\u0301\u0308\u200b"
+_LETTERS = "aAbBzZ019/._- ~+()[]{}&@#$%^=,;'!`|<>"
 TRICKY = [
     ("references/a.md", "SKILL.md"), ("a", "A"), ("A", "b"), ("a/b", "a-b"), ("a/b", "a.b"),
     ("a_b", "a-b"), ("a b", "a_b"), ("_x", "1"), ("9", "a"), ("10", "9"), ("", "a"), ("", "\x00"),
-    ("a\x00b", "ab"), ("é", "e\u0301"), ("é", "f"), ("é", "E"), ("côte", "coté"), ("ab", "aB"),
-    ("aB", "Ab"), ("resume", "résumé"), ("ss", "ß"), ("ae", "æ"), ("й", "и"), ("й", "и\u0306"),
-    ("ａ", "a"), ("①", "1"), ("²", "2"), ("ア", "あ"), ("ｱ", "ア"), ("가", "\u1100\u1161"),
-    ("\ud800", "a"), ("\ud800", "\udfff"), ("\ufffd", "\ufffe"), ("\U0010ffff", "\uffff"),
-    ("เก", "กา"), ("ﬁ", "fi"), ("…", "..."), ("１", "2"), ("٣", "3"), ("中", "文"), ("a/", "a"),
-    ("SKILL.md", "skill.md"), ("scripts/x", "scripts-x"), ("scripts", "scripts/x"), ("İ", "i"),
+    ("a\x00b", "ab"), ("ab", "aB"), ("aB", "Ab"), ("a/", "a"), ("SKILL.md", "skill.md"),
+    ("scripts/x", "scripts-x"), ("scripts", "scripts/x"),
+    *combinations(map(chr, range(1, 127)), 2),
 ]  # fmt: skip
 NUMBERS = ["0", "0.1", "100", "-12.5", "1234567.875", "4.35", "9007199254740991", "1732442584123"]
 _TEXTS = [
@@ -74,8 +70,7 @@ def questions(number: int, pairs: int) -> Questions:
 
 
 def _tree(seed: random.Random) -> list[tuple[str, str]]:
-    # Paths that compare as equal have no order of their own, so none of a tree may.
-    names = {path.replace("\u200b", "") for path in paths(seed, seed.randint(1, 12))}
+    names = set(paths(seed, seed.randint(1, 12)))
     return [(name, seed.randbytes(seed.randint(0, 40)).hex()) for name in sorted(names) if name]
 
 

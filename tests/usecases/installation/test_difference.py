@@ -10,12 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.io.folder_manifest import manifest_of
+from skillyard.remote.install.swap import LIMITS
 from skillyard.remote.sources.protocol import Package
 from skillyard.shapes.installation import FileChange
 from skillyard.usecases.installation.difference import (
     difference_of,
-    edited_paths,
+    edits_from,
 )
+
+
+def edited_paths(folder: str, package: Package) -> list[str]:
+    there = manifest_of(folder, LIMITS)
+    return [each.path for each in edits_from(there, folder, package)]
+
 
 SKILL = b"---\nname: a\ndescription: A.\nallowed-tools: Read Grep\n---\n\nText.\n"
 

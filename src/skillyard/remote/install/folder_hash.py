@@ -1,18 +1,17 @@
 """The hash of a skill's folder, compatible with the common installer.
 
 SHA-256 over each file's path relative to the folder, with ``/``, and its bytes, files in the order
-of ``collation.compare_key``. Folders named ``.git`` and ``node_modules`` are left out at any depth,
-and so is everything that is neither a plain file nor a folder; links are not followed.
+of JavaScript's ``localeCompare``. Folders named ``.git`` and ``node_modules`` are left out at any
+depth, and so is everything that is neither a plain file nor a folder; links are not followed.
 
 Paths and contents are concatenated without separators, so two different folders can have one hash
 (``a`` with ``bc``, ``ab`` with ``c``). The hash detects changes and is no protection against an
 attacker. The field ``digest`` of a lock entry is.
 
-The installer leaves two things undefined. Files whose paths compare as equal are ordered by code
-units here; the installer uses the order of the directory listing. Some versions of the installer
-hash the files before they copy them, and the copy omits ``metadata.json`` and ``__pycache__`` and
-replaces links by their targets. For some skills the hash of the installed folder therefore differs
-from the lock's.
+The installer hashes the source before it copies it. The copy omits ``metadata.json`` and
+``__pycache__`` and replaces links by their targets, so for some skills the hash of the installed
+folder differs from the lock's. The order is exact for ASCII only: no hash says anything about a
+folder with another name in it.
 
 The user's lock has another hash for skills of GitHub: the name that git gives the folder, a SHA-1
 over names, modes and contents. It counts neither what is left out above nor links.
@@ -29,11 +28,10 @@ from typing import NamedTuple
 
 from skillyard.errors import SkillIoError
 from skillyard.io.folder_manifest import Manifest
-from skillyard.io.folders import Folder, entry_is_link, open_folder
-from skillyard.remote.install.collation import CompareKey, compare_key
+from skillyard.io.folders import Folder, open_folder
 
 __all__ = ["FOLDERS_LEFT_OUT", "MAX_BYTES", "MAX_DEPTH", "MAX_FILES", "folder_hash"]
-__all__ += ["folder_hash_of", "is_tree_hash", "is_tree_of", "tree_hash"]
+__all__ += ["is_folder_hash_of", "is_tree_hash", "is_tree_of", "tree_hash"]
 
 FOLDERS_LEFT_OUT = frozenset({".git", "node_modules"})
 MAX_FILES = 20_000
@@ -43,15 +41,11 @@ MAX_BYTES = 1 << 30
 MAX_DEPTH = 64
 """Maximum depth of folders. The deepest real skill has 12."""
 
+_ASCII = "\t\n\v\f\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789abcdefghijklmnopqrstuvwxyz"
+"""ASCII in the order of ICU's root locale, which ``en`` shares; the rest of it counts nothing."""
+_PLACES = {letter: place for place, letter in enumerate(_ASCII)}
 _PIECE = 1 << 20
 _TREE_DIGITS = 40
-
-
-class _FoundFile(NamedTuple):
-    """One file: its location, and the path that is hashed."""
-
-    parts: tuple[str, ...]
-    path: str
 
 
 def folder_hash(files: Mapping[str, bytes]) -> str:
@@ -67,23 +61,23 @@ def folder_hash(files: Mapping[str, bytes]) -> str:
     return digest.hexdigest()
 
 
-def folder_hash_of(path: str) -> str:
-    """Return the 64 hexadecimal digits for an existing folder, or a link to one.
+def is_folder_hash_of(expected: str, path: str, there: Manifest) -> bool:
+    """True where an existing folder with that manifest has that folder hash.
 
-    Raises SkillIoError when the folder or a file in it cannot be read, when a name is not UTF-8
-    (the installer cannot read such a file), or when it exceeds the limits of this module.
+    Raises SkillIoError when a file cannot be read.
     """
+    paths = [entry.path for entry in there.of_kind("file")]
+    if not all(map(str.isascii, paths)):
+        return False
     digest = hashlib.sha256()
-    left = MAX_BYTES
     with _opened(path) as root:
-        for file in sorted(_listed(root, path), key=lambda file: _order(file.path)):
-            digest.update(_encoded(file.path))
-            for piece in _pieces(root, file, path):
-                left -= len(piece)
-                if left < 0:
-                    raise _too_large(path, f"more than {MAX_BYTES:,} bytes")
-                digest.update(piece)
-    return digest.hexdigest()
+        for each in sorted(paths, key=lambda each: _order(_hashed_path(each))):
+            parts = tuple(each.split("/"))
+            if FOLDERS_LEFT_OUT.isdisjoint(parts[:-1]):
+                digest.update(_encoded(_hashed_path(each)))
+                for piece in _pieces(root, parts, path):
+                    digest.update(piece)
+    return digest.hexdigest() == expected
 
 
 def is_tree_hash(text: str) -> bool:
@@ -112,7 +106,7 @@ def is_tree_of(tree: str, path: str, there: Manifest) -> bool:
         for entry in there.of_kind("file"):
             parts = tuple(entry.path.split("/"))
             if FOLDERS_LEFT_OUT.isdisjoint(parts[:-1]):
-                pieces = _pieces(root, _FoundFile(parts, entry.path), path)
+                pieces = _pieces(root, parts, path)
                 first = next(pieces, b"")
                 name = _git_object(b"blob", entry.size, chain([first], pieces))
                 blobs[entry.path] = _Blob(entry.executable, name)
@@ -153,8 +147,14 @@ def _git_object(kind: bytes, size: int, pieces: Iterable[bytes]) -> bytes:
     return digest.digest()
 
 
-def _order(path: str) -> tuple[CompareKey, bytes]:
-    return compare_key(path), path.encode("utf-16-be", "surrogatepass")
+def _order(path: str) -> tuple[list[int], list[bool], str]:
+    """Return the place of a path: without regard to case first, then lower case first."""
+    letters = [letter for letter in path if letter.lower() in _PLACES or not letter.isascii()]
+    return (
+        [_PLACES.get(letter.lower(), len(_PLACES) + ord(letter)) for letter in letters],
+        [letter.isupper() for letter in letters],
+        path,
+    )
 
 
 def _hashed_path(path: str) -> str:
@@ -174,64 +174,14 @@ def _opened(path: str) -> Folder:
         raise _unreadable(path, error) from None
 
 
-def _listed(root: Folder, shown: str) -> Iterator[_FoundFile]:
-    """Yield the plain files below an open folder, in no order."""
-    pending: list[tuple[str, ...]] = [()]
-    seen = 0
-    while pending:
-        parts = pending.pop()
-        if len(parts) > MAX_DEPTH:
-            raise _too_large(shown, f"folders more than {MAX_DEPTH} levels deep")
-        for name, mode in _entries(root, parts, shown):
-            seen += 1
-            if seen > MAX_FILES:
-                raise _too_large(shown, f"more than {MAX_FILES:,} files and folders")
-            if stat.S_ISDIR(mode) and name not in FOLDERS_LEFT_OUT:
-                pending.append((*parts, name))
-            elif stat.S_ISREG(mode):
-                yield _FoundFile((*parts, name), _checked(parts, name, shown))
-
-
-def _entries(root: Folder, parts: tuple[str, ...], shown: str) -> list[tuple[str, int]]:
-    """Return name and mode of each entry of a folder. The mode of a link is 0."""
+def _pieces(root: Folder, parts: tuple[str, ...], shown: str) -> Iterator[bytes]:
+    shown = os.path.join(shown, *parts)
     try:
-        with _descend(root, parts) as folder:
-            return [
-                (
-                    entry.name,
-                    0 if entry_is_link(entry) else entry.stat(follow_symlinks=False).st_mode,
-                )
-                for entry in folder.entries(most=MAX_FILES + 1)
-            ]
-    except OSError as error:
-        raise _unreadable(os.path.join(shown, *parts), error) from None
-
-
-def _checked(parts: tuple[str, ...], name: str, shown: str) -> str:
-    path = "/".join((*parts, name))
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        raise SkillIoError(
-            f"the file name {path!a} is no UTF-8",
-            path=shown,
-            code="file_name_not_utf8",
-            hint="rename the file; the installer cannot read it either",
-        ) from None
-    return _hashed_path(path)
-
-
-def _pieces(root: Folder, file: _FoundFile, shown: str) -> Iterator[bytes]:
-    shown = os.path.join(shown, *file.parts)
-    try:
-        with _descend(root, file.parts[:-1]) as folder:
-            descriptor = folder.file(file.parts[-1])
+        with _descend(root, parts[:-1]) as folder:
+            descriptor = folder.file(parts[-1])
         try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise OSError("it is no longer a plain file")
-            if status.st_size > MAX_BYTES:  # checked before reading
-                raise _too_large(shown, f"more than {MAX_BYTES:,} bytes")
             while piece := os.read(descriptor, _PIECE):
                 yield piece
         finally:
@@ -257,13 +207,4 @@ def _unreadable(path: str, error: OSError | ValueError) -> SkillIoError:
         path=path,
         code="folder_unreadable",
         hint="check that the folder exists and that its files may be read",
-    )
-
-
-def _too_large(path: str, what: str) -> SkillIoError:
-    return SkillIoError(
-        f"the folder has {what}",
-        path=path,
-        code="folder_too_large",
-        hint="move what is no part of the skill elsewhere",
     )

@@ -6,9 +6,16 @@ import os
 from typing import NamedTuple
 
 from skillyard.io.folder_manifest import Manifest, manifest_of
+from skillyard.remote.install.edits import (
+    SHOWN,
+    files_note,
+    recorded_edits,
+    shown_edits,
+    with_lf,
+)
 from skillyard.remote.install.folder_hash import (
     FOLDERS_LEFT_OUT,
-    folder_hash_of,
+    is_folder_hash_of,
     is_tree_hash,
     is_tree_of,
 )
@@ -21,8 +28,6 @@ __all__ = ["NOTHING", "OTHER_MODES", "Installed", "check_installed", "is_as_writ
 __all__ += ["manifest_at", "note_installed"]
 
 OTHER_MODES = "other files may be executed"
-SHOWN = 3
-"""Number of entries that an error names."""
 
 
 class Installed(NamedTuple):
@@ -43,29 +48,47 @@ class Installed(NamedTuple):
         return cls(entry.content_hash, entry.digest, entry.executable_digest)
 
     def is_at(self, there: Manifest, target: str) -> bool:
-        """True when the folder is exactly that, links and empty folders included."""
-        same, added = self._compare(there, target)
-        return same and not added and self.has_modes(there)
+        """True when the folder is exactly that, links and empty folders included.
+
+        What Python and file managers left there is no part of it.
+        """
+        return self.has_modes(there) and not self.added(there) and self._has_files(there, target)
+
+    def is_with_line_ends(self, there: Manifest, target: str) -> bool:
+        """True when the folder is that, but for line ends that became CR LF.
+
+        Raises SkillIoError.
+        """
+        files = [with_lf(entry, target) for entry in there.without_litter().entries]
+        return self.digest is not None and self.is_at(Manifest(tuple(files)), target)
 
     def has_modes(self, there: Manifest) -> bool:
         """True when those files may be executed that were installed so, as far as it is known."""
         return self.executable is None or there.executable_digest() in (None, self.executable)
 
-    def _compare(self, there: Manifest, target: str) -> tuple[bool, list[str]]:
-        """Return whether the files are the same, and what else is there.
+    def added(self, there: Manifest) -> list[str]:
+        """Return what cannot have been installed.
 
-        The installer's folder hash omits some entries, which then count as not installed.
+        The installer's folder hash omits some files, which then count as such.
         """
+        there = there.without_litter()
         added = there.beside_files()
+        if self.digest is None:
+            files = [entry.path for entry in there.of_kind("file")]
+            added += [path for path in files if FOLDERS_LEFT_OUT & set(path.split("/")[:-1])]
+        return added
+
+    def _has_files(self, there: Manifest, target: str) -> bool:
+        # A source may hold such files, too.
+        return any(self._has(each, target) for each in {there.without_litter(), there})
+
+    def _has(self, there: Manifest, target: str) -> bool:
         if self.digest is not None:
-            return there.files_digest() == self.digest, added
-        files = [entry.path for entry in there.of_kind("file")]
-        added += [path for path in files if FOLDERS_LEFT_OUT & set(path.split("/")[:-1])]
+            return there.files_digest() == self.digest
         if self.hash is None:
-            return False, added
-        if is_tree_hash(self.hash):
-            return is_tree_of(self.hash, target, there), added
-        return folder_hash_of(target) == self.hash, added
+            return False
+        compare = is_tree_of if is_tree_hash(self.hash) else is_folder_hash_of
+        return compare(self.hash, target, there)
 
 
 NOTHING = Installed()
@@ -79,9 +102,14 @@ def is_as_written(there: Manifest, target: str) -> bool:
     return bool(digest) and written.is_at(there, target)
 
 
-def note_installed(target: str, digest: str, executable: str | None) -> None:
-    """Note the digests of what was written to a folder: of the content, and of executable files."""
-    note_written(target, f"{digest} {executable}" if executable else digest)
+def note_installed(target: str, there: Manifest, digest: str = "") -> None:
+    """Note what was written to a folder: digests of content and of executable files, each file.
+
+    ``digest`` is that of the content, where other files may lie there, too.
+    """
+    tidy = there.without_litter()
+    digests = (digest or tidy.files_digest(), there.executable_digest())
+    note_written(target, " ".join(filter(None, digests)), files_note(tidy))
 
 
 def manifest_at(target: str) -> Manifest | None:
@@ -106,19 +134,20 @@ def manifest_at(target: str) -> Manifest | None:
 def check_installed(there: Manifest, target: str, installed: Installed) -> None:
     """Raise InstallRefused unless every entry of the folder is as installed, or as last written.
 
-    Where nothing was installed by the lock, what was written once may be somebody else's now.
+    Line ends may differ. Where nothing was installed by the lock, what was written once may be
+    somebody else's now.
     """
-    if installed.is_at(there, target) or (installed != NOTHING and is_as_written(there, target)):
+    if installed.is_at(there, target) or (
+        installed != NOTHING
+        and (is_as_written(there, target) or installed.is_with_line_ends(there, target))
+    ):
         return
-    _, added = installed._compare(there, target)
-    named = ", ".join(ascii(path) for path in sorted(added)[:SHOWN])
-    if named:
-        more = f" and {len(added) - SHOWN} more" if len(added) > SHOWN else ""
-        named = f": {named}{more}"
-    elif not installed.has_modes(there):
-        named = f": {OTHER_MODES}"
+    edits = shown_edits(recorded_edits(there, target)) if installed != NOTHING else ""
+    named = edits or ", ".join(ascii(path) for path in sorted(installed.added(there))[:SHOWN])
+    if not named and not installed.has_modes(there):
+        named = OTHER_MODES
     raise InstallRefused(
-        f"the folder holds something else than what was installed{named}",
+        f"the folder holds something else than what was installed{named and ': '}{named}",
         path=target,
         code="install_edited",
         hint="keep your changes elsewhere or remove the folder, then add it again",

@@ -136,7 +136,6 @@ def place_copies(
     """
     listed, digest, new_hash = tuple(sorted(files)), content_digest(files), folder_hash(files)
     compared = _compared_digests(files, executable)
-    modes = None if executable is None else executable_digest(files.keys() & set(executable))
     placed: list[Placed] = []
     copies: list[_Copy] = []
     try:
@@ -151,11 +150,12 @@ def place_copies(
                 placed.append(Placed(f"{into}/{name}", copy.state, listed, new_hash, digest))
                 if not copy.is_new:
                     copies.append(copy)
-            _replace(copies, files, frozenset(executable or ()), entry)
+            new = _replace(copies, files, frozenset(executable or ()), entry)
             if copies and entry is not None and lock is not None:
                 lock.note(entry)
-            for copy in copies:  # not of a folder that somebody else wrote, with the same files
-                note_installed(os.path.join(copy.into, name), digest, modes)
+            # Not of a folder that somebody else wrote, with the same files.
+            for copy, manifest in zip(copies, new, strict=True):
+                note_installed(os.path.join(copy.into, name), manifest)
                 discard_aside(copy.into, name)
                 remove_journal(copy.into, name)
     except OSError as error:
@@ -226,13 +226,15 @@ def _copy(into: str, name: str, new: tuple[str, str | None], installed: Installe
     target = os.path.join(into, name)
     there = manifest_at(target)
     digest, modes = new
-    is_new = there is not None and there.files_digest(FOLDERS_LEFT_OUT) == digest
+    is_new = there is not None and digest in {
+        each.files_digest(FOLDERS_LEFT_OUT) for each in (there, there.without_litter())
+    }
     if is_new and there is not None and installed != NOTHING:  # else it is somebody else's
         is_new = modes is None or there.executable_digest(FOLDERS_LEFT_OUT) in (None, modes)
     if there is not None and not is_new:
         check_installed(there, target, installed)
         # A stopped run may replace another copy only.
-        note_installed(target, there.files_digest(), there.executable_digest())
+        note_installed(target, there)
     return _Copy(into, name, there, is_new)
 
 
@@ -241,8 +243,11 @@ def _replace(
     files: Mapping[str, bytes],
     executable: frozenset[str],
     entry: LockedSkill | None,
-) -> None:
-    """Put the files into the place of each copy; of none when one of them cannot be replaced."""
+) -> list[Manifest]:
+    """Put the files into the place of each copy; of none when one of them cannot be replaced.
+
+    Returns the manifests of the new folders.
+    """
     written: list[str] = []
     done: list[tuple[_Copy, Manifest]] = []
     try:
@@ -257,6 +262,7 @@ def _replace(
         for copy, beside, manifest in zip(copies, written, new, strict=True):
             put(beside, copy.into, copy.name, copy.there, manifest)
             done.append((copy, manifest))
+        return new
     except Exception as error:  # after an interrupt the next run completes this one
         for copy, manifest in reversed(done):
             _take_back(copy, manifest)

@@ -19,27 +19,39 @@ from skillyard.io.user_folders import state_folder
 from skillyard.resources import read_file
 
 __all__ = ["LINK", "forget_written", "may_read_source", "note_added_source"]
-__all__ += ["note_written", "written_digest"]
+__all__ += ["note_written", "written_digest", "written_files"]
 
-_MAX_BYTES = 256
+_MAX_BYTES = 8 << 20
 LINK = "link"
 """Noted instead of a digest where a link was made."""
 
 
-def note_written(folder: str, digest: str, *, durable: bool = False) -> None:
+def note_written(folder: str, digest: str, files: str = "", *, durable: bool = False) -> None:
     """Note the digest of the files that were written to a folder, or of a journal.
 
-    ``durable`` waits until the note would survive a power failure.
+    ``files`` is one line about each file. ``durable`` waits until the note would survive a power
+    failure.
     """
-    _note(_path(folder), digest, durable=durable)
+    _note(_path(folder), f"{digest}\n{files}" if files else digest, durable=durable)
 
 
 def written_digest(folder: str) -> str | None:
     """Return the digest of the files that were last written to a folder, None when unknown."""
+    return _noted(folder)[0] or None
+
+
+def written_files(folder: str) -> str:
+    """Return what was noted about each file; empty when that is unknown."""
+    return _noted(folder)[1]
+
+
+def _noted(folder: str) -> tuple[str, str]:
     try:
-        return read_file(_path(folder), _MAX_BYTES).data.decode("ascii")
+        text = read_file(_path(folder), _MAX_BYTES).data.decode("ascii")
     except (SkillIoError, UnicodeDecodeError):
-        return None
+        text = ""
+    digest, _, files = text.partition("\n")
+    return digest, files
 
 
 def forget_written(folder: str) -> None:

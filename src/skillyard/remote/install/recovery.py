@@ -71,7 +71,7 @@ def complete(into: str, name: str, lock: ProjectLock | None) -> Installed | None
         if there.digest == journal.new and entry is not None:
             if lock is not None:
                 lock.note(entry)
-            note_installed(target, there.files_digest(), there.executable_digest())
+            note_installed(target, there)
             completed = Installed.by(entry)
     remove_journal(into, name)
     return completed

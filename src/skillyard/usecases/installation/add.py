@@ -13,7 +13,7 @@ from skillyard.discovery.hosts import host_roots
 from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.lookalikes import look_alikes
 from skillyard.remote.install.file_paths import name_in_shell, shown_path
-from skillyard.remote.install.installed import note_installed
+from skillyard.remote.install.installed import manifest_at, note_installed
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.lockfile import (
     LOCAL,
@@ -310,7 +310,8 @@ def _note_places(entry: LockedSkill, lock: ProjectLock, placed: Sequence[Placed]
     if placed[0].state == "unchanged":
         lock.note(entry)
     for each in placed:
-        note_installed(each.folder, each.digest, entry.executable_digest)
+        if (there := manifest_at(each.folder)) is not None:
+            note_installed(each.folder, there, each.digest)
 
 
 def _check_author(check: SignatureCheck, options: _Options) -> None:

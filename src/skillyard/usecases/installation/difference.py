@@ -8,6 +8,7 @@ from difflib import unified_diff
 from skillyard.errors import SkillError
 from skillyard.io.folder_manifest import Manifest, manifest_of
 from skillyard.io.sha256 import sha256
+from skillyard.remote.install.edits import LINE_ENDS, WrittenFile, edits_of
 from skillyard.remote.install.placement import check_files
 from skillyard.remote.install.swap import LIMITS
 from skillyard.remote.sources.protocol import Package
@@ -19,7 +20,7 @@ from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.installation import Difference, FileChange
 from skillyard.shapes.scans import ScanFinding
 
-__all__ = ["difference_of", "edited_paths"]
+__all__ = ["difference_of", "edits_from", "lost_edits"]
 
 _MAX_BYTES = 131_072
 _MAX_LINES = 1_000
@@ -64,13 +65,33 @@ def difference_of(folder: str, package: Package) -> Difference:
     )
 
 
-def edited_paths(folder: str, package: Package) -> list[str]:
-    """Return the paths that were edited in a folder in which fetched files were installed.
+def edits_from(there: Manifest, folder: str, package: Package) -> list[FileChange]:
+    """Return what differs in a folder from fetched files that were installed in it.
 
-    Raises OSError, SkillIoError.
+    Raises SkillIoError.
     """
-    there = manifest_of(folder, LIMITS)
-    return sorted({*there.beside_files(), *(path for path, _ in _changes(there, package)[0])})
+    modes = package.executable
+    written = {
+        path: WrittenFile(sha256(data).hex(), None if modes is None else path in modes)
+        for path, data in package.files.items()
+    }
+    return edits_of(there, folder, written)
+
+
+def lost_edits(there: Manifest, folder: str, package: Package) -> list[FileChange]:
+    """Return what is lost when fetched files replace a folder of the common installer.
+
+    That copies no ``metadata.json``, and links as the files that they lead to. Raises SkillIoError.
+    """
+    digests = {entry.path: entry.digest for entry in there.of_kind("file")}
+    known = {sha256(data).hex() for data in package.files.values()}
+    return [
+        each
+        for each in edits_from(there, folder, package)
+        if each.change != "removed"
+        and each.note != LINE_ENDS
+        and digests.get(each.path) not in known
+    ]
 
 
 def _changes(there: Manifest, package: Package) -> tuple[list[tuple[str, str]], dict[str, str]]:
@@ -113,6 +134,8 @@ def _diff(folder: str, path: str, new: bytes | None, change: str) -> tuple[str, 
             too_large = error.code == "file_too_large"
             return "", "too large for a diff" if too_large else str(error.message)
     new = new or b""
+    if change == "changed" and old.replace(b"\r\n", b"\n") == new:
+        return "", LINE_ENDS
     if len(new) > _MAX_BYTES:
         return "", "too large for a diff"
     before, after = _lines(path, old), _lines(path, new)

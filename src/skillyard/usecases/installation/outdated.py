@@ -19,9 +19,9 @@ from skillyard.usecases.installation.project import InstalledSkill, open_project
 from skillyard.usecases.installation.signature_check import check_signature
 from skillyard.usecases.installation.states import (
     LINKED,
+    NOT_COMPARABLE,
     OUTDATED,
     REFUSED,
-    UNREADABLE,
     UNSUPPORTED,
 )
 from skillyard.usecases.installation.update import version_of
@@ -84,8 +84,8 @@ def _version(
         refusal = refusal_of(skill, new, files_of_package(package.files), policy, signature.signer)
     if refusal is not None:
         return replace(version, state=REFUSED, newest=version_of(new), problem=refusal)
-    is_known = entry.digest is not None or entry.content_hash is not None
-    if skill.state == UNREADABLE and not is_known:  # nothing says which version it is
+    hashes = (entry.content_hash, new.content_hash)
+    if skill.state == NOT_COMPARABLE and None in hashes:  # nothing says which version it is
         return replace(version, newest=version_of(new), problem=problem_of_state(skill))
     if not entry.pins_same(new):
         return replace(version, state=OUTDATED, newest=version_of(new))

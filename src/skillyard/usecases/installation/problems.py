@@ -15,6 +15,7 @@ from skillyard.usecases.installation.states import (
     EDITED,
     INTERRUPTED,
     MISSING,
+    NOT_COMPARABLE,
     REFUSED,
     UNREACHABLE,
 )
@@ -67,6 +68,10 @@ _STATES = {
         "the folder is not what was installed",
         "keep your changes elsewhere, remove the folder, and say `skillyard sync`",
     ),
+    NOT_COMPARABLE: (
+        "nothing says whether it was edited",
+        "`skillyard update {name}` compares it with its source, and pins it",
+    ),
 }
 
 
@@ -80,4 +85,5 @@ def problem_of_state(skill: InstalledSkill) -> SkillProblem:
     place = bad[0].folder if bad else skill.folders[0]
     hint = next((copy.hint for copy in bad if copy.hint), hint)
     code = LINK_OUTSIDE if skill.state == REFUSED else f"skill_{skill.state}"
-    return problem(code, message, with_option(hint, skill.option), place)
+    files = next((copy.files for copy in bad), ())
+    return replace(problem(code, message, with_option(hint, skill.option), place), files=files)

@@ -24,8 +24,16 @@ from skillyard.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.io.atomic_write import remove_leftovers
 from skillyard.io.folder_manifest import Manifest
 from skillyard.io.paths import is_below
+from skillyard.remote.install.edits import (
+    LINE_ENDS,
+    added_edits,
+    line_end_edits,
+    recorded_edits,
+    shown_edits,
+)
 from skillyard.remote.install.exclusive import alone
 from skillyard.remote.install.file_paths import name_in_shell, shown_path
+from skillyard.remote.install.folder_hash import is_tree_hash
 from skillyard.remote.install.installed import (
     OTHER_MODES,
     Installed,
@@ -41,6 +49,7 @@ from skillyard.remote.install.recovery import complete, stopped_runs
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import aside_of
 from skillyard.remote.origins.locked import skill_folder_of
+from skillyard.shapes.installation import FileChange
 from skillyard.usecases.installation.destinations import (
     SHARED,
     Agent,
@@ -56,12 +65,12 @@ from skillyard.usecases.installation.states import (
     INTERRUPTED,
     LINKED,
     MISSING,
+    NOT_COMPARABLE,
     REFUSED,
     UNREADABLE,
 )
 
 __all__ = [
-    "NO_HASH",
     "RACED",
     "Copy",
     "InstalledSkill",
@@ -70,11 +79,19 @@ __all__ = [
     "unchanged_check",
 ]
 
-NO_HASH = "the lock has no digest and no hash of it"
-"""The problem of a folder of which nothing says what was installed."""
 RACED = "install_raced"
 """The code of an error: another run changed the entry meanwhile."""
-_WORST = (UNREADABLE, INTERRUPTED, EDITED, BEHIND, REFUSED, MISSING, CURRENT, LINKED)
+_WORST = (
+    UNREADABLE,
+    INTERRUPTED,
+    EDITED,
+    NOT_COMPARABLE,
+    BEHIND,
+    REFUSED,
+    MISSING,
+    CURRENT,
+    LINKED,
+)
 _LINKS = (LINKED, REFUSED, MISSING)
 """States of a link to the folder that the entry names."""
 
@@ -90,6 +107,8 @@ class Copy(NamedTuple):
     """What to do about it, where that is not what the state asks for."""
     is_foreign: bool = False
     """True where what lies there is not of the entry."""
+    files: tuple[FileChange, ...] = ()
+    """What was edited, where that is known."""
 
     @property
     def folder(self) -> str:
@@ -100,6 +119,11 @@ class Copy(NamedTuple):
     def is_users(self) -> bool:
         """True for what is not the entry's, and for a link to the user's folder that it names."""
         return self.is_foreign or self.state in _LINKS
+
+    @property
+    def has_other_line_ends(self) -> bool:
+        """True where nothing else differs."""
+        return bool(self.files) and all(each.note == LINE_ENDS for each in self.files)
 
 
 class InstalledSkill(NamedTuple):
@@ -121,6 +145,12 @@ class InstalledSkill(NamedTuple):
         """The worst state of a folder; ``missing`` without one."""
         states = {copy.state for copy in self.copies}
         return next((state for state in _WORST if state in states), MISSING)
+
+    @property
+    def has_other_line_ends(self) -> bool:
+        """True where its folders are edited, and no more than line ends differ."""
+        edited = [copy for copy in self.copies if copy.state == EDITED]
+        return self.state == EDITED and all(copy.has_other_line_ends for copy in edited)
 
     @property
     def problem(self) -> str:
@@ -432,27 +462,57 @@ def _copy(into: str, name: str, entry: LockedSkill) -> Copy:
             return Copy(into, name, UNREADABLE, problem, hint)
         if there is None:
             return Copy(into, name, INTERRUPTED, left)
-        if entry.digest is None and entry.content_hash is None:
-            return Copy(into, name, UNREADABLE, NO_HASH)
-        if Installed.by(entry).is_at(there, target):
+        installed = Installed.by(entry)
+        if installed.is_at(there, target):
             return Copy(into, name, CURRENT)
         if is_as_written(there, target):
             return Copy(into, name, BEHIND)
         journal = read_journal(into, name)
         if journal is not None and journal.new == there.digest:
             return Copy(into, name, INTERRUPTED, left)
-        return Copy(into, name, EDITED, _edits(there, Installed.by(entry)))
+        if entry.digest is None:
+            return Copy(into, name, NOT_COMPARABLE, _why_not(entry, there))
+        return _edited(into, name, installed, there)
     except SkillError as error:
         return Copy(into, name, UNREADABLE, f"{error.path}: {error.message}")
     except OSError as error:
         return Copy(into, name, UNREADABLE, f"{target}: {error.strerror or error}")
 
 
-def _edits(there: Manifest, installed: Installed) -> str:
-    named = ", ".join(ascii(path) for path in there.beside_files()[:3])
-    if named:
-        return f"it holds more than files: {named}"
-    return "" if installed.has_modes(there) else OTHER_MODES
+def _why_not(entry: LockedSkill, there: Manifest) -> str:
+    """Return why the installer's entry does not say whether a folder was edited."""
+    if entry.content_hash is None:
+        return "the lock has no digest and no hash of it"
+    names = [each.path for each in there.of_kind("file") if not each.path.isascii()]
+    if names and not is_tree_hash(entry.content_hash):
+        return f"`npx skills` orders names that are not ASCII in its own way: {names[0]!a}"
+    return (
+        "`npx skills` noted the hash of its source, of which it copies less (no metadata.json, and"
+        " links as files); or a file was edited"
+    )
+
+
+def _edited(into: str, name: str, installed: Installed, there: Manifest) -> Copy:
+    """Return a folder with local changes, and the files that have them, as far as it is known."""
+    target = os.path.join(into, name)
+    if installed.is_with_line_ends(there, target):
+        files = line_end_edits(there, target)
+        hint = (
+            f"`skillyard update {name}` writes them again; say `git config core.autocrlf"
+            f" false`, or write `{shown_path(into)}/** -text` to .gitattributes, so that git leaves"
+            " them"
+        )
+        problem = f"only {LINE_ENDS} differ, which git may change: {shown_edits(files)}"
+        return Copy(into, name, EDITED, problem, hint, files=tuple(files))
+    files = recorded_edits(there, target) or added_edits(installed.added(there))
+    if files:
+        return Copy(into, name, EDITED, shown_edits(files), files=tuple(files))
+    problem = "" if installed.has_modes(there) else OTHER_MODES
+    hint = (
+        f"`skillyard update {name}` asks its source which files; keep your changes elsewhere,"
+        " remove the folder, and say `skillyard sync`"
+    )
+    return Copy(into, name, EDITED, problem, hint)
 
 
 def _is_same(one: str, other: str) -> bool:

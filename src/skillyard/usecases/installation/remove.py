@@ -13,7 +13,6 @@ from skillyard.remote.install.removal import remove_copies
 from skillyard.shapes.installation import Removed, RemovedFolder, RemovedSkill, SkillProblem
 from skillyard.usecases.installation.problems import failure_of, problem, problem_of_state
 from skillyard.usecases.installation.project import (
-    NO_HASH,
     InstalledSkill,
     Project,
     open_project,
@@ -25,6 +24,7 @@ from skillyard.usecases.installation.states import (
     EDITED,
     LINKED,
     MISSING,
+    NOT_COMPARABLE,
     PLANNED,
     REFUSED,
     REMOVED,
@@ -100,7 +100,7 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
         left = replace(problem_of_state(skill), hint="")
         return _result(skill, PLANNED if dry_run else REMOVED, problem=left)
     if skill.state not in (CURRENT, BEHIND, MISSING, REFUSED) and not (
-        backup and _may_be_edited(skill)
+        skill.has_other_line_ends or (backup and skill.state in (EDITED, NOT_COMPARABLE))
     ):
         return _result(skill, REFUSED, problem=_problem(skill))
     if dry_run:
@@ -155,15 +155,11 @@ def _unlinked(skill: InstalledSkill) -> list[str]:
     return links
 
 
-def _may_be_edited(skill: InstalledSkill) -> bool:
-    """True where the folders can be moved aside: they are edited, or nothing says whether."""
-    bad = [copy for copy in skill.copies if copy.state == skill.state]
-    return skill.state == EDITED or (all(copy.problem == NO_HASH for copy in bad) and bool(bad))
-
-
 def _problem(skill: InstalledSkill) -> SkillProblem:
     reason = problem_of_state(skill)
-    if not _may_be_edited(skill):
+    if skill.state not in (EDITED, NOT_COMPARABLE):
         return reason
     hint = "keep your changes elsewhere, or say --backup to have the folder moved aside"
+    if skill.state == NOT_COMPARABLE:
+        hint = f"{reason.hint}; or say --backup to have the folder moved aside"
     return replace(reason, hint=hint)

@@ -16,6 +16,7 @@ __all__ = [
     "INTERRUPTED",
     "LINKED",
     "MISSING",
+    "NOT_COMPARABLE",
     "OUTDATED",
     "PINNED",
     "PLANNED",
@@ -43,8 +44,10 @@ INTERRUPTED = "interrupted"
 LINKED = "linked"
 """A link to the folder that its entry names, which is the user's own and never changed."""
 MISSING = "missing"
+NOT_COMPARABLE = "not_comparable"
+"""The lock does not say enough to compare the folder; ``update`` compares it with its source."""
 UNREADABLE = "unreadable"
-"""It cannot be compared; the problem says why."""
+"""It cannot be read, or is not a folder of its own; the problem says why."""
 
 INSTALLED = "installed"
 UPDATED = "updated"

@@ -10,8 +10,9 @@ from skillyard.errors import SkillyardError
 from skillyard.policy.decision import Policy
 from skillyard.remote.install.accepted import accepted_of
 from skillyard.remote.install.file_paths import name_in_shell
-from skillyard.remote.install.installed import note_installed
+from skillyard.remote.install.installed import Installed, manifest_at, note_installed
 from skillyard.remote.install.lock_entries import folder_name
+from skillyard.remote.install.record import written_digest, written_files
 from skillyard.remote.install.verdict import check_accept
 from skillyard.remote.signatures.record import signer_of
 from skillyard.remote.sources.protocol import Package, SourceFailed
@@ -42,6 +43,7 @@ from skillyard.usecases.installation.states import (
     INSTALLED,
     LINKED,
     MISSING,
+    NOT_COMPARABLE,
     PLANNED,
     REFUSED,
     states_of,
@@ -114,7 +116,10 @@ def sync_skills(
         dry_run=dry_run,
         skills=listed,
         extra=extra,
-        differs=bool(states_of(listed) - GOOD or (frozen and extra and not allow_extra)),
+        differs=bool(
+            states_of(listed) - (GOOD if frozen else GOOD | {NOT_COMPARABLE})
+            or (frozen and extra and not allow_extra)
+        ),
     )
 
 
@@ -122,8 +127,15 @@ def _note_current(skills: list[InstalledSkill]) -> None:
     """Note what is as the lock says: the lock may be ahead of it the next time."""
     for skill in skills:
         for copy in skill.copies:
-            if copy.state == CURRENT and (digest := skill.entry.digest) is not None:
-                note_installed(copy.folder, digest, skill.entry.executable_digest)
+            digests = filter(None, (skill.entry.digest, skill.entry.executable_digest))
+            is_noted = written_digest(copy.folder) == " ".join(digests)
+            if copy.state != CURRENT or not skill.is_pinned:
+                continue
+            if is_noted and written_files(copy.folder):
+                continue
+            there = manifest_at(copy.folder)
+            if there is not None and Installed.by(skill.entry).is_at(there, copy.folder):
+                note_installed(copy.folder, there)
 
 
 def _is_lacking(skill: InstalledSkill) -> bool:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from skillyard.errors import InvalidInput, SkillyardError, UnknownName
+from skillyard.io.folder_manifest import manifest_of
+from skillyard.remote.install.edits import shown_edits
+from skillyard.remote.install.exclusive import alone
 from skillyard.remote.install.file_paths import shown_path
+from skillyard.remote.install.installed import manifest_at, note_installed
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
+from skillyard.remote.install.recovery import move_to_backup
+from skillyard.remote.install.swap import LIMITS
 from skillyard.remote.install.verdict import check_accept
 from skillyard.remote.origins.locked import repinned
 from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
-from skillyard.shapes.installation import SkillUpdate, Updated
+from skillyard.shapes.installation import FileChange, SkillProblem, SkillUpdate, Updated
 from skillyard.usecases.installation.admission import Admission, admit
-from skillyard.usecases.installation.difference import difference_of, edited_paths
+from skillyard.usecases.installation.difference import difference_of, edits_from, lost_edits
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
 from skillyard.usecases.installation.problems import failure_of, problem, problem_of_state
 from skillyard.usecases.installation.project import (
@@ -32,12 +38,16 @@ from skillyard.usecases.installation.states import (
     EDITED,
     LINKED,
     MISSING,
+    NOT_COMPARABLE,
     PINNED,
     REFUSED,
     UPDATED,
 )
 
 __all__ = ["entries_named", "update_skills", "version_of"]
+
+_FETCHED = (CURRENT, BEHIND, MISSING, NOT_COMPARABLE)
+"""States of which the newest version is asked for."""
 
 
 def update_skills(
@@ -68,9 +78,13 @@ def update_skills(
     extra = project.extra(lock)
     _check_locked(names, lock, extra)
     skills = project.skills(lock, entries_named(names, lock))
-    fetched = [skill for skill in skills if skill.state in (CURRENT, BEHIND, MISSING)]
+    fetched = [skill for skill in skills if skill.state in _FETCHED or skill.has_other_line_ends]
     newest = fetch_packages(fetched, project, pinned=False, settings=settings, report=report)
-    edited = [skill for skill in skills if skill.state == EDITED and skill.is_pinned]
+    edited = [
+        skill
+        for skill in skills
+        if skill.state == EDITED and skill.is_pinned and skill not in fetched
+    ]
     original = fetch_packages(edited, project, pinned=True, settings=settings)
     results = []
     for skill in skills:
@@ -140,14 +154,37 @@ def _not_updated(skill: InstalledSkill, original: Package | SkillyardError | Non
     if isinstance(original, Package):
         try:
             folder = next(copy.folder for copy in skill.copies if copy.state == EDITED)
-            paths = edited_paths(folder, original)
+            edits = edits_from(manifest_of(folder, LIMITS), folder, original)
+            reason = _with_edits(reason, edits) or reason
         except (SkillyardError, OSError):
-            paths = []
-        named = ", ".join(ascii(path) for path in paths[:5])
-        more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
-        if named:
-            reason = replace(reason, message=f"it has local changes: {named}{more}")
+            pass
     return replace(_unchanged(skill), problem=reason)
+
+
+def _with_edits(reason: SkillProblem, edits: Sequence[FileChange]) -> SkillProblem | None:
+    """Return a problem that names edits; None where there are none."""
+    message = f"it has local changes: {shown_edits(edits)}"
+    return replace(reason, message=message, files=tuple(edits)) if edits else None
+
+
+def _compared(skill: InstalledSkill, package: Package, new: LockedSkill) -> InstalledSkill:
+    """Return a skill whose folders could not be compared, compared with its newest version.
+
+    They are BEHIND where nothing in them is lost when that version replaces them. Otherwise they
+    are EDITED if they were installed from that version, and NOT_COMPARABLE if nothing says from
+    which. Raises OSError, SkillIoError.
+    """
+    entry = skill.entry
+    is_same = entry.content_hash is not None and entry.pins_same(new)
+    copies = []
+    for each in skill.copies:
+        copy = each
+        if copy.state == NOT_COMPARABLE and (there := manifest_at(copy.folder)) is not None:
+            lost = lost_edits(there, copy.folder, package)
+            state = (EDITED if is_same else NOT_COMPARABLE) if lost else BEHIND
+            copy = copy._replace(state=state, problem=shown_edits(lost), files=tuple(lost))
+        copies.append(copy)
+    return skill._replace(copies=tuple(copies))
 
 
 def _update(
@@ -165,6 +202,11 @@ def _update(
             raise package
         new = repinned(entry, package)
         result = replace(result, newest=version_of(new))
+        was_compared = skill.state != NOT_COMPARABLE
+        if not was_compared:
+            skill = _compared(skill, package, new)
+            if skill.state == EDITED:
+                return _not_updated(skill, None)
         if entry.digest and entry.pins_same(new) and skill.state == CURRENT:
             admission = _admit_signer(skill, package, project, accept)
             if admission is None or admission.entry.to_json() == entry.to_json():
@@ -183,7 +225,11 @@ def _update(
         result = replace(result, signature=admission.signature.document())
         if confirm is None or not confirm(result):
             return result
-        same = _write(skill, admission, project)
+        if was_compared:
+            same = _write(skill, admission, project)
+        else:
+            same, moved = _take_over(skill, admission, project)
+            result = replace(result, problem=moved)
         return replace(result, state=PINNED if same else UPDATED)
     except SkillyardError as error:
         state, reason = failure_of(error, skill)
@@ -207,14 +253,50 @@ def _admit_signer(
     return admit(entry, package, known=entry, lock=project.lock, accept=accept)
 
 
-def _write(skill: InstalledSkill, admission: Admission, project: Project) -> bool:
+def _take_over(
+    skill: InstalledSkill, admission: Admission, project: Project
+) -> tuple[bool, SkillProblem | None]:
+    """Write a version over folders of the installer; return as ``_write`` and where backups are.
+
+    A folder of which something would be lost is moved to a backup. Raises InstallRefused,
+    SkillIoError, OSError.
+    """
+    name, package = folder_name(skill.entry.name), admission.package
+    moved: dict[str, str] = {}
+    try:
+        with alone(*skill.into):
+            for copy in skill.copies:
+                there = None if copy.is_users else manifest_at(copy.folder)
+                if there is not None and lost_edits(there, copy.folder, package):
+                    moved[copy.folder] = move_to_backup(copy.folder, copy.into, name)
+                elif there is not None:
+                    note_installed(copy.folder, there)
+        same = _write(skill, admission, project, known=admission.entry)
+    except BaseException:
+        for folder, backup in moved.items():
+            if not os.path.lexists(folder):
+                os.rename(backup, folder)
+        raise
+    where = ", ".join(map(shown_path, moved.values()))
+    what = f"what was there may have local changes, and is now in {where}"
+    return same, problem(f"skill_{NOT_COMPARABLE}", what) if moved else None
+
+
+def _write(
+    skill: InstalledSkill,
+    admission: Admission,
+    project: Project,
+    *,
+    known: LockedSkill | None = None,
+) -> bool:
     """Write a version to every folder of a skill and note it; True if all had its files already.
 
-    Raises InstallRefused, SkillIoError.
+    ``known`` is the entry by which they were installed (default: that of the lock). Raises
+    InstallRefused, SkillIoError.
     """
     entry, lock = skill.entry, project.lock
     check = unchanged_check(lock, entry, admission.entry)
-    placed = admission.write(skill.into, entry, lock, check=check)
+    placed = admission.write(skill.into, known or entry, lock, check=check)
     same = all(each.state == "unchanged" for each in placed)
     if same:
         lock.note(admission.entry)
