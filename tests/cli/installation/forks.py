@@ -12,13 +12,23 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self
 
 from tests.shared_data import PACKAGES, REPOSITORY
 
 __all__ = ["Forks"]
+
+KILLED = 99
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+_CHANGES = frozenset(
+    {
+        *(f"os.{name}" for name in ("rename", "remove", "mkdir", "rmdir", "symlink", "chmod")),
+        "ctypes.dlopen",  # before two folders are exchanged
+    }
+)
+"""Events of Python's audit hooks."""
 
 
 class Forks:
@@ -43,10 +53,10 @@ class Forks:
     def __exit__(self, *_: object) -> None:
         self._process.communicate()
 
-    def start(self, folder: Path, *arguments: str) -> int:
+    def start(self, folder: Path, *arguments: str, kill_at: int = 0) -> int:
         """Start a command line and return its process id."""
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{json.dumps([str(folder), arguments])}\n")
+        self._process.stdin.write(f"{json.dumps([str(folder), arguments, kill_at])}\n")
         self._process.stdin.flush()
         return int(self._line())
 
@@ -71,6 +81,11 @@ class Forks:
             pass
         return self.end() == -signal.SIGKILL
 
+    def kill_at(self, folder: Path, change: int, *arguments: str) -> bool:
+        """Let a command line die before its nth change of a file; False when it makes fewer."""
+        self.start(folder, *arguments, kill_at=change)
+        return self.end() == KILLED
+
     def _line(self) -> str:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
@@ -91,16 +106,33 @@ def _serve(warm_up: str) -> None:
     main(["verify"])
     os.write(out, b"ready\n")
     for line in sys.stdin:
-        folder, arguments = json.loads(line)
+        folder, arguments, kill_at = json.loads(line)
         process = os.fork()
         if process == 0:
             os.close(out)
             os.dup2(silence, 0)
             os.chdir(folder)
+            if kill_at:
+                sys.addaudithook(_killer(kill_at))
             os._exit(_code(main, arguments))
         os.write(out, f"{process}\n".encode())
         _, status = os.waitpid(process, 0)
         os.write(out, f"{status}\n".encode())
+
+
+def _killer(change: int) -> Callable[[str, tuple[object, ...]], None]:
+    """Return an audit hook that ends the process, without any clean-up, before a change."""
+    left = change
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal left
+        writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITES
+        if writes or event in _CHANGES:
+            left -= 1
+            if left == 0:
+                os._exit(KILLED)
+
+    return hook
 
 
 def _code(main: object, arguments: Sequence[str]) -> int:

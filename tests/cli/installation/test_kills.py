@@ -7,7 +7,7 @@ import os
 import random
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,15 +26,18 @@ from tests.requirements import requirement
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no child can be forked")
 
-ADDED, UPDATED, MISSING, REMOVED = "docx", "pdf", "one", "archive"
+ADDED, UPDATED, MISSING, REMOVED, OWN = "docx", "pdf", "one", "archive", "own"
 FOLDERS = (".agents/skills", ".claude/skills")
 MINE = b"what I wrote"
 COMMANDS = (
     ("add", ADDED, "--into", FOLDERS[0]),
-    ("update", UPDATED, "--yes"),
+    ("update", UPDATED, OWN, "--yes"),
     ("sync",),
     ("remove", REMOVED),
+    ("remove", OWN),
 )
+SOURCE = Path(".github/skills") / OWN
+SOURCE_FILES = {"SKILL.md": text(OWN, "Mine, edited.").encode(), "x.md": b"More."}
 OTHERS = {"source": "x/y", "sourceType": "gitlab", "mine": {"z": [1.5, None]}}
 
 
@@ -44,7 +47,7 @@ class Scene(NamedTuple):
     before: Path
     """It is copied for each run."""
     forks: tuple[Forks, Forks]
-    lasts_s: dict[str, float]
+    lasts_s: dict[tuple[str, ...], float]
     """How long each command takes."""
 
 
@@ -61,6 +64,11 @@ def scene(tmp_path: Path, remotes: FakeServers, monkeypatch: pytest.MonkeyPatch)
             assert one.run(before, "add", "acme/skills/pdf", "--into", folder) == 0
         for name in ("acme/one", "acme/archive"):
             assert one.run(before, "add", name, "--into", FOLDERS[0]) == 0
+        (before / SOURCE).mkdir(parents=True)
+        (before / SOURCE / "SKILL.md").write_text(text(OWN, "Mine."))
+        assert one.run(before, "add", f"./{SOURCE}", "--into", FOLDERS[0]) == 0
+        for path, data in SOURCE_FILES.items():
+            (before / SOURCE / path).write_bytes(data)
         lock = before / "skills-lock.json"
         shape = json.loads(lock.read_text())
         shape["skills"]["theirs"] = OTHERS
@@ -76,11 +84,11 @@ def scene(tmp_path: Path, remotes: FakeServers, monkeypatch: pytest.MonkeyPatch)
         )
         one.run(before, "cache", "clear")
         lasts = {}
-        for command in COMMANDS:
-            project = _copied(before, tmp_path / f"timed-{command[0]}")
+        for number, command in enumerate(COMMANDS):
+            project = _copied(before, tmp_path / f"timed-{number}")
             start = time.perf_counter()
             assert one.run(project, *command) in (0, 1)
-            lasts[command[0]] = time.perf_counter() - start
+            lasts[command] = time.perf_counter() - start
         yield Scene(before, (one, other), lasts)
 
 
@@ -107,8 +115,10 @@ def _check(project: Path, seed: object) -> None:
         ".git",
         ".agents",
         ".claude",
+        ".github",
         "skills-lock.json",
     }, seed
+    assert tree_of(project / SOURCE) == SOURCE_FILES, seed
 
 
 @requirement("safety:add:completed", "safety:installed:kills")
@@ -120,7 +130,7 @@ def test_random_kills_end_before_or_after(kills: int, scene: Scene, tmp_path: Pa
     for number in range(kills):
         command = COMMANDS[number % len(COMMANDS)]
         project = _copied(scene.before, tmp_path / f"kill-{number}")
-        after_s = chance.random() * scene.lasts_s[command[0]]
+        after_s = chance.random() * scene.lasts_s[command]
         killed += scene.forks[0].kill(project, after_s, *command)
         assert scene.forks[0].run(project, "sync") == 1, number  # that of another kind is refused
         _check(project, (number, command, after_s))
@@ -128,6 +138,33 @@ def test_random_kills_end_before_or_after(kills: int, scene: Scene, tmp_path: Pa
         _check(project, (number, command, after_s))
         shutil.rmtree(project)
     assert killed >= kills // 4  # later runs may be faster than the one that was timed
+
+
+@requirement("safety:installed:kills")
+@pytest.mark.parametrize(
+    ("commands", "step"),
+    [
+        pytest.param((COMMANDS[1], COMMANDS[4]), 47, id="some"),
+        *(pytest.param([each], 1, id=" ".join(each), marks=pytest.mark.slow) for each in COMMANDS),
+    ],
+)
+def test_a_kill_before_any_change_of_a_file_ends_before_or_after(
+    commands: Sequence[tuple[str, ...]], step: int, scene: Scene, tmp_path: Path
+) -> None:
+    for number, command in enumerate(commands):
+        change = 1 + number % step
+        while True:
+            project = _copied(scene.before, tmp_path / "killed")
+            killed = scene.forks[0].kill_at(project, change, *command)
+            assert scene.forks[0].run(project, "sync") == 1, (command, change)
+            _check(project, (command, change))
+            assert scene.forks[0].run(project, *command) in (0, 1, 2), (command, change)
+            _check(project, (command, change))
+            shutil.rmtree(project)
+            if not killed:
+                break
+            change += step
+        assert change > step, command
 
 
 @requirement("safety:add:concurrent-edits", "safety:installed:kills")
@@ -139,7 +176,7 @@ def test_an_edit_at_the_moment_of_a_kill_is_never_lost(
     for number in range(kills):
         command, name = (COMMANDS[1], UPDATED) if number % 2 else (COMMANDS[3], REMOVED)
         project = _copied(scene.before, tmp_path / f"edit-{number}")
-        after_s = chance.random() * scene.lasts_s[command[0]]
+        after_s = chance.random() * scene.lasts_s[command]
         scene.forks[0].kill(project, after_s, *command)
         try:
             (project / FOLDERS[0] / name / "mine").write_bytes(MINE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
+from skillyard.remote.install.folder_hash import folder_hash
 from tests.cli.conftest import Run
 from tests.cli.remotes import text, tree_of
 from tests.remote.git.home import git_home as git_home
@@ -97,3 +99,49 @@ def test_the_folder_that_a_skill_was_added_from_is_never_touched(
     assert state("remove", "pay", "--backup") == "removed"
     assert (tree_of(source), tree_of(sibling)) == mine
     assert not any(map(os.path.lexists, places))
+
+
+def test_a_missing_copy_is_not_its_source(run: Run, project: Path) -> None:
+    """``sync`` would write to ``.agents/skills``, where the source is."""
+    source = write(".agents/skills/pay")
+    assert run("add", "./.agents/skills/pay", *CLAUDE).code == 0
+    shutil.rmtree(project / ".claude")
+    mine = tree_of(source)
+    for command in (("sync",), ("update", "--yes"), ("verify",)):
+        done = run(*command)
+        assert (done.code, "fix: `skillyard remove pay` drops its entry" in done.out) == (1, True)
+    assert run("remove", "pay", "--backup").code == 0
+    assert tree_of(source) == mine
+
+
+def test_a_folder_that_only_has_the_name_is_extra_until_it_is_added(
+    run: Run, project: Path
+) -> None:
+    write("lib/pay")
+    same, other = project / ".cursor" / "skills" / "pay", write(".windsurf/skills/pay", "Mine.")
+    shutil.copytree("lib/pay", same)
+    assert run("add", "./lib/pay", *CLAUDE).code == 0
+    verified = run("verify", "--json")
+    assert (verified.code, verified.json["skills"][0]["state"]) == (1, "current")
+    assert verified.json["extra"] == [".cursor/skills/pay", ".windsurf/skills/pay"]
+    added = run("add", "./lib/pay", "--into", ".cursor/skills", "--json").json
+    assert added["state"] == "unchanged"
+    assert run("verify", "--json").json["extra"] == [".windsurf/skills/pay"]
+    assert run("remove", "pay").code == 0
+    assert (same.exists(), tree_of(other)["SKILL.md"].endswith(b"Mine.\n")) == (False, True)
+
+
+def test_the_folder_of_skills_that_the_installer_names_holds_the_source(
+    run: Run, project: Path
+) -> None:
+    """``npx skills add ./`` notes the folder of all skills; nothing is noted on this machine."""
+    source = write("skills/pay")
+    shutil.copytree(source, project / ".claude" / "skills" / "pay")
+    entry = {"source": "./", "sourceType": "local", "computedHash": folder_hash(tree_of(source))}
+    (project / "skills-lock.json").write_text(json.dumps({"version": 1, "skills": {"pay": entry}}))
+    (source / "SKILL.md").write_text(text("pay", "Edited."))
+    (skill,) = run("verify", "--json").json["skills"]
+    assert (skill["state"], skill["folders"]) == ("unpinned", [".claude/skills/pay"])
+    assert run("update", "--yes").code == 0
+    assert run("remove", "pay").code == 0
+    assert list(tree_of(project)) == ["skills-lock.json", "skills/pay/SKILL.md"]

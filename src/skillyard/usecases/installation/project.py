@@ -373,15 +373,13 @@ class Project(NamedTuple):
                 if journal is not None and journal.removes:
                     self.unlink(name)
 
-    def forget(self, name: str) -> None:
-        """Forget what was written for a skill that is removed."""
-        for into in {*self.folders, *self.hosts, self.default}:
-            forget_written(os.path.join(into, name))
-
     def unlink(self, name: str) -> list[str]:
-        """Remove the links of a name that lead nowhere, where the skill's folder is gone."""
+        """Remove the links of a name that lead nowhere, where the skill's folder is gone.
+
+        Forgets what was written in the places where nothing is any more.
+        """
         removed = []
-        for into in dict.fromkeys((*self.folders, *self.hosts)):
+        for into in dict.fromkeys((*self.folders, *self.hosts, self.default)):
             path = os.path.join(into, name)
             target = os.path.realpath(path)
             above = os.path.dirname(target)
@@ -393,6 +391,8 @@ class Project(NamedTuple):
                 except OSError:
                     continue
                 removed.append(path)
+            if not os.path.lexists(path):
+                forget_written(path)
         return removed
 
 

@@ -115,7 +115,6 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
         check=unchanged_check(lock, entry),
         unlink=lambda: links.extend(project.unlink(name)),
     )
-    project.forget(name)
     reason = None if skill.copies else _no_folder(skill, project)
     return _result(skill, REMOVED, removed, links, reason)
 
@@ -138,7 +137,7 @@ def _remove_links(skill: InstalledSkill, project: Project, dry_run: bool) -> Rem
     if not dry_run:
         _unlinked(skill)
         project.lock.drop(skill.entry.name)
-        project.forget(folder_name(skill.entry.name))
+        project.unlink(folder_name(skill.entry.name))
     return _result(skill, PLANNED if dry_run else REMOVED, links=skill.folders)
 
 
