@@ -258,21 +258,31 @@ class TestLinks:
         assert paths(found, root) == ["key_skills/b/c/SKILL.md"]
         assert codes(found) == ["link_outside"]
 
-    def test_a_skill_file_may_be_a_link_inside_its_folder_only(self, tmp_path: Path) -> None:
-        root = tree(tmp_path / "p", ["a/real.md", "b/text.md", "c/deep/real.md"])
+    def test_a_skill_file_may_be_a_link_inside_the_root(self, tmp_path: Path) -> None:
+        root = tree(tmp_path / "p", ["a/real.md", "b/text.md", "c/deep/real.md", "e/SKILL.md"])
+        tree(tmp_path, ["real.md"])
         (root / "a/SKILL.md").symlink_to("real.md")
         (root / "b/SKILL.md").symlink_to("../a/real.md")
         (root / "c/SKILL.md").symlink_to("deep/real.md")
+        for name, goal in (("d", "../../real.md"), ("f", "../e/SKILL.md")):
+            (root / name).mkdir()
+            (root / name / "SKILL.md").symlink_to(goal)
         found = look(root)
-        assert paths(found, root) == ["a/SKILL.md", "c/SKILL.md"]
-        assert found.candidates[0].target == str((root / "a/real.md").resolve())
+        # f is a second door to e, which is listed by its own path.
+        listed = ["a/SKILL.md", "b/SKILL.md", "c/SKILL.md", "e/SKILL.md"]
+        assert paths(found, root) == listed
+        real = str((root / "a/real.md").resolve())
+        assert [each.target for each in found.candidates[:2]] == [real, real]
         assert [(d.code, d.severity) for d in found.diagnostics] == [("link_outside", "error")]
 
-    def test_a_skill_file_that_is_a_dangling_link_is_reported(self, tmp_path: Path) -> None:
+    @for_each("goal", ["gone.md", "../gone/SKILL.md"])
+    def test_a_skill_file_that_is_a_dangling_link_is_reported(
+        self, tmp_path: Path, goal: str
+    ) -> None:
         root = tree(tmp_path / "p", ["a/SKILL.md", "b/text.md"])
-        (root / "b/SKILL.md").symlink_to("gone.md")
+        (root / "b/SKILL.md").symlink_to(goal)
         found = look(root)
-        assert (paths(found, root), codes(found)) == (["a/SKILL.md"], ["io_error"])
+        assert (paths(found, root), codes(found)) == (["a/SKILL.md"], ["link_broken"])
 
     def test_a_root_may_be_a_link(self, tmp_path: Path) -> None:
         tree(tmp_path / "real", ["a/SKILL.md"])

@@ -103,17 +103,20 @@ def skill_folder(skill: Skill) -> str:
 def _folder_of(skill: Skill) -> str:
     """Return the real path of the folder of a skill's file.
 
-    When the path contains a link, the file in the folder must be the loaded one: the folder may
-    have been replaced by a link since.
+    A SKILL.md that is a link to another one lies in the folder of that one, as dotfiles do; where
+    it leads to a file of another name, as in a store of single files, its own folder counts. When
+    the path contains a link, the file must be the loaded one: a link may have been put there since.
     """
-    folder = os.path.dirname(skill.path) or "."
-    real = _resolve(folder, skill.path)
-    if skill.origin is None or same_path(real, os.path.abspath(folder)):
+    file = _resolve(skill.path, skill.path)
+    if os.path.basename(file).lower() == "skill.md":
+        real = os.path.dirname(file)
+    else:
+        real = _resolve(os.path.dirname(skill.path) or ".", skill.path)
+    if skill.origin is None or same_path(file, os.path.abspath(skill.path)):
         return real
     try:
-        path = _real_path(real, os.path.basename(skill.path))
-        is_loaded = _digest(path) == skill.hash
-    except (ResourceRefused, SkillIoError):
+        is_loaded = _digest(file) == skill.hash
+    except SkillIoError:
         is_loaded = False
     if not is_loaded:
         raise _refusal(skill.path, "a link leads to another folder than the one that was loaded")

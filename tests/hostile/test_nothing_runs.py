@@ -23,6 +23,7 @@ _SECONDS = 120
 _SPY = r"""
 import json, os, sys
 import skillyard as sy
+from skillyard.discovery.added_sources import may_read_source
 import unicodedata, skillyard.formats.repair, skillyard.formats.yaml_guard  # loaded when needed
 roots = json.loads(sys.stdin.read())
 # Whatever reading imports is imported before anybody watches.
@@ -55,6 +56,7 @@ def spy(event, arguments):
         events.append(["write", repr(arguments)[:300]])
     watching.append(True)
 watching = []
+may_read_source(os.sep, os.curdir)  # links ask it, and what it needs is loaded at its first call
 sys.addaudithook(spy)
 answers = []
 for root in roots:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillyard.discovery import Candidate, Stamp
 from skillyard.discovery.candidate import STABLE_AFTER_NS
 from skillyard.discovery.claude_code import is_read_by_claude_code
+from skillyard.discovery.entries import path_in_text
 from skillyard.errors import Diagnostic, SkillError, SkillIoError
 from skillyard.formats.agentskills import Document, ParsedDocument, parse_document
 from skillyard.formats.conventions import parse_convention
@@ -78,6 +79,14 @@ def read_one(candidate: Candidate, spec: LibrarySpec, now: int) -> Entry:
                 path=candidate.path,
                 code="changed_while_reading",
                 hint="load again",
+            )
+        if linked := path_in_text(content.data):
+            raise SkillIoError(
+                f"a link to {linked} that was written as a text file",
+                path=candidate.path,
+                code="link_as_text",
+                hint="say `git config core.symlinks true` and check the file out again, or copy"
+                " the file that it names",
             )
         parsed = _parse(candidate, content.data, int(content.status.st_mtime), spec.limits)
     except SkillError as error:
@@ -151,10 +160,8 @@ def refresh(skill: Skill, limits: Limits = DEFAULT_LIMITS) -> Skill:
         home, real = os.path.realpath(folder or "."), os.path.realpath(skill.path)
     except OSError:  # a link changed while it was resolved
         home, real = folder, skill.path
-    if not real.startswith(home.rstrip(os.sep) + os.sep):
-        real = skill.path  # a link out of the folder: opening it is refused
     content = read_file(real, limits.skill_file_bytes, skill.path)
-    by_link = not same_path(home, os.path.abspath(folder or "."))
+    by_link = not same_path(real, os.path.abspath(skill.path))
     if by_link and hashlib.sha256(content.data).hexdigest() != skill.hash:
         raise SkillIoError(
             "a link leads to another file than the one that was loaded",

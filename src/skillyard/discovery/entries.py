@@ -22,14 +22,18 @@ __all__ = [
     "link_as_text",
     "may_be_link",
     "maybe_folder",
+    "path_in_text",
     "real_path",
     "references_beside",
+    "repository_of_worktree",
 ]
 
 
 _LONGEST_LINK = 1_024
 _LINK = re.compile(rb"(?:[\w.@+-][\w.@+ -]*/)+[\w.@+-][\w.@+ -]*")
 """A relative path of plain names, in one line."""
+_WORKTREE = re.compile(rb"gitdir: ([^\n]+)/\.git/worktrees/[^/\n]+\n?")
+"""What git writes to the file ``.git`` of a linked worktree."""
 
 
 def maybe_folder(entry: os.DirEntry[str]) -> bool:
@@ -91,19 +95,37 @@ def may_be_link(folder: str, name: str) -> bool:
 
 
 def link_as_text(folder: Folder, name: str) -> str:
-    """Return the path that a file consists of, else an empty text.
+    """Return the path that a file consists of, else an empty text. Raises OSError."""
+    return path_in_text(_start_of(folder, name))
+
+
+def path_in_text(content: bytes) -> str:
+    """Return the relative path that is all of a file's content, else an empty text.
 
     Git writes a link as such a file where it may not create links (``core.symlinks=false``, the
-    default on Windows). Raises OSError.
+    default on Windows).
     """
+    is_path = len(content) <= _LONGEST_LINK and _LINK.fullmatch(content)
+    return content.decode() if is_path else ""
+
+
+def repository_of_worktree(folder: Folder) -> str:
+    """Return the real path of the repository that a folder is a linked worktree of, else ``""``."""
+    try:
+        match = _WORKTREE.match(_start_of(folder, ".git"))
+    except OSError:
+        return ""
+    return "" if match is None else real_path(os.path.join(folder.path, os.fsdecode(match[1])))
+
+
+def _start_of(folder: Folder, name: str) -> bytes:
+    """Return the first bytes of a regular file, of any other nothing. Raises OSError."""
     descriptor = folder.file(name)
     try:
         is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
-        content = os.read(descriptor, _LONGEST_LINK + 1) if is_file else b""
+        return os.read(descriptor, _LONGEST_LINK + 1) if is_file else b""
     finally:
         os.close(descriptor)
-    is_path = len(content) <= _LONGEST_LINK and _LINK.fullmatch(content)
-    return content.decode() if is_path else ""
 
 
 def references_beside(

@@ -28,6 +28,7 @@ from skillyard.discovery.entries import (
     maybe_folder,
     real_path,
     references_beside,
+    repository_of_worktree,
 )
 from skillyard.discovery.layout import (
     BUILD_FOLDERS,
@@ -132,11 +133,14 @@ class Walk:
         when there are too many listings to remember."""
         self._began_ns = time.time_ns()
         self._walked: set[tuple[int, int]] = set()
+        self._roots: Sequence[Root] = ()
         self._links: list[_Place] = []
+        self._linked_files: list[tuple[Candidate, _Place]] = []
         self._full = False
 
     def steps(self, roots: Sequence[Root]) -> Iterator[None]:
         """Walk every root, one folder for each step. Raises InvalidSkillsRoot before the first."""
+        self._roots = roots
         for root in roots:
             if not os.path.isdir(root.path):
                 what = "is not a folder" if os.path.exists(root.path) else "does not exist"
@@ -171,40 +175,64 @@ class Walk:
         return self._walk(place, base)
 
     def _follow_links(self) -> Iterator[None]:
-        """Follow linked folders whose real path lies inside a root and was not walked yet.
+        """Follow the links that may be followed, to what was not walked yet.
 
-        Links come last, so that a folder that is also reached directly is listed by its own path.
+        Links come last, so that what is also reached directly is listed by its own path.
         """
         while self._links:
             place = self._links.pop(0)
             real = real_path(place.path)
-            if is_loop(place.path):
-                self._warn(place.path, "link_loop", "a link that leads to itself", "remove it")
-            elif not os.path.isdir(real):
-                self._warn(place.path, "link_broken", "a link that leads nowhere", "remove it")
-            elif inside(real_path(os.path.dirname(place.path) or "."), real):
-                self._warn(
-                    place.path, "link_loop", "a link to a folder that it lies in", "remove it"
-                )
-            elif place.under_oasis and os.path.dirname(real) != real_path(
-                os.path.dirname(place.path)
-            ):
-                self._warn(
-                    place.path,
-                    "link_outside",
-                    f"a linked folder that leads out of {OASIS_FOLDER}",
-                    "put the skill's own folder there",
-                )
-            elif not any(inside(real, root) for root in self.real_roots):
-                self._warn(
-                    place.path,
-                    "link_outside",
-                    "a linked folder whose real path lies outside every root",
-                    "name the real folder as a root, or copy the skill",
-                )
-            else:
+            if self._may_follow(place, place.path, real, is_folder=True):
                 yield from self._walk(place._replace(real=real), os.path.basename(real))
+        for candidate, place in self._linked_files:
+            real = real_path(candidate.path)
+            follows = self._may_follow(place, candidate.path, real, is_folder=False)
+            if follows and not self._is_walked(real):
+                self._add_file(candidate._replace(target=real), real)
         yield  # delivers the diagnostics of the links that were not followed
+
+    def _may_follow(self, place: _Place, path: str, real: str, *, is_folder: bool) -> bool:
+        """Return True for a link that may be followed; say why of any other.
+
+        Links of a user are followed wherever they lead, but for those that came with a plugin. In
+        a project they stay in a root or in its repository, or lead to a folder that this user added
+        a skill from.
+        """
+        from skillyard.discovery.added_sources import may_read_source  # few roots have links
+
+        root = self._roots[place.root]
+        above = real_path(os.path.dirname(place.path) or ".")
+        severity = "warning" if is_folder else "error"
+        if is_loop(path):
+            self._warn(path, "link_loop", "a link that leads to itself", "remove it", severity)
+        elif not real or not (os.path.isdir(path) if is_folder else os.path.exists(path)):
+            self._warn(path, "link_broken", "a link that leads nowhere", "remove it", severity)
+        elif inside(above, real):
+            self._warn(path, "link_loop", "a link to a folder that it lies in", "remove it")
+        elif place.under_oasis and os.path.dirname(real) != above:
+            what = f"a linked folder that leads out of {OASIS_FOLDER}"
+            self._warn(path, "link_outside", what, "put the skill's own folder there", severity)
+        elif (
+            (root.scope in ("user", "system") and not root.plugin)
+            or any(inside(real, each) for each in self.real_roots)
+            or may_read_source(real if is_folder else os.path.dirname(real), root.path)
+        ):
+            return True
+        else:
+            self._warn(
+                path,
+                "link_outside",
+                "a link that leads out of every root and of the repository",
+                "name the real folder as a root, or say `skillyard add FOLDER --link` with it",
+                severity,
+            )
+        return False
+
+    def _is_walked(self, file: str) -> bool:
+        """Return True for a SKILL.md in a folder that was walked: it is listed by its own path."""
+        folder, name = os.path.split(file)
+        status = os.stat(folder)
+        return name.lower() == "skill.md" and (status.st_dev, status.st_ino) in self._walked
 
     def _walk(self, start: _Place, base: str) -> Iterator[None]:
         pending = [(start, base)]
@@ -288,6 +316,8 @@ class Walk:
                 folders.append(entry)
             else:
                 files[entry.name] = entry
+        if place.parts and ".git" in files and self._is_worktree(place, opened):
+            return []
         folders.sort(key=lambda entry: entry.name)  # links are followed in this order
         skill_file = self._skill_file(place, files, folders)
         if skill_file is not None:
@@ -300,6 +330,26 @@ class Walk:
                 self._link_as_text(place, opened, file)
         in_skill = place.inside_skill or skill_file is not None
         return self._children(place, name, folders, in_skill, skill_file is not None)
+
+    def _is_worktree(self, place: _Place, opened: Folder) -> bool:
+        """Return True for a second checkout of a repository in the root, and say so.
+
+        Its skills are those of the repository once more, as on another branch.
+        """
+        self.is_plain = False
+        repository = repository_of_worktree(opened)
+        if not inside(repository, self.real_roots[place.root]):
+            return False
+        if not inside(real_path(place.path), repository):
+            return False
+        self._warn(
+            place.path,
+            "linked_worktree",
+            "not entered: it is a worktree of the repository that it lies in",
+            "name it as a root to read its skills",
+            "info",
+        )
+        return True
 
     def _link_as_text(self, place: _Place, opened: Folder, name: str) -> None:
         self.is_plain = False  # a file that changes does not change its folder
@@ -394,54 +444,57 @@ class Walk:
         if odd_file_name(entry.name) or (folder is not None and odd_file_name(folder)):
             self._odd_name(path)
             return
-        target = None
+        candidate = Candidate(
+            path,
+            (*place.parts, entry.name),
+            origin,
+            folder,
+            Stamp(0, 0, 0, 0, 0),
+            place.scope,
+            place.root,
+            references,
+            None,
+            place.plugin,
+        )
+        if not entry_is_link(entry):
+            self._add_file(candidate, entry)
+        elif inside(target := real_path(path), real_path(place.path or ".")) and os.path.exists(
+            path
+        ):
+            self._add_file(candidate._replace(target=target), target)
+        else:
+            self._linked_files.append((candidate, place))
+
+    def _add_file(self, candidate: Candidate, file: os.DirEntry[str] | str) -> None:
+        """Record a candidate, with the stamp of its entry or of the real file behind its link."""
         try:
-            if entry_is_link(entry):
-                target = os.path.realpath(path)
-                if not inside(target, os.path.realpath(place.path or ".")):
-                    self._warn(
-                        path,
-                        "link_outside",
-                        f"{entry.name} is a link that leads out of its folder",
-                        "put the file itself there",
-                        "error",
-                    )
-                    return
-                status = os.stat(target, follow_symlinks=False)
+            if isinstance(file, str):
+                status = os.stat(file, follow_symlinks=False)
             else:
-                status = entry_status(entry)
+                status = entry_status(file)
         except OSError as error:
             self.is_plain = False
             self._warn(
-                path, "io_error", f"cannot look at it: {error.strerror}", "check it", "error"
+                candidate.path,
+                "io_error",
+                f"cannot look at it: {error.strerror}",
+                "check it",
+                "error",
             )
             return
         if not stat.S_ISREG(status.st_mode):
             self.is_plain = False
             self._warn(
-                path,
+                candidate.path,
                 "not_a_regular_file",
-                f"{entry.name} is a {kind_of(status.st_mode)}, not a file",
+                f"{candidate.parts[-1]} is a {kind_of(status.st_mode)}, not a file",
                 "make it a text file",
             )
             return
         stamp = Stamp(
             status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev
         )
-        self.candidates.append(
-            Candidate(
-                path,
-                (*place.parts, entry.name),
-                origin,
-                folder,
-                stamp,
-                place.scope,
-                place.root,
-                references,
-                target,
-                place.plugin,
-            )
-        )
+        self.candidates.append(candidate._replace(stamp=stamp))
 
     def _children(
         self,

@@ -121,6 +121,11 @@ _OF_READING = {
         _SCAN,
         "put the file itself there, or name the real folder as a root",
     ),
+    "linked_worktree": (
+        "A worktree of the repository that it lies in holds the skills of another branch",
+        _SCAN,
+        "nothing to do; name it as a root to read its skills",
+    ),
     "list_from_text": ("A list is written as one text", _TYPES, "write `field: [a, b]`"),
     "list_too_long": ("A list has more items than any reader needs", _READING, "shorten it"),
     "manifest_path": (

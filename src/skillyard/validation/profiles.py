@@ -89,6 +89,7 @@ link_as_text              E E E
 link_broken               W W W
 link_loop                 W W W
 link_outside              W W W
+linked_worktree           I I I
 list_from_text            W W -
 list_too_long             E E E
 manifest_path             W W W

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from skillyard.discovery.added_sources import may_read_source, note_added_source
 from skillyard.errors import SkillError, SkillIoError
 from skillyard.remote.install import swap
 from skillyard.remote.install.file_paths import PathRefused
 from skillyard.remote.install.folder_hash import folder_hash
 from skillyard.remote.install.installed import Installed
 from skillyard.remote.install.placement import check_files, content_digest, place
-from skillyard.remote.install.record import may_read_source, note_added_source
 from skillyard.remote.install.refusal import InstallRefused
 from tests.shared_data import PACKAGES, REPOSITORY
 from tests.tables import for_each

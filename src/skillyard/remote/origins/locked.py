@@ -16,6 +16,7 @@ from shlex import quote
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from skillyard.discovery.added_sources import may_read_source
 from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.io.folder_manifest import executable_digest
 from skillyard.remote.git.address import check_ref, parse_git_address
@@ -24,7 +25,6 @@ from skillyard.remote.install.folder_hash import folder_hash, tree_hash
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.lockfile import LOCAL, is_path, source_folder
 from skillyard.remote.install.placement import content_digest
-from skillyard.remote.install.record import may_read_source
 from skillyard.remote.origins.archive import ARCHIVE, archive_package
 from skillyard.remote.origins.choice import SkillChoice
 from skillyard.remote.origins.git import GitQuery, locked_git_package

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from skillyard.discovery.added_sources import note_added_source
 from skillyard.discovery.hosts import host_roots
 from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.lookalikes import look_alikes
@@ -25,7 +26,6 @@ from skillyard.remote.install.lockfile import (
 )
 from skillyard.remote.install.placement import Placed, content_digest
 from skillyard.remote.install.project_lock import ProjectLock, UserLock
-from skillyard.remote.install.record import note_added_source
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.verdict import check_accept, scan_package
 from skillyard.remote.origins.git import ReportBytes

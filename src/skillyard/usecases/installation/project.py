@@ -19,6 +19,7 @@ from contextlib import suppress
 from shlex import quote
 from typing import NamedTuple
 
+from skillyard.discovery.added_sources import may_read_source
 from skillyard.discovery.hosts import expand_pattern
 from skillyard.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.io.atomic_write import remove_leftovers
@@ -44,7 +45,7 @@ from skillyard.remote.install.journal import is_noted, read_journal
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
 from skillyard.remote.install.lockfile import project_lock_path, user_lock_path
 from skillyard.remote.install.project_lock import ProjectLock, UserLock
-from skillyard.remote.install.record import LINK, forget_written, may_read_source, written_digest
+from skillyard.remote.install.record import LINK, forget_written, written_digest
 from skillyard.remote.install.recovery import complete, stopped_runs
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import aside_of

@@ -1,0 +1,26 @@
+"""Short notes on folders of this machine, in the user's own records."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from skillyard.io.atomic_write import atomic_write
+from skillyard.io.sha256 import sha256
+from skillyard.io.user_folders import state_folder
+
+__all__ = ["note_path", "write_note"]
+
+
+def write_note(path: str, text: str, *, durable: bool) -> None:
+    """Write a note, for the user alone; one that cannot be written is left out."""
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        atomic_write(path, text.encode("ascii"), mode=0o600, durable=durable)
+
+
+def note_path(folder: str, kind: str) -> str:
+    """Return where the note of a kind on a folder lies. The last part may be a link itself."""
+    real = os.path.join(os.path.realpath(os.path.dirname(folder) or "."), os.path.basename(folder))
+    name = sha256(os.fsencode(os.path.normcase(real))).hex()[:32]
+    return os.path.join(state_folder(), kind, name)

@@ -1,0 +1,121 @@
+"""Skills behind links, as dotfiles, nix, installers and clones make them: read, or named."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.cli.remotes import text
+from tests.remote.git.home import git_home as git_home
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
+
+
+@pytest.fixture
+def project(git_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository of a user with an empty home; the working folder."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def skill(folder: Path, name: str = "") -> Path:
+    folder.mkdir(parents=True)
+    name = name or folder.name
+    (folder / "SKILL.md").write_text(text(name, f"Use for work with {name} files."))
+    return folder
+
+
+def link(place: Path, goal: Path | str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(goal)
+
+
+def listed(run: Run, *arguments: str) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the names of the skills, and the codes of the diagnostics with the last folder."""
+    document: dict[str, Any] = run("list", *arguments, "--json").json
+    told = [(each["code"], each["path"]) for each in document["diagnostics"]]
+    return sorted(each["name"] for each in document["skills"]), sorted(told)
+
+
+def test_links_of_a_user_are_followed_wherever_they_lead(
+    run: Run, project: Path, git_home: Path, tmp_path: Path
+) -> None:
+    skills, elsewhere = git_home / ".claude" / "skills", tmp_path / "elsewhere"
+    link(skills / "ledger", skill(elsewhere / "ledger"))
+    real = skill(elsewhere / "dotfiles" / "invoice")
+    (real / "references").mkdir()
+    (real / "references" / "rates.md").write_text("# Rates\n")
+    link(skills / "invoice" / "SKILL.md", real / "SKILL.md")
+    store = skill(elsewhere / "store" / "receipt") / "SKILL.md"
+    link(skills / "receipt" / "SKILL.md", store.rename(elsewhere / "store" / "a1b2-SKILL.md"))
+    (elsewhere / "store" / "secret.md").write_text("not of this skill")
+    link(skills / "gone", elsewhere / "gone")
+    link(skills / "all", git_home)
+    names, told = listed(run, "--root", str(skill(project / "x")), "--scope", "user")
+    assert names == ["invoice", "ledger", "receipt", "x"]
+    assert told == [
+        ("link_broken", f"{skills}/gone"),
+        ("link_loop", f"{skills}/all"),
+    ]
+    shown = ("--root", "x", "--scope", "user", "--json")
+    assert run("select", "work with invoice files", *shown).json["selected"][0]["name"] == "invoice"
+    files = run("show", "invoice", "--references", *shown).json
+    assert "references/rates.md" in str(files)
+    assert "secret.md" not in run("show", "receipt", "--references", *shown).out
+
+
+def test_links_of_a_project_stay_in_its_repository_or_lead_to_what_the_user_added(
+    run: Run, project: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
+    skills = project / ".claude" / "skills"
+    skill(project / "packages" / "ledger")
+    link(skills / "ledger", "../../packages/ledger")
+    skill(project / "packages" / "invoice")
+    link(skills / "invoice" / "SKILL.md", "../../../packages/invoice/SKILL.md")
+    strange, known = skill(tmp_path / "strange"), skill(tmp_path / "known")
+    link(skills / "strange", strange)
+    link(skills / "strange-file" / "SKILL.md", strange / "SKILL.md")
+    link(skills / "broken" / "SKILL.md", "../../../gone/SKILL.md")
+    added = run("add", str(known), "--agent", "claude-code", "--link", "--json").json
+    assert added["state"] == "linked"
+    names, told = listed(run, "--root", str(skill(project / "x")), "--scope", "project")
+    assert names == ["invoice", "known", "ledger", "x"]
+    assert [(code, path.partition("skills/")[2]) for code, path in told] == [
+        ("link_broken", "broken/SKILL.md"),
+        ("link_outside", "strange"),
+        ("link_outside", "strange-file/SKILL.md"),
+    ]
+
+
+def test_a_skill_file_that_git_wrote_as_the_text_of_a_link_is_named_as_one(
+    run: Run, project: Path
+) -> None:
+    skill(project / "a")
+    (project / "b").mkdir()
+    (project / "b" / "SKILL.md").write_text("../a/SKILL.md")
+    names, told = listed(run, "--root", ".")
+    assert (names, [code for code, _ in told]) == (["a"], ["link_as_text"])
+
+
+def test_a_worktree_in_its_repository_is_not_entered_unless_it_is_named(
+    run: Run, project: Path
+) -> None:
+    skill(project / "skills" / "ledger")
+    git = ["git", "-C", str(project), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "one"], check=True)
+    tree = project / ".claude" / "worktrees" / "fix"
+    subprocess.run([*git, "worktree", "add", "-q", "-b", "fix", str(tree)], check=True)
+    names, told = listed(run, "--root", ".")
+    assert names == ["ledger"]
+    assert told == [("linked_worktree", ".claude/worktrees/fix")]
+    assert listed(run, "--root", str(tree)) == (["ledger"], [])
