@@ -12,7 +12,7 @@ import pytest
 
 from skillyard.cli.commands import MODULES
 from skillyard.cli.completion import script
-from skillyard.cli.grammar import build_parser, command_parsers, parse, read_command, shared_options
+from skillyard.cli.grammar import build_parser, command_parsers, parse, read_command
 from skillyard.cli.options import LAYOUTS, suggestions
 from skillyard.cli.parser import CommandParser
 from skillyard.ranking.registry import BUILT_IN, DEFAULT_SCORER
@@ -41,7 +41,9 @@ def test_every_command_and_every_option_has_help(command: CommandParser, run: Ru
     text = " ".join(page.out.split())
     assert command.summary
     assert command.examples
-    for option in (*command.arguments, *shared_options()):
+    options = [option for option in command._actions if option.dest != "help"]
+    assert {"color", "quiet"} < {option.dest for option in options}
+    for option in options:
         assert label(option) in page.out
         assert str(option.help).split()[0] in text
     for example in command.examples:

@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
 from skillyard.cli.commands import MODULES
-from skillyard.cli.options import add_shared_options
+from skillyard.cli.options import SHARED, add_shared_options
 from skillyard.cli.parser import CommandParser, UsageError, near
 from skillyard.errors import InvalidInput
 
@@ -63,6 +63,9 @@ def parse(arguments: Sequence[str]) -> tuple[CommandParser, Namespace]:
     _, unknown = parser.parse_known_intermixed_args(rest, shared)
     if unknown:
         parser.error(_unknown_argument(parser, unknown[0]))
+    for flag, dest in SHARED.items():
+        if flag in _unused(parser) and getattr(shared, dest):
+            parser.error(f"{flag} has no effect on {parser.name}; leave it out")
     return parser, shared
 
 
@@ -125,6 +128,28 @@ def help_page(words: Sequence[str]) -> str:
     raise InvalidInput(f"{_unknown_command(parser, rest[0])}; try: {PROGRAM} help")
 
 
+_LIBRARY = ("--root", "--scope", "--profile")
+_UNUSED = {
+    **dict.fromkeys(("add", "sync", "update", "outdated", "verify", "remove", "trust"), _LIBRARY),
+    **dict.fromkeys(("cache", "log show", "completion", "help", "hook uninstall"), _LIBRARY),
+    **dict.fromkeys(("bench score", "bench compare", "bench report"), _LIBRARY),
+    **dict.fromkeys(("eval plan", "eval compare", "eval report", "eval export"), _LIBRARY),
+    **dict.fromkeys(("eval baseline", "store"), _LIBRARY),
+    **dict.fromkeys(("hook claude-code", "hook codex"), ("--scope", "--json")),
+    "hook install": ("--scope",),
+    "store publish": ("--scope",),
+    "store sync": ("--root", "--scope"),
+    "serve": ("--json",),
+    "fake-llm": (*_LIBRARY, "--json"),
+}
+"""Options of every command that a command, or a group of commands, does not have."""
+
+
+def _unused(parser: CommandParser) -> tuple[str, ...]:
+    words = parser.words
+    return _UNUSED.get(parser.name, _UNUSED.get(words[0], ()) if words else ())
+
+
 def _asks_for_help(words: Sequence[str]) -> bool:
     """True when ``-h`` or ``--help`` is among the words, before any ``--``."""
     options = words[: words.index("--")] if "--" in words else words
@@ -176,7 +201,7 @@ def _complete(parser: CommandParser) -> None:
     if below and not parser.examples:
         parser.examples = (below[0].examples[0], f"{below[0].prog} --help")
     parser.arguments = tuple(action for action in parser._actions if action.dest != "help")
-    add_shared_options(parser)
+    add_shared_options(parser, _unused(parser))
 
 
 def _leaves(parser: CommandParser) -> Iterator[CommandParser]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
+from typing import Any
 
 from skillyard.cli.parser import CommandParser
 
 __all__ = [
     "LAYOUTS",
+    "SHARED",
     "add_accept",
     "add_caller",
     "add_explain",
@@ -105,54 +108,60 @@ def suggestions(action: argparse.Action) -> tuple[str, ...]:
     return ()
 
 
-def add_shared_options(parser: CommandParser) -> None:
-    """Add the options that every command has."""
+SHARED = {"--root": "root", "--scope": "scope", "--profile": "library_profile", "--json": "json"}
+"""The options of every command that some commands do not have, and their destinations."""
+
+
+def add_shared_options(parser: CommandParser, unused: Collection[str] = ()) -> None:
+    """Add the options that every command has, but the unused ones."""
     group = parser.add_argument_group("options of every command")
-    group.add_argument(
-        "--root",
-        action="append",
-        default=[],
-        metavar="DIR",
-        type=folder,
-        help="look for skills below this folder; may repeat, the first one wins (default: .)",
-    )
-    group.add_argument(
-        "--scope",
-        action="append",
-        default=[],
-        metavar="SCOPE",
-        choices=("user", "project", "system", "marketplaces", "packages"),
-        help=(
+    parser.set_defaults(library_profile=None)
+    unused = {*unused, *parser._option_string_actions}  # `check` has profiles of its own
+    for flag, option in _SHARED_OPTIONS.items():
+        if flag not in unused:
+            group.add_argument(flag, **option)
+
+
+_SHARED_OPTIONS: dict[str, dict[str, Any]] = {
+    "--root": {
+        "action": "append",
+        "default": [],
+        "metavar": "DIR",
+        "type": folder,
+        "help": "look for skills below this folder; may repeat, the first one wins (default: .)",
+    },
+    "--scope": {
+        "action": "append",
+        "default": [],
+        "metavar": "SCOPE",
+        "choices": ("user", "project", "system", "marketplaces", "packages"),
+        "help": (
             "also read the folders of agent hosts: those of the user, of the project that the "
             "working directory is in, or of the system; marketplaces: the plugins that Claude "
             "Code's marketplaces hold on this machine; packages: what npm and Python packages "
             "declare; may repeat"
         ),
-    )
-    parser.set_defaults(library_profile=None)
-    if "--profile" not in parser._option_string_actions:  # `check` has profiles of its own
-        group.add_argument(
-            "--profile",
-            dest="library_profile",
-            metavar="NAME",
-            help=(
-                "a profile of the policy: its tags and rules hold, and its roots and scopes where "
-                "none are given (default: SKILLYARD_PROFILE)"
-            ),
-        )
-    group.add_argument(
-        "--json", action="store_true", help="print one JSON document with a schema field"
-    )
-    group.add_argument(
-        "--color",
-        metavar="WHEN",
-        choices=("auto", "always", "never"),
-        default="auto",
-        help="colours and tables: auto (on a terminal, unless NO_COLOR is set), always, never",
-    )
-    group.add_argument(
-        "--quiet", action="store_true", help="no notes and no progress on standard error"
-    )
+    },
+    "--profile": {
+        "dest": "library_profile",
+        "metavar": "NAME",
+        "help": (
+            "a profile of the policy: its tags and rules hold, and its roots and scopes where "
+            "none are given (default: SKILLYARD_PROFILE)"
+        ),
+    },
+    "--json": {"action": "store_true", "help": "print one JSON document with a schema field"},
+    "--color": {
+        "metavar": "WHEN",
+        "choices": ("auto", "always", "never"),
+        "default": "auto",
+        "help": "colours and tables: auto (on a terminal, unless NO_COLOR is set), always, never",
+    },
+    "--quiet": {
+        "action": "store_true",
+        "help": "no notes and no progress on standard error",
+    },
+}
 
 
 def add_accept(parser: CommandParser, verb: str = "install") -> None:
@@ -289,7 +298,7 @@ def add_recent(parser: CommandParser) -> None:
         action="append",
         default=[],
         metavar="WHAT",
-        help="a recent activity; may repeat",
+        help="a recent activity (confidence only); may repeat",
     )
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "policy_of",
     "query_of",
     "read_text",
+    "refuse_library",
     "refuse_nothing",
     "scorer_of",
     "unbound_library_of",
@@ -68,6 +69,14 @@ def library_of(args: Namespace, place: str | None = None) -> LibrarySpec:
     return library_spec(roots, dict.fromkeys(args.scope), profile=args.library_profile)
 
 
+def refuse_library(args: Namespace, why: str) -> None:
+    """Raise InvalidInput for an option of a library that the command does not read."""
+    given = {"--root": args.root, "--scope": args.scope, "--profile": args.library_profile}
+    for flag, value in given.items():
+        if value:
+            raise InvalidInput(f"{flag} has no effect {why}; leave it out")
+
+
 def unbound_library_of(args: Namespace, folders: Iterable[str] = ()) -> LibrarySpec | None:
     """Return what a command looks at that no policy binds; None where only paths are named.
 
@@ -77,7 +86,10 @@ def unbound_library_of(args: Namespace, folders: Iterable[str] = ()) -> LibraryS
     from skillyard.policy.places import profile_name
 
     roots, scopes = (*folders, *args.root), tuple(dict.fromkeys(args.scope))
-    if not roots and getattr(args, "path", None):
+    paths = getattr(args, "path", None)
+    if (roots or paths) and args.library_profile:
+        raise InvalidInput("--profile names folders where none are named; leave it out here")
+    if not roots and paths:
         return LibrarySpec((), scopes) if scopes else None
     if not profile_name(args.library_profile):
         return LibrarySpec(roots or (".",), scopes)
@@ -187,6 +199,7 @@ def query_of(args: Namespace) -> Query:
             "no request: write it as words after the command, as in "
             '`skillyard select "clean this csv file"`, or give --files'
         )
+    _refuse_unread(args)
     query = Query(
         text or "",
         tuple(args.files),
@@ -198,6 +211,21 @@ def query_of(args: Namespace) -> Query:
         tools=tuple(getattr(args, "tool", ())),
     )
     return with_feedback(query)
+
+
+def _refuse_unread(args: Namespace) -> None:
+    """Raise InvalidInput for an option that the scorer does not read."""
+    from skillyard.ranking.registry import BUILT_IN
+
+    scorer = scorer_of(args).partition("+")[0]
+    for flag, value, reader in (
+        ("--recent", args.recent, "confidence"),
+        ("--references", args.references, "relevance"),
+    ):
+        if value and scorer in BUILT_IN and scorer != reader:
+            raise InvalidInput(f"{flag} counts only with --scorer {reader}; {scorer} ignores it")
+    if args.package_scope and not args.files:
+        raise InvalidInput("--package-scope compares skills with --files: name the files")
 
 
 def scorer_of(args: Namespace) -> str:

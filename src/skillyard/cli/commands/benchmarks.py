@@ -88,10 +88,12 @@ def add_bench_run_command(commands: Commands) -> None:
 def bench_run(args: Namespace, console: Console) -> int:
     """Write a run; 3 when it was interrupted and holds only what was done."""
     from skillyard.cli.progress import progress
-    from skillyard.cli.source import load
+    from skillyard.cli.source import load, refuse_library
     from skillyard.ranking.registry import DEFAULT_SCORER, SCORER_VARIABLE
     from skillyard.usecases import benchmarks
 
+    if args.skills is not None:
+        refuse_library(args, "with --skills")
     skills = args.skills if args.skills is not None else load(args, console)
     with progress("ranking", console) as step:
         done = benchmarks.bench_run(

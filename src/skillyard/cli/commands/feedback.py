@@ -64,9 +64,12 @@ def add_feedback_command(commands: Commands) -> None:
 
 def feedback(args: Namespace, console: Console) -> int:
     """Store, list, undo or clear judgements; 1 when there was nothing to clear."""
+    from skillyard.cli.source import refuse_library
     from skillyard.decisions import feedback_file
 
     judges = args.wrong or args.right
+    if not judges:
+        refuse_library(args, "but on --wrong and --right")
     if not judges and (args.request is not None or args.note):
         raise InvalidInput("--for and --note belong to --wrong and --right")
     if args.list:

@@ -48,12 +48,15 @@ def add_policy_command(commands: Commands) -> None:
 def policy(args: Namespace, console: Console) -> int:
     """Print the rules and the refused skills; 1 when there is one."""
     from skillyard.cli.source import load
+    from skillyard.errors import InvalidInput
     from skillyard.policy.decision import REFUSED
     from skillyard.policy.places import find_policy
     from skillyard.shapes.policies import PolicyReport, PolicyRule, RefusedSkill
 
     policy = find_policy(profile=args.library_profile)
     diagnostics: Iterable[Diagnostic] = ()
+    if args.store and (args.root or args.scope):
+        raise InvalidInput("policy reads folders or a store (--store), not both")
     if policy is not None and args.store:
         from skillyard.usecases.catalog_store import store_refusals
 

@@ -98,9 +98,11 @@ def summary(args: Namespace, console: Console) -> int:
     from skillyard.usecases.prompts import summary_of
 
     query = None if args.query is None else Query(words_of([args.query]) or "")
+    if query is None and args.scorer is not None:
+        raise InvalidInput("--scorer ranks the skills for --query: give a request")
     if args.host is not None:
         return _host_summary(args, console, query)
-    for option in ("--budget", "--fit", "--use"):
+    for option in ("--window", "--budget", "--fit", "--use"):
         if getattr(args, option.removeprefix("--")) not in (None, False):
             raise InvalidInput(f"{option} says more about --host: name the host")
     catalog = load(args, console)

@@ -61,9 +61,11 @@ def add_search_command(commands: Commands) -> None:
 
 def search(args: Namespace, console: Console) -> int:
     """Print what the sources found; 1 when that is nothing, 4 when every one of them failed."""
-    from skillyard.cli.source import load, words_of
+    from skillyard.cli.source import load, refuse_library, words_of
     from skillyard.usecases.remote import search_skills
 
+    if "local" not in args.source:
+        refuse_library(args, "without --source local")
     catalog = load(args, console, indexed=True) if "local" in args.source else None
     result = search_skills(
         words_of(args.query) or "",
