@@ -97,7 +97,9 @@ def test_wrong_use_says_what_to_do(run: Run) -> None:
         (("feedback", "--list", "--for", "x"), "belong to --wrong and --right"),
         (("feedback", "git-bisekt", "--wrong", "--for", "x"), "git-bisect"),
         (("feedback", "--undo", "7"), "--list shows"),
+        (("feedback", "--list", "--root", "skills"), "--root has no effect without --wrong"),
     ):
-        answer = run("--root", "skills", *words)
+        judges = {"--wrong", "--right"} & {*words}
+        answer = run(*(("--root", "skills") if judges else ()), *words)
         assert answer.code == 2
         assert hint in answer.err

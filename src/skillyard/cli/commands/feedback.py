@@ -69,7 +69,7 @@ def feedback(args: Namespace, console: Console) -> int:
 
     judges = args.wrong or args.right
     if not judges:
-        refuse_library(args, "but on --wrong and --right")
+        refuse_library(args, "without --wrong or --right")
     if not judges and (args.request is not None or args.note):
         raise InvalidInput("--for and --note belong to --wrong and --right")
     if args.list:
