@@ -22,7 +22,8 @@ SKILLS = {
     "b": "packages/b/.agents/skills/b",
     "deep": "packages/b/deep/skills/deep",
 }
-EVERYWHERE = {"top", "plain"}
+EVERYWHERE = {"top", "plain", "deep"}
+"""A folder ``skills`` alone is that of a plugin, a package or a collection."""
 
 
 @pytest.fixture
@@ -44,12 +45,12 @@ def names(catalog: sy.Catalog, *files: str, text: str = TEXT, scorer: str = "hyb
     [
         (["packages/a/src/x.py"], {"a"}),
         (["./packages/b/x.py"], {"b"}),
-        (["packages/b/deep/x.py"], {"b", "deep"}),
+        (["packages/b/deep/x.py"], {"b"}),
         (["packages/ab/x.py"], set()),
         (["packages/a/../b/x.py"], {"b"}),
         (["packages/a/x.py", "packages/b/x.py"], {"a", "b"}),
         (["README.md"], set()),
-        ([], {"a", "b", "deep"}),
+        ([], {"a", "b"}),
     ],
 )
 def test_a_skill_of_a_package_counts_for_its_files(
@@ -104,11 +105,9 @@ def test_skills_of_the_user_count_everywhere(root: Path, monkeypatch: pytest.Mon
 @for_each(
     ("place", "package"),
     [
-        ("packages/a/agent/subagents/x/skills/s", "packages/a"),
-        ("packages/a/agent/skills/s", "packages/a"),
         ("packages/a/.claude/skills/group/skills/s", "packages/a"),
         ("vendor/skills/packages/a/.claude/skills/s", "vendor/skills/packages/a"),
-        ("packages/a/skills/group/skills/s", "packages/a"),
+        ("packages/a/skills/group/.agents/skills/s", "packages/a/skills/group"),
     ],
 )
 def test_the_hosts_folder_says_where_the_package_is(
@@ -139,6 +138,7 @@ def test_skills_of_plugins_and_installed_packages_count_everywhere(
         },
     )
     monkeypatch.chdir(tmp_path)
+    assert names(sy.load_catalog("."), "src/x.py") == {"two"}  # also without the scopes
     for roots in (["."], []):
         catalog = sy.load_catalog(roots, scopes=["project", "packages", "marketplaces"])
         assert names(catalog, "src/x.py") == {"one", "near:two"}

@@ -18,9 +18,11 @@ from skillyard.skill import Skill
 __all__ = ["counts_for"]
 
 _PATTERNS = frozenset(
-    tuple(row.pattern.split("/")) for row in HOST_FOLDERS if row.scope == "project"
+    tuple(row.pattern.split("/"))
+    for row in HOST_FOLDERS
+    if row.scope == "project" and row.pattern.startswith(".")
 )
-_WILD = [pattern for pattern in _PATTERNS if "*" in pattern]
+"""Without a folder ``skills`` alone: plugins, packages and collections have such a one."""
 _LENGTHS = sorted({len(pattern) for pattern in _PATTERNS})
 
 
@@ -62,26 +64,11 @@ def _package_of(path: str, tops: Sequence[str]) -> str:
 
 
 def _host_folder(parts: list[str]) -> int:
-    """Return where the first host's folder begins; 0 without one.
-
-    One with a dot is meant before ``skills`` alone, which is also a folder of many other uses.
-    """
-    places = [
-        (not any(part.startswith(".") for part in parts[at : at + length]), at + length, at)
+    """Return where the first host's folder begins; 0 without one."""
+    places = (
+        at
         for at in range(len(parts))
         for length in _LENGTHS
-        if _is_hosts(tuple(parts[at : at + length]))
-    ]
-    if not places:
-        return 0
-    first = min(places)[:2]
-    return min(at for *each, at in places if tuple(each) == first)
-
-
-def _is_hosts(parts: tuple[str, ...]) -> bool:
-    """True for a folder in the table of hosts, where ``*`` is one folder of any name."""
-    return parts in _PATTERNS or any(
-        len(parts) == len(pattern)
-        and all(name in ("*", part) for part, name in zip(parts, pattern, strict=True))
-        for pattern in _WILD
+        if tuple(parts[at : at + length]) in _PATTERNS
     )
+    return next(places, 0)
