@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -349,3 +350,38 @@ def test_without_a_lock_it_is_said_how_to_get_one(user: User) -> None:
 def test_a_folder_and_the_user_are_not_both_meant(user: User) -> None:
     for command in COMMANDS[:-1]:
         assert user.run(*command, "--into", str(user.skills)).code == 2
+
+
+WRITER = """
+import json, os, subprocess, sys
+path, stop = sys.argv[1:]
+number = 0
+while not os.path.exists(stop):
+    with open(path, encoding="utf-8") as file:  # as the installer does: no lock, and no rename
+        lock = json.loads(file.read())
+    number += 1
+    lock["skills"][f"theirs-{number}"] = {"source": "a/b", "sourceType": "github"}
+    text = json.dumps(lock, indent=2)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    subprocess.run([sys.executable, "-S", "-c", ""])  # each is a process of the installer
+print(number)
+"""
+
+
+def test_no_entry_is_lost_while_the_installer_writes_the_lock(user: User, tmp_path: Path) -> None:
+    stop = tmp_path / "stop"
+    command = [sys.executable, "-c", WRITER, str(user.lock), str(stop)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+        try:
+            for _ in range(5):
+                assert user.run("add", "docx", *AGENTS[:-1]).code == 0
+                assert user.states("verify")["docx"] == "current"
+                assert user.run("remove", "docx").code == 0
+            assert user.run("add", "docx", *AGENTS[:-1]).code == 0
+        finally:
+            stop.touch()
+        assert writer.stdout is not None
+        count = int(writer.stdout.read())
+    theirs = {f"theirs-{each}" for each in range(1, count + 1)}
+    assert user.entries().keys() == {"pdf", "docx", *theirs}

@@ -26,7 +26,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -66,6 +67,10 @@ LOCAL = "local"
 """The source type of a folder on this machine."""
 MAX_BYTES = 8 * 1024 * 1024
 """Maximum size of a lock file. An entry has about 300 bytes."""
+
+_TRIES = 20
+_PAUSE_S = 0.02
+"""The installer needs a millisecond from reading the user's lock to having written it."""
 
 _CONFLICT = re.compile("^<{7} ", re.MULTILINE)
 
@@ -119,26 +124,60 @@ def read_user_lock(path: str) -> Lock:
     Raises SkillIoError as :func:`read_project_lock` does. An older version is an error too,
     although the installer treats it as empty.
     """
-    return _read(os.path.realpath(path), path, USER_VERSION)
+    return _lock(_user_stored(os.path.realpath(path), path), USER_VERSION, path)
 
 
 def change_user_lock(path: str, name: str, entry: LockedSkill | None) -> None:
     """Add or replace the entry of a name in the user's lock, or remove it with None.
 
-    All other entries and keys stay as they are, in their order. A link is followed. Written as
-    :func:`write_project_lock` writes. Raises SkillIoError as :func:`read_user_lock` does, or when
-    the file cannot be written.
+    All other entries and keys stay as they are, in their order. A link is followed. The installer
+    takes no lock: it reads, changes and writes the file at any moment, and not in one step. So the
+    file is read again just before the rename and a moment after it, and written again where the
+    installer was faster. Raises SkillIoError as :func:`read_user_lock` does, or when the file
+    cannot be written.
     """
     real = os.path.realpath(path)
-    stored = _stored(real, path, USER_VERSION)
-    _lock(dict(stored), USER_VERSION, path)
-    skills = stored["skills"]
-    assert isinstance(skills, dict)
-    skills.pop(name, None) if entry is None else skills.update({name: entry.to_json()})
-    text = stringify({"version": USER_VERSION, **stored}, indent=2)
     with suppress(OSError):
         os.makedirs(os.path.dirname(real), exist_ok=True)
-    _write(real, path, text.encode())
+    shape = None if entry is None else entry.to_json()
+    for _ in range(_TRIES):
+        before = _bytes(real)
+        stored = _user_stored(real, path)
+        skills = stored["skills"]
+        assert isinstance(skills, dict)
+        if skills.get(name) == shape:
+            return
+        skills.pop(name, None) if shape is None else skills.update({name: shape})
+        text = stringify({"version": USER_VERSION, **stored}, indent=2)
+        with suppress(FileExistsError):
+            _write(real, path, text.encode(), before)
+            time.sleep(_PAUSE_S)  # the installer may have read the file before, and write it now
+    hint = "run the command again when `npx skills` has ended"
+    raise SkillIoError("another program writes it", path=path, code="lock_unwritable", hint=hint)
+
+
+def _bytes(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def _user_stored(real: str, path: str) -> dict[str, Json]:
+    """Return what a user's lock holds. The installer may be writing it. Raises SkillIoError."""
+    for _ in range(_TRIES):
+        try:
+            stored = _stored(real, path, USER_VERSION)
+            _lock(dict(stored), USER_VERSION, path)
+            return stored
+        except SkillIoError as error:
+            if error.code != "lock_damaged":
+                raise
+            time.sleep(_PAUSE_S)
+    stored = _stored(real, path, USER_VERSION)
+    _lock(dict(stored), USER_VERSION, path)
+    return stored
 
 
 def _read(real: str, path: str, version: int) -> Lock:
@@ -298,9 +337,17 @@ def write_project_lock(path: str, lock: Lock) -> None:
     _write(path, path, data)
 
 
-def _write(real: str, path: str, data: bytes) -> None:
+def _write(real: str, path: str, data: bytes, before: bytes | None = None) -> None:
+    """Replace a file. Raises SkillIoError, FileExistsError where it is not ``before`` any more."""
+
+    def check() -> None:
+        if before is not None and _bytes(real) != before:
+            raise FileExistsError
+
     try:
-        _replace_file(real, data)
+        _replace_file(real, data, check)
+    except FileExistsError:
+        raise
     except OSError as error:
         raise SkillIoError(
             f"cannot write: {error.strerror or error}",
@@ -310,11 +357,11 @@ def _write(real: str, path: str, data: bytes) -> None:
         ) from None
 
 
-def _replace_file(path: str, data: bytes) -> None:
+def _replace_file(path: str, data: bytes, check: Callable[[], None]) -> None:
     try:
         with open(path, "rb") as file:
             if file.read() == data:
                 return
     except FileNotFoundError:
         pass
-    atomic_write(path, data)
+    atomic_write(path, data, check=check)
