@@ -62,8 +62,8 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "requires:\n  tools: A B\n  programs: jq\n",
             ("tool:A", "tool:B", "program:jq"),
         ),
-        ("dependencies: [a, a]\n", ("known:a",)),
-        ("dependencies:\n  all: [Bash]\n  any: [Read, View]\n", ("tool:Bash", "tool:Read|View")),
+        ("dependencies: [one, a]\n", ()),
+        ("dependencies:\n  all: [Bash]\n", ()),
         ("dependencies: python>=3.8, pandas\n", ()),
         ("requires: python\n", ()),
         ("requires:\n  bins: [jq]\n", ()),
@@ -271,13 +271,17 @@ def test_a_skill_that_lacks_something_is_listed_and_shown_with_what_it_lacks(
     assert "none is not in the catalog" in capsys.readouterr().out
 
 
-def test_a_list_of_packages_hinders_no_skill() -> None:
-    packages = sy.Skill("top", TEXT, "", requires=("known:pandas", "known:base"))
-    base = sy.Skill("base", "Cleans the kitchen.", "")
-    for skills, required in (([packages], ()), ([packages, base], ("base",))):
-        checker = RequirementChecker(sy.Catalog.from_skills(skills))
-        assert checker.lack(packages) == ""
-        assert tuple(skill.name for skill in checker.required(packages)) == required
+def test_a_list_of_packages_hinders_no_skill(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    extra = "dependencies: [ledger, tables>=2, requests]\n"
+    files = {f"{name}/SKILL.md": document(name, TEXT, extra=extra) for name in ("ledger", "tables")}
+    root = str(write_tree(tmp_path, files))
+    assert main(["list", "--root", root, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["selectable"] == 2
+    assert main(["select", TEXT, "--root", root, "--tool", "Read", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["selected"]
+    assert main(["check", root]) == 0
 
 
 @pytest.fixture

@@ -281,8 +281,7 @@ class Skill:
     )
     requires: Texts = _use(_texts, (), key="requires", card=True, wire=True, page="Requires")
     """What must be there before it is chosen: ``skill:NAME``, ``skill:NAME>=VERSION``,
-    ``tool:NAME``, ``tool:A|B`` (one of them) and ``program:NAME``. ``known:NAME`` is a skill if
-    the library has one of that name, and nothing otherwise."""
+    ``tool:NAME``, ``tool:A|B`` (one of them) and ``program:NAME``."""
     declared_references: Texts = _use(_texts, (), key="references", wire=True)
     """The frontmatter list ``references`` (adk's sense): external files that the skill needs."""
     references: Conversion[Iterable[Reference | str | Mapping[str, Any]], tuple[Reference, ...]] = (

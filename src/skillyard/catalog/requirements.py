@@ -110,9 +110,6 @@ class RequirementChecker:
         shown = clean_line(name)[:_NAME_CHARS]
         if kind == "skill" and name:
             return self._skill_edge(name, shown)
-        if kind == "known" and name:  # a skill, if the catalog has one of that name
-            is_known = bool(self._catalog.named(name.partition(">=")[0]))
-            return self._skill_edge(name, shown) if is_known else _Edge("", None)
         if kind == "tool" and name:
             missing = self._tools and self._tools.isdisjoint([name, *name.split("|")])
             return _Edge(

@@ -175,7 +175,7 @@ def _skill(
     tools = _allowed_tools(fields)
     if tools:
         known["allowed_tools"] = tools
-    if "requires" in fields or "metadata" in fields or "dependencies" in fields:
+    if "requires" in fields or "metadata" in fields:
         known["requires"] = read_requirements(fields)
     triggers = _triggers(fields)
     if triggers is not None:

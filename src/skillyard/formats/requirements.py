@@ -1,6 +1,7 @@
-"""Reads what a skill requires: ``requires``, ``metadata.requires`` and ``dependencies``.
+"""Reads what a skill requires: ``requires`` and ``metadata.requires``.
 
-Sources: agentskills/agentskills#110 and #485, vercel-labs/skills#1438.
+``dependencies`` is not read: authors write packages there, often one of the skill's own name.
+Sources: agentskills/agentskills#110 and #485.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from skillyard.formats.fields import Fields
-from skillyard.formats.nodes import Node, Scalar
+from skillyard.formats.nodes import Scalar
 
 __all__ = ["KEYS", "read_requirements"]
 
@@ -40,20 +41,6 @@ def _entries(fields: Fields) -> Iterator[str]:
         lists = fields.within(key, node)
         for name, kind in _KINDS.items():
             yield from (f"{kind}:{entry}" for entry in _names(lists, name))
-    yield from _dependencies(fields, fields.node("dependencies"))
-
-
-def _dependencies(fields: Fields, node: Node | None) -> Iterator[str]:
-    # A text lists packages, as in `dependencies: python>=3.8, pandas`: it is not about skills. A
-    # list may name either, so it counts as far as the library has skills of its names.
-    if isinstance(node, list):
-        yield from (f"known:{_join_version(entry)}" for entry in fields.texts("dependencies"))
-    elif isinstance(node, dict):
-        tools = fields.within("dependencies", node)
-        yield from (f"tool:{entry}" for entry in _names(tools, "all"))
-        alternatives = _names(tools, "any")
-        if alternatives:
-            yield "tool:" + "|".join(alternatives)
 
 
 def _names(fields: Fields, key: str) -> tuple[str, ...]:

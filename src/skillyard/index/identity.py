@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["document_key", "index_settings"]
 
-WEIGHTING_VERSION = 6
-"""Version of impacts, facet terms and vectors. A change forces a rebuild."""
+WEIGHTING_VERSION = 7
+"""Version of reading, impacts, facet terms and vectors. A change forces a rebuild."""
 
 
 def document_key(skill: Skill) -> str:

@@ -23,7 +23,7 @@ LISTS = _codes(
     (
         *(*LIST_KEYS.values(), SKILL_FIELDS["allowed_tools"].key, SKILL_FIELDS["triggers"].key),
         *(*Triggers._fields, "trigger_files", "trigger_keywords"),
-        *("paths", "when_to_use", "dependencies", *KEYS),
+        *("paths", "when_to_use", *KEYS),
     ),
 )
 """Code -> field, for the fields that hold a list of texts."""

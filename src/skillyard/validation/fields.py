@@ -23,10 +23,10 @@ SPEC_FIELDS = frozenset(
 EXTENSION_FIELDS = (
     frozenset({each.key for each in SKILL_FIELDS.values() if each.key} - SPEC_FIELDS)
     | {"argument-hint", "paths", "when_to_use"}  # what Claude Code calls hint and triggers
-    | {"dependencies"}  # skills or tools that are required
+    | {"dependencies"}  # for people: agentskills#110
     | {"trigger_files", "trigger_keywords"}  # older spellings of triggers
 )
-"""The fields that skillyard reads in addition to the specification."""
+"""The fields that skillyard reads or knows in addition to the specification."""
 _ALIASES = {"skill_name": "name", "allowed_tools": "allowed-tools"}
 _DEFINED = SPEC_FIELDS | EXTENSION_FIELDS
 _KNOWN = _DEFINED | frozenset(_ALIASES)

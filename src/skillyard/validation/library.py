@@ -228,7 +228,7 @@ def _requirements(
         lack = checker.lack(skill)
         if lack:
             view = view_of(skill)
-            fields = [key for key in ("requires", "dependencies", "metadata") if view.node(key)]
+            fields = [key for key in ("requires", "metadata") if view.node(key)]
             code = "requirement_cycle" if checker.cycle(skill) else "requirement_unmet"
             yield _finding(code, skill, lack, fields[0] if fields else "name")
 
