@@ -148,10 +148,10 @@ def test_a_copy_takes_the_place_of_a_file_that_is_gone(tmp_path: Path) -> None:
     catalog = sy.load_catalog(root)
     a, b, c = catalog.skills
     assert catalog.shadowed == {b: a, c: a}
-    assert without_paths(catalog.shadowed, {a.path}) == {c: b}
-    assert without_paths(catalog.shadowed, {b.path}) == {c: a}
-    assert without_paths(catalog.shadowed, {a.path, b.path}) == {}
-    assert without_paths({b: a, c: b}, {b.path}) == {c: a}  # a copy of what was shadowed
+    assert without_paths(catalog.shadowed, catalog.further, {a.path}) == {c: b}
+    assert without_paths(catalog.shadowed, catalog.further, {b.path}) == {c: a}
+    assert without_paths(catalog.shadowed, catalog.further, {a.path, b.path}) == {}
+    assert without_paths({b: a, c: b}, {c.path}, {b.path}) == {c: a}  # a copy of what was shadowed
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.arguments import Texts, check_arguments, conversion, set_field, text_items
@@ -28,6 +29,7 @@ __all__ = [
     "candidates_with_tag",
     "fallback",
     "floor",
+    "labels",
     "menu_text",
     "policy_with",
     "select",
@@ -337,7 +339,8 @@ class MissingRequirements:
         return self._checker.lack(skill) if skill.requires else ""
 
     def note(self, match: Match) -> None:
-        """Note in a match what its skill requires."""
+        """Note in a match what its skill requires, and where else it is."""
+        match.variants = self._catalog.variants(match.skill)
         if match.skill.requires:
             match.required = self._checker.required(match.skill)
             match.unchecked_tools = self._checker.unchecked_tools(match.skill)
@@ -412,8 +415,34 @@ def _menu(matches: Sequence[Match], margin: float) -> tuple[Match, ...]:
 @check_arguments
 def menu_text(selection: Selection) -> str:
     """Return the question to put to the user when skills are too close to choose, else ``""``."""
-    names = [f"**{match.skill.title or match.skill.name}**" for match in selection.menu]
-    if not names:
+    if not selection.menu:
         return ""
+    shown = labels([match.skill for match in selection.menu], by_title=True)
+    names = [f"**{label}**{detail}" for label, detail in shown]
     choice = f"{', '.join(names[:-1])} or {names[-1]}"
     return f"Several skills could help. Which one should be used: {choice}?"
+
+
+def labels(skills: Sequence[Skill], *, by_title: bool = False) -> list[tuple[str, str]]:
+    """Return the name of each skill, and what tells it from others of the same name.
+
+    That is `` (PATH)``, below the folder that these skills have in common. ``by_title`` takes the
+    title where there is one, and `` (NAME)`` where only the titles are equal.
+    """
+    shown = []
+    for skill in skills:
+        named = [each for each in skills if each.name == skill.name]
+        steps = zip(*map(_parts, named), strict=False)
+        common = sum(1 for _ in takewhile(lambda step: len(set(step)) == 1, steps))
+        place = "/".join(_parts(skill)[common:]) or ("." if skill.path else skill.id)
+        title = (by_title and skill.title) or skill.name
+        same = [each for each in skills if ((by_title and each.title) or each.name) == title]
+        detail = place if len(named) > 1 else skill.name if len(same) > 1 else ""
+        shown.append((title, detail and f" ({detail})"))
+    return shown
+
+
+def _parts(skill: Skill) -> list[str]:
+    """Return the steps to a skill's folder, or to its file where that is no SKILL.md."""
+    parts = skill.key[1].split("/")
+    return parts[:-1] if parts[-1].lower() == "skill.md" else parts

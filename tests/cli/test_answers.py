@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.cli.making import write
+from tests.worked_examples.making import document
 
 
 @pytest.mark.parametrize(
@@ -81,8 +82,7 @@ def test_list_keeps_a_layout_or_a_tag(run: Run, skills: Path) -> None:
 
 
 def test_a_card_says_what_is_hidden_and_what_is_shadowed(run: Run, skills: Path) -> None:
-    body = (skills / "git-bisect" / "SKILL.md").read_text(encoding="utf-8")
-    write(skills.parent, {"later/git-bisect/SKILL.md": f"{body}Another one.\n"})
+    write(skills.parent, {"later/git-bisect/SKILL.md": document("git-bisect", body="Another.")})
     shown = run("list", "--root", "skills", "--root", "later", "--json").json
     cards = {card["path"]: card for card in shown["skills"]}
     later = cards["later/git-bisect/SKILL.md"]

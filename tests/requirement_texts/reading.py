@@ -105,6 +105,8 @@ catalog:ambiguous | rulings: same name twice
     A name of two skills raises AmbiguousName with both paths, while an id always works.
 catalog:copies | rulings: identical copies
     Files with one name and the same bytes are one skill in several places.
+catalog:variants | issue 31
+    Nearly equal texts and translations of one name are one candidate, with its variants.
 catalog:counts | rulings: identical copies
     Every surface prints the same number of skills for one folder, and says what it leaves out.
 catalog:runtime-twin | rulings: same name twice

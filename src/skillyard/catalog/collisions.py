@@ -3,89 +3,127 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
+from skillyard.catalog.copies import base_name
 from skillyard.catalog.entries import Entry
+from skillyard.catalog.variants import Comparison, language_of
 from skillyard.errors import Diagnostic
 from skillyard.skill import Origin, Skill
 
-__all__ = ["resolve_collisions"]
+__all__ = ["Collisions", "resolve_collisions"]
+
+MAX_COMPARED = 16
+"""Different texts of one name that a further one is compared with. Real libraries have up to 6."""
+
+_PLACE_TEXTS = {
+    "identical_copy": (
+        "is the same file as",
+        "nothing to do; delete one of them if you do not need both",
+    ),
+    "variant": (
+        "has nearly the text of, or translates,",
+        "nothing to do; load this one by its id",
+    ),
+}
+
+
+class Collisions(NamedTuple):
+    """What was decided between skills of one name."""
+
+    shadowed: dict[Skill, Skill]
+    """The skills that lose, each with the winner."""
+    further: frozenset[str]
+    """The paths of those that are the winner itself in another place: its copies and variants."""
+    diagnostics: list[Diagnostic]
 
 
 def resolve_collisions(
-    entries: Iterable[Entry],
-) -> tuple[dict[Skill, Skill], list[Diagnostic]]:
+    entries: Iterable[Entry], comparison: Comparison | None = None
+) -> Collisions:
     """Return the shadowed skills, each with the winner, and the diagnostics.
 
-    Files with the same name and the same bytes are copies of one skill: the first place wins.
+    Files with the same name and the same bytes are copies of one skill, and those with nearly the
+    same text its variants: the first place wins. The name of a plugin before a name does not count.
     Between different skills of one name, an earlier root wins over a later one (so the project over
     the user). Within one root ``.skills/<name>.md`` wins over ``<name>/SKILL.md``; any other pair
     stays ambiguous. Of two Oasis skills with one id, the one whose folder has the id as its name
     wins, else the first.
     """
+    comparison = comparison or Comparison(lambda entry: (entry.skill and entry.skill.body) or "")
     by_name: dict[str, list[Entry]] = {}
     by_oasis_id: dict[str, list[Entry]] = {}
     for entry in entries:
         skill = entry.skill
         if skill is None or skill.origin == Origin.CONVENTION:
             continue
-        by_name.setdefault(skill.name, []).append(entry)
+        by_name.setdefault(base_name(skill.name, entry.candidate.plugin), []).append(entry)
         if skill.origin == Origin.OASIS:
             by_oasis_id.setdefault(skill.slug or "", []).append(entry)
     shadowed: dict[Skill, Skill] = {}
     diagnostics: list[Diagnostic] = []
     for group in by_name.values():
         if len(group) > 1:
-            _unite_copies(group, shadowed, diagnostics)
+            _unite_places(group, comparison, shadowed, diagnostics)
+    further = frozenset(skill.path for skill in shadowed)
     for group in by_oasis_id.values():
         remaining = [entry for entry in group if entry.skill not in shadowed]
         if len(remaining) > 1:
             _shadow(remaining, _oasis_winner(remaining), "oasis_id_twice", shadowed, diagnostics)
     for group in by_name.values():
-        remaining = [entry for entry in group if entry.skill not in shadowed]
-        if len(remaining) > 1:
-            _resolve_name(remaining, shadowed, diagnostics)
-    return shadowed, diagnostics
+        same: dict[str, list[Entry]] = {}
+        for entry in group if len(group) > 1 else ():
+            if entry.skill is not None and entry.skill not in shadowed:
+                same.setdefault(entry.skill.name, []).append(entry)
+        for remaining in same.values():
+            if len(remaining) > 1:
+                _resolve_name(remaining, shadowed, diagnostics)
+    return Collisions(shadowed, further, diagnostics)
 
 
-def _unite_copies(
-    group: list[Entry], shadowed: dict[Skill, Skill], diagnostics: list[Diagnostic]
+def _unite_places(
+    group: list[Entry],
+    comparison: Comparison,
+    shadowed: dict[Skill, Skill],
+    diagnostics: list[Diagnostic],
 ) -> None:
-    """Shadow the copies of each content. All entries of ``group`` have the same name."""
-    by_hash: dict[str, list[Entry]] = {}
-    for entry in group:
-        if entry.skill is not None:
-            by_hash.setdefault(entry.skill.hash, []).append(entry)
-    for places in by_hash.values():
-        winner, *copies = sorted(places, key=_place_order)
-        for entry in copies:
-            if entry.skill is None or winner.skill is None:
-                continue
-            shadowed[entry.skill] = winner.skill
-            diagnostics.append(
-                Diagnostic(
-                    "identical_copy",
-                    "info",
-                    entry.candidate.path,
-                    f"{entry.skill.name!r} is the same file as {winner.candidate.path}: one skill"
-                    f" in {len(places)} places",
-                    "nothing to do; delete one of them if you do not need both",
-                )
-            )
+    """Shadow the copies and variants of each skill. All entries of ``group`` have the same name."""
+    winners: list[Entry] = []
+    by_hash: dict[str, Entry] = {}
+    for entry in sorted(group, key=_place_order):
+        if entry.skill is None:
+            continue
+        original = by_hash.get(entry.skill.hash)
+        near = (each for each in winners[:MAX_COMPARED] if comparison.is_variant(entry, each))
+        winner = original or next(near, None)
+        by_hash.setdefault(entry.skill.hash, winner or entry)
+        if winner is None or winner.skill is None:
+            winners.append(entry)
+            continue
+        shadowed[entry.skill] = winner.skill
+        code = "identical_copy" if entry.skill.hash == winner.skill.hash else "variant"
+        what, hint = _PLACE_TEXTS[code]
+        message = (
+            f"{entry.skill.name!r} {what} {winner.candidate.path}: one skill in several places"
+        )
+        diagnostics.append(Diagnostic(code, "info", entry.candidate.path, message, hint))
 
 
-def _place_order(entry: Entry) -> tuple[int, int, tuple[str, ...]]:
-    """Return the sort key of the places of one content: root, kind of place, path.
+def _place_order(entry: Entry) -> tuple[int, int, bool, int, tuple[str, ...]]:
+    """Return the sort key of the places of one skill: root, kind of place, language, path.
 
     A runtime document ``<name>.md`` comes first, then a folder with the name of the skill, then any
-    other place.
+    other place. Translations follow, and of other paths the one with fewer folders goes first.
     """
     candidate, skill = entry.candidate, entry.skill
-    if skill is None:
-        return candidate.root, 3, candidate.parts
-    if candidate.origin == Origin.RUNTIME and candidate.parts[-1] == f"{skill.name}.md":
-        return candidate.root, 0, candidate.parts
-    own = skill.slug if skill.origin == Origin.OASIS else skill.name
-    return candidate.root, 1 if candidate.folder == own else 2, candidate.parts
+    kind = 3
+    if skill is not None:
+        own = skill.slug if skill.origin == Origin.OASIS else skill.name
+        kind = 1 if candidate.folder == base_name(own, candidate.plugin) else 2
+        if candidate.origin == Origin.RUNTIME and candidate.parts[-1] == f"{skill.name}.md":
+            kind = 0
+    translated = language_of(entry)[:2] not in ("", "en")
+    return candidate.root, kind, translated, len(candidate.parts), candidate.parts
 
 
 def _oasis_winner(group: list[Entry]) -> Entry:

@@ -1,9 +1,8 @@
 """The numbers of skills in a catalog, as every surface prints them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillyard.catalog.copies import is_copy
 from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.skill import Origin, Skill
 from skillyard.text import plural
@@ -15,16 +14,16 @@ __all__ = ["NO_SKILLS", "SkillCounts", "count_skills"]
 
 
 class SkillCounts(NamedTuple):
-    """The numbers of skills, copies and convention documents. Each file counts once."""
+    """The numbers of skills, further places and convention documents. Each file counts once."""
 
     skills: int
-    """Distinct skills: without copies and convention documents."""
+    """Distinct skills: without further places and convention documents."""
     by_name_only: int
     """Skills that only an explicit ``@name`` selects."""
     shadowed: int
     """Skills that lose to another one of the same name. They can be loaded by id."""
     copies: int
-    """Further files with the name and the bytes of a skill."""
+    """Further places of a skill: files with its name, and its bytes or nearly its text."""
     conventions: int
     """Convention documents such as AGENTS.md and CLAUDE.md."""
     lacking: int = 0
@@ -74,17 +73,21 @@ NO_SKILLS = SkillCounts(0, 0, 0, 0, 0)
 
 
 def count_skills(
-    skills: Iterable[Skill], shadowed: Mapping[Skill, Skill], lack: Callable[[Skill], str]
+    skills: Iterable[Skill],
+    shadowed: Mapping[Skill, Skill],
+    further: Collection[str],
+    lack: Callable[[Skill], str],
 ) -> SkillCounts:
     """Count the skills of a catalog.
 
-    ``shadowed`` maps each losing skill to its winner; ``lack`` says which requirement of a skill is
-    not met (:class:`~skillyard.catalog.requirements.RequirementChecker`).
+    ``shadowed`` maps each losing skill to its winner, ``further`` are the paths of the copies and
+    variants; ``lack`` says which requirement of a skill is not met
+    (:class:`~skillyard.catalog.requirements.RequirementChecker`).
     """
     distinct = by_name = shadow_losers = copies = conventions = lacking = 0
     for skill in skills:
         winner = shadowed.get(skill)
-        if winner is not None and is_copy(skill, winner):
+        if skill.path in further:
             copies += 1
         elif skill.origin == Origin.CONVENTION:
             conventions += 1

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.arguments import check_arguments
-from skillyard.catalog.copies import have_one_content, is_copy
+from skillyard.catalog.copies import have_one_content
 from skillyard.catalog.roots import LibrarySpec, parse_roots
 from skillyard.diagnostics import LazyDiagnostics
 from skillyard.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
@@ -51,16 +51,17 @@ class Catalog:
         "_by_id",
         "_by_name",
         "_by_slug",
-        "_copies",
         "_counts",
         "_digest",
         "_entries",
         "_folder_stamps",
+        "_further",
         "_reported",
         "_scanned",
         "_shadowed",
         "_skills",
         "_spec",
+        "_variants",
         "bound",
     )
 
@@ -69,10 +70,12 @@ class Catalog:
         skills: Iterable[Skill],
         diagnostics: Iterable[Diagnostic] = (),
         shadowed: dict[Skill, Skill] | None = None,
+        further: frozenset[str] = frozenset(),
     ) -> None:
         self._skills = tuple(sorted(skills, key=_order))
         self._reported = LazyDiagnostics(diagnostics)
         self._shadowed = shadowed or {}
+        self._further = further
         self._spec: LibrarySpec | None = None
         self._entries: dict[str, Entry] = {}
         self._scanned: tuple[Diagnostic, ...] = ()
@@ -80,7 +83,7 @@ class Catalog:
         self._by_name: dict[str, list[Skill]] | None = None
         self._by_id: dict[str, Skill] | None = None
         self._by_slug: dict[str, list[Skill]] | None = None
-        self._copies: dict[str, tuple[Skill, ...]] | None = None
+        self._variants: dict[str, tuple[Skill, ...]] | None = None
         self._counts: SkillCounts | None = None
         self._digest: str | None = None
         self.bound: dict[Any, Any] = {}
@@ -167,33 +170,42 @@ class Catalog:
 
     @property
     def shadowed(self) -> dict[Skill, Skill]:
-        """Skills that lose to one of the same name, copies included, each with the winner."""
+        """Skills that lose to one of the same name, each with the winner; copies and variants."""
         return dict(self._shadowed)
 
-    def copies(self, skill: Skill) -> tuple[Skill, ...]:
-        """Return the copies of a skill of this catalog: same name, same bytes, another path.
+    @property
+    def further(self) -> frozenset[str]:
+        """The paths of the copies and variants: further places of a skill of the catalog."""
+        return self._further
 
-        The winning skill is not included. Empty when there are none, or the skill is a copy itself.
+    def variants(self, skill: Skill) -> tuple[Skill, ...]:
+        """Return a skill's further places: its copies, and its variants with nearly the same text.
+
+        The winning skill is not included. Empty when there are none, or the skill is one of them.
         """
-        if self._copies is None:
-            from skillyard.catalog.copies import copies_by_path
+        if self._variants is None:
+            from skillyard.catalog.copies import places_by_path
 
-            self._copies = copies_by_path(self._shadowed)
-        return self._copies.get(skill.path, ())
+            self._variants = places_by_path(self._shadowed, self._further)
+        return self._variants.get(skill.path, ())
+
+    def copies(self, skill: Skill) -> tuple[Skill, ...]:
+        """Return the copies of a skill of this catalog: its variants with the same bytes."""
+        return tuple(each for each in self.variants(skill) if each.hash == skill.hash)
 
     def places(self, skill: Skill) -> tuple[str, ...]:
-        """Return the paths of a skill: its own first, then those of its copies."""
-        return (skill.path, *(copy.path for copy in self.copies(skill)))
+        """Return the paths of a skill: its own first, then those of its copies and variants."""
+        return (skill.path, *(each.path for each in self.variants(skill)))
 
     @property
     def counts(self) -> SkillCounts:
-        """The numbers of skills, copies and convention documents."""
+        """The numbers of skills, of further places and of convention documents."""
         if self._counts is None:
             from skillyard.catalog.counts import count_skills
             from skillyard.catalog.requirements import RequirementChecker
 
-            checker = RequirementChecker(self)
-            self._counts = count_skills(self._skills, self._shadowed, checker.lack)
+            lack = RequirementChecker(self).lack
+            self._counts = count_skills(self._skills, self._shadowed, self._further, lack)
         return self._counts
 
     @property
@@ -233,8 +245,9 @@ class Catalog:
     def get(self, name_or_id: str) -> Skill:
         """Return the skill of that name, id or slug; tried in this order.
 
-        Raises SkillNotFound (with near names) or AmbiguousName (with the paths). Copies count as
-        one skill: the name, the id and the slug of any copy return the winner.
+        Raises SkillNotFound (with near names) or AmbiguousName (with the paths). Copies and
+        variants count as one skill: the name and the slug of any of them return the winner. The id
+        of a variant returns the variant.
         """
         matches = self.named(name_or_id)
         if len(matches) == 1:
@@ -248,7 +261,11 @@ class Catalog:
     def named(self, name_or_id: str) -> tuple[Skill, ...]:
         """Return what :meth:`get` returns: one skill, none, or the several that it refuses."""
         names, ids = self._lookups()
-        matches = [skill for skill in names.get(name_or_id, ()) if skill not in self._shadowed]
+        every = names.get(name_or_id, [])
+        matches = [skill for skill in every if skill not in self._shadowed]
+        if not matches:  # what a plugin's skill is called, where its copy without the plugin wins
+            winners = (self._shadowed[skill] for skill in every if skill.path in self._further)
+            matches = [skill for skill in dict.fromkeys(winners) if skill not in self._shadowed]
         # A skill is preferred over a convention document of the same name.
         matches = [s for s in matches if s.origin != Origin.CONVENTION] or matches
         if have_one_content(matches):  # a catalog built in code may hold equal skills
@@ -263,7 +280,7 @@ class Catalog:
 
     @check_arguments
     def find(self, tag: str | None = None, origin: str | None = None) -> tuple[Skill, ...]:
-        """Return the skills with that tag (ASCII case ignored) and origin, without copies.
+        """Return the skills with that tag (ASCII case ignored) and origin, without further places.
 
         ``origin="oasis"`` returns the Oasis registry: one skill for each id, sorted by id.
         """
@@ -272,7 +289,7 @@ class Catalog:
             for skill in self._skills
             if (tag is None or has_tag(skill, (tag,)))
             and (origin is None or skill.origin == origin)
-            and not self._is_copy(skill)
+            and skill.path not in self._further
         ]
         if origin == Origin.OASIS:
             matches = [skill for skill in matches if skill not in self._shadowed]
@@ -338,26 +355,22 @@ class Catalog:
             ids: dict[str, Skill] = {}
             for skill in self._skills:
                 names.setdefault(skill.name, []).append(skill)
-                if not self._is_copy(skill):
+                if skill.path not in self._further:
                     ids.setdefault(skill.id or "", skill)
+            for skill in self._skills:
+                ids.setdefault(skill.id or "", skill)
             self._by_name, self._by_id = names, ids
         return self._by_name, self._by_id
 
-    def _is_copy(self, skill: Skill) -> bool:
-        if not self._shadowed:
-            return False
-        winner = self._shadowed.get(skill)
-        return winner is not None and is_copy(skill, winner)
-
     def _slugs(self) -> dict[str, list[Skill]]:
-        """Return the selectable skills by their own slug and by the slugs of their copies."""
+        """Return the selectable skills by their own slug and by the slugs of their other places."""
         if self._by_slug is None:
             slugs: dict[str, list[Skill]] = {}
             for skill in self.candidates:
                 slugs.setdefault(skill.slug, []).append(skill)
             more: dict[str, list[Skill]] = {}
             for skill in self.candidates:
-                for slug in dict.fromkeys(copy.slug for copy in self.copies(skill)):
+                for slug in dict.fromkeys(each.slug for each in self.variants(skill)):
                     more.setdefault(slug, []).append(skill)
             self._by_slug = {**more, **slugs}
         return self._by_slug
@@ -417,11 +430,11 @@ def _assemble(spec: LibrarySpec, scanned: Scan, entries: dict[str, Entry]) -> Ca
     skills = [entry.skill for entry in entries.values() if entry.skill is not None]
     from skillyard.catalog.collisions import resolve_collisions
 
-    shadowed, collisions = resolve_collisions(entries.values())
+    collisions = resolve_collisions(entries.values())
     diagnostics = [d for entry in entries.values() for d in entry.diagnostics]
-    diagnostics += [*scanned.diagnostics, *collisions]
+    diagnostics += [*scanned.diagnostics, *collisions.diagnostics]
     diagnostics.sort(key=lambda d: (d.path, d.line or 0, d.column or 0, d.code, d.message))
-    catalog = Catalog(skills, diagnostics, shadowed)
+    catalog = Catalog(skills, diagnostics, collisions.shadowed, collisions.further)
     catalog._spec = spec
     catalog._entries, catalog._scanned = entries, scanned.diagnostics
     catalog._folder_stamps = scanned.folder_stamps

@@ -120,7 +120,13 @@ def selection(result: Selected) -> Iterator[Block]:
 def _abstention(result: Selected) -> Iterator[Block]:
     maybe = result.selection.maybe
     if maybe:
-        names = ", ".join(f"{match.skill.name} {_score(match)}" for match in maybe)
+        from skillyard.selection import labels
+
+        shown = labels([match.skill for match in maybe])
+        names = ", ".join(
+            f"{name}{place} {_score(match)}"
+            for match, (name, place) in zip(maybe, shown, strict=True)
+        )
         yield line(Span("No skill surely fits:", "head"), f" none reaches {result.min_score:.3g}.")
         yield line(Span("perhaps: ", "warning"), clean_line(names))
         return
@@ -157,6 +163,8 @@ def _choice(match: Match, result: Selected) -> Iterator[Block]:
     else:
         yield _fact("why", match.reason)
     yield _fact("path", match.skill.path)
+    if match.variants:
+        yield _fact("also at", ", ".join(each.path for each in match.variants))
     if match.required:
         yield _fact("needs", ", ".join(skill.name for skill in match.required))
     if match.unchecked_tools:

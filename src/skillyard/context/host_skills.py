@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from skillyard.catalog import Catalog
-from skillyard.catalog.copies import is_copy
 from skillyard.context.hosts import SHORTEN, ListingRule
 from skillyard.discovery.hosts import user_folders
 from skillyard.errors import SkillError
@@ -32,8 +31,9 @@ def listed_skills(
         why = _unread(skill, rule)
         winner = shadowed.get(skill)
         # A winner that this host does not find does not shadow the skill there.
-        if not why and winner is not None and not _elsewhere(winner, rule):
-            same = is_copy(skill, winner)
+        is_first = winner is None or winner.name != skill.name  # of a plugin, and listed as such
+        if not why and winner is not None and not is_first and not _elsewhere(winner, rule):
+            same = skill.path in catalog.further
             what = "a copy of" if same else "another skill of that name goes first:"
             why = f"{what} {winner.path}"
         if why:

@@ -25,6 +25,7 @@ __all__ = [
     "expand_pattern",
     "folders_upwards",
     "host_roots",
+    "is_read_by",
     "user_folders",
 ]
 
@@ -310,6 +311,18 @@ def user_folders(hosts: Iterable[str] | None = None) -> dict[str, str]:
         if row.scope == "user" and (hosts is None or row.host in hosts):
             folders.setdefault(expand_pattern(row.pattern), row.host)
     return folders
+
+
+def is_read_by(host: str, path: str) -> bool:
+    """True for a file in one of the host's own folders, of a project or of the user."""
+    path = path.replace("\\", "/")
+    return any(
+        f"/{row.pattern}/" in path
+        if row.scope == "project"
+        else path.startswith(expand_pattern(row.pattern) + "/")
+        for row in HOST_FOLDERS
+        if row.host == host
+    )
 
 
 def folders_upwards(folder: str) -> Iterator[str]:

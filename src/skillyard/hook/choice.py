@@ -20,7 +20,7 @@ from skillyard.io.sha256 import sha256
 from skillyard.ranking.match import Match
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, SCORER_VARIABLE, default_scorer
-from skillyard.selection import Selection, SelectionPolicy, select
+from skillyard.selection import Selection, SelectionPolicy, labels, select
 from skillyard.text import clean_line
 
 if TYPE_CHECKING:
@@ -144,20 +144,21 @@ def _first_usable(
     roots = tuple(os.path.abspath(root) for root in options.roots)
     refused: list[Match] = []
     for match in selection.selected:
-        places = _places(catalog, match.skill, project, roots)
+        places = _places(host, catalog, match.skill, project, roots)
         usable = _usable_place(host, places, project, roots, body=options.max_chars > 0)
         if usable is None:
             refused.append(match)
             continue
         close = []
         for other in selection.menu if match in selection.menu else ():
-            places = _places(catalog, other.skill, project, roots)
+            places = _places(host, catalog, other.skill, project, roots)
             usable_other = other is not match and _usable_place(
                 host, places, project, roots, body=False
             )
             if usable_other:  # a name is untrusted text too, so it is only shown for a usable skill
-                close.append(usable_other[0].name)
-        return SkillOffer(usable[0], match, usable[1], tuple(close)), refused
+                close.append(usable_other[0])
+        names = tuple(map("".join, labels([usable[0], *close])[1:]))
+        return SkillOffer(usable[0], match, usable[1], names), refused
     return None, refused
 
 
@@ -167,7 +168,7 @@ def _uncertain_offer(
     """Return the best skill below the floor, if it may be used."""
     roots = tuple(os.path.abspath(root) for root in options.roots)
     for match in selection.maybe[:1]:
-        places = _places(catalog, match.skill, project, roots)
+        places = _places(host, catalog, match.skill, project, roots)
         usable = _usable_place(host, places, project, roots, body=False)
         if usable is not None:
             return SkillOffer(usable[0], match, None, is_uncertain=True)
@@ -175,20 +176,24 @@ def _uncertain_offer(
 
 
 def _places(
-    catalog: Catalog, skill: Skill, project: Project | None, roots: tuple[str, ...]
+    host: str, catalog: Catalog, skill: Skill, project: Project | None, roots: tuple[str, ...]
 ) -> list[Skill]:
-    """Return a skill and its copies, the approved ones first.
+    """Return a skill and its variants, the approved ones first, then those of the host.
 
-    Otherwise unapproved copies in a project could push the approved one behind ``MAX_PLACES``.
+    Otherwise unapproved ones in a project could push the approved one behind ``MAX_PLACES``.
     """
-    places = [skill, *catalog.copies(skill)]
+    places = [skill, *catalog.variants(skill)]
+    if len(places) == 1:
+        return places
+    from skillyard.discovery.hosts import is_read_by  # deferred: few skills have several places
 
     def is_new(place: Skill) -> bool:
         if project is None or not needs_approval(place.path, place.scope, roots):
             return False
         return not project.knows(os.path.relpath(place.path, project.path))
 
-    return sorted(places, key=is_new)[:MAX_PLACES]
+    order = sorted(places, key=lambda place: (is_new(place), not is_read_by(host, place.path)))
+    return order[:MAX_PLACES]
 
 
 def _usable_place(

@@ -6,13 +6,14 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from skillyard.catalog.collisions import resolve_collisions
-from skillyard.catalog.copies import copies_by_path
+from skillyard.catalog.collisions import Collisions, resolve_collisions
+from skillyard.catalog.copies import places_by_path
 from skillyard.catalog.counts import count_skills
 from skillyard.catalog.entries import Entry, Progress, read_one
+from skillyard.catalog.variants import Comparison
 from skillyard.diagnostics import LazyDiagnostics
 from skillyard.discovery import Candidate, Scan
-from skillyard.errors import Diagnostic, IndexDamaged
+from skillyard.errors import IndexDamaged
 from skillyard.index.document_builder import build_document
 from skillyard.index.index_reader import open_index
 from skillyard.index.index_writer import IndexWriter
@@ -161,9 +162,9 @@ class _ResolvedFiles(NamedTuple):
     """By path, in scan order."""
     skills: dict[str, Skill]
     """A placeholder of the skill of each file that loaded, by path."""
-    shadowed: dict[Skill, Skill]
-    """Skills that lose their name, each with the skill that wins it."""
-    collisions: list[Diagnostic]
+    collisions: Collisions
+    compared: dict[str, bool]
+    """The results of :class:`Comparison`."""
 
 
 class _IndexUpdate:
@@ -183,6 +184,7 @@ class _IndexUpdate:
         self.writer = writer
         self.table = table
         self.before = before.files
+        self._compared = before.compared
         self.in_parts = in_parts
         self.files: dict[str, FileState] = {}
         """The files processed so far, by path."""
@@ -265,8 +267,10 @@ class _IndexUpdate:
             if (file := self.files.get(path) or self.before.get(path)) is not None
         }
         entries = [self._entry(path, file) for path, file in files.items()]
-        shadowed, collisions = resolve_collisions(entries)
-        losers = {skill.path for skill in shadowed}
+        comparison = Comparison(self._text, self._compared)
+        collisions = resolve_collisions(entries, comparison)
+        self._compared = comparison.results
+        losers = {skill.path for skill in collisions.shadowed}
         for path, file in files.items():
             flags = _flags(file.facts, shadowed=path in losers)
             if flags != file.flags:
@@ -275,7 +279,11 @@ class _IndexUpdate:
                 read = read_one(file.candidate, self.spec, time.time_ns())
                 self._write_document(file.candidate, read.skill, flags)
         skills = {e.candidate.path: e.skill for e in entries if e.skill is not None}
-        return _ResolvedFiles(files, skills, shadowed, collisions)
+        return _ResolvedFiles(files, skills, collisions, comparison.results)
+
+    def _text(self, entry: Entry) -> str:
+        skill = read_one(entry.candidate, self.spec, time.time_ns()).skill
+        return (skill and skill.body) or ""
 
     def _entry(self, path: str, file: FileState) -> Entry:
         entry = self._entries.get(path)
@@ -286,7 +294,9 @@ class _IndexUpdate:
     def _commit(self, *, finished: bool) -> IndexChanges:
         resolved = self._resolve_names()
         summary = self._summary(resolved, finished=finished)
-        state = LibraryState(resolved.files, self.scan.diagnostics, finished)
+        state = LibraryState(
+            resolved.files, self.scan.diagnostics, finished=finished, compared=resolved.compared
+        )
         self.writer.side_file("state", encode_state(state))
         self.writer.side_file("summary", encode_summary(summary))
         walk = encode_walk(self.scan, summary.fingerprint, self.writer.folder) if finished else b""
@@ -300,11 +310,12 @@ class _IndexUpdate:
     def _summary(self, resolved: _ResolvedFiles, *, finished: bool) -> LibrarySummary:
         files = resolved.files
         diagnostics = [d for file in files.values() for d in file.diagnostics]
-        diagnostics += [*self.scan.diagnostics, *resolved.collisions]
+        diagnostics += [*self.scan.diagnostics, *resolved.collisions.diagnostics]
         diagnostics.sort(key=lambda d: (d.path, d.line or 0, d.column or 0, d.code, d.message))
         loaded = {path: file.facts for path, file in files.items() if file.facts is not None}
         keys = {path: candidate_key(files[path].candidate) for path in loaded}
-        losers = {skill.path for skill in resolved.shadowed}
+        shadowed, further, _ = resolved.collisions
+        losers = {skill.path for skill in shadowed}
         return LibrarySummary(
             documents=len(loaded),
             reported=LazyDiagnostics(diagnostics),
@@ -318,15 +329,15 @@ class _IndexUpdate:
             },
             fingerprint=scan_fingerprint(self.scan) if finished else "",
             is_final=finished and all(file.is_final for file in files.values()),
-            counts=count_skills(resolved.skills.values(), resolved.shadowed, lambda _: ""),
+            counts=count_skills(resolved.skills.values(), shadowed, further, lambda _: ""),
             requiring=tuple(
                 keys[path]
                 for path, facts in loaded.items()
                 if facts.requires and not files[path].flags
             ),
-            copies={
-                keys[path]: tuple(keys[copy.path] for copy in copies)
-                for path, copies in copies_by_path(resolved.shadowed).items()
+            variants={
+                keys[path]: tuple(keys[place.path] for place in places)
+                for path, places in places_by_path(shadowed, further).items()
             },
             files=len(self.scan.candidates),
             known=len(files),

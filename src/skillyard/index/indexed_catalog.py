@@ -60,6 +60,7 @@ _ID = re.compile("-[0-9a-f]{12}$")
 _LAZY_FIELDS = (
     "_skills",
     "_shadowed",
+    "_further",
     "_entries",
     "_scanned",
     "_by_id",
@@ -210,11 +211,11 @@ class IndexedCatalog(Catalog):
                 return skills
         return super().named(name_or_id)
 
-    def copies(self, skill: Skill) -> tuple[Skill, ...]:
-        """Return the copies of a skill."""
+    def variants(self, skill: Skill) -> tuple[Skill, ...]:
+        """Return the copies and variants of a skill."""
         searcher = self.library.searcher
         ordinal = self.library.ordinal(skill)
-        keys = () if ordinal is None else self.summary.copies.get(searcher.key(ordinal), ())
+        keys = () if ordinal is None else self.summary.variants.get(searcher.key(ordinal), ())
         ordinals = (searcher.ordinal(key) for key in keys)
         return tuple(self.library.skill(ordinal) for ordinal in ordinals if ordinal is not None)
 

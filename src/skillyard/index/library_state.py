@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from skillyard.catalog.entries import Entry
@@ -78,6 +78,8 @@ class LibraryState(NamedTuple):
     scanned: tuple[Diagnostic, ...]
     finished: bool
     """False while some files are not indexed in their current state."""
+    compared: Mapping[str, bool] = {}
+    """Which texts of one name are nearly equal; see :mod:`skillyard.catalog.variants`."""
 
 
 def encode_state(state: LibraryState) -> bytes:
@@ -95,6 +97,7 @@ def encode_state(state: LibraryState) -> bytes:
         ],
         "scanned": [list(d) for d in state.scanned],
         "finished": state.finished,
+        "compared": dict(state.compared),
     }
     return json.dumps(shape, separators=(",", ":")).encode("ascii")
 
@@ -114,7 +117,7 @@ def decode_state(data: bytes) -> LibraryState:
                 flags,
             )
         scanned = _decode_diagnostics(shape["scanned"])
-        return LibraryState(known, scanned, bool(shape["finished"]))
+        return LibraryState(known, scanned, bool(shape["finished"]), dict(shape["compared"]))
     except (KeyError, TypeError) as error:
         raise ValueError(f"not a state: {error}") from None
 

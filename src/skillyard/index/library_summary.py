@@ -27,8 +27,8 @@ class LibrarySummary(NamedTuple):
     """Numbers of skills by kind, as if all requirements were met."""
     requiring: tuple[str, ...]
     """Keys of the skills that a request can select, if what they require is there."""
-    copies: dict[str, tuple[str, ...]]
-    """Keys of the copies of a skill, by its key."""
+    variants: dict[str, tuple[str, ...]]
+    """Keys of the copies and variants of a skill, by its key."""
     files: int
     """Number of candidate files in the library."""
     known: int
@@ -45,7 +45,7 @@ def encode_summary(summary: LibrarySummary) -> bytes:
         "settled": summary.is_final,
         "counts": summary.counts,
         "requiring": summary.requiring,
-        "copies": summary.copies,
+        "variants": summary.variants,
         "files": summary.files,
         "known": summary.known,
     }
@@ -61,7 +61,7 @@ def decode_summary(data: bytes) -> LibrarySummary:
             raise ValueError("not a summary: no diagnostics")
         shape = json.loads(head)
         patterns = {key: tuple(globs) for key, globs in shape["patterns"].items()}
-        copies = {key: tuple(keys) for key, keys in shape["copies"].items()}
+        variants = {key: tuple(keys) for key, keys in shape["variants"].items()}
         return LibrarySummary(
             shape["documents"],
             LazyDiagnostics(json=reported),
@@ -71,7 +71,7 @@ def decode_summary(data: bytes) -> LibrarySummary:
             bool(shape["settled"]),
             SkillCounts(*map(int, shape["counts"])),
             tuple(shape["requiring"]),
-            copies,
+            variants,
             int(shape["files"]),
             int(shape["known"]),
         )

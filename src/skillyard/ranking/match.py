@@ -36,6 +36,7 @@ class Match:
         "score",
         "skill",
         "unchecked_tools",
+        "variants",
     )
 
     def __init__(
@@ -56,6 +57,8 @@ class Match:
         """The skills that a selected one requires, each after its own requirements."""
         self.unchecked_tools: tuple[str, ...] = ()
         """The tools that a selected one requires, when the caller did not name its own."""
+        self.variants: tuple[Skill, ...] = ()
+        """The further places of the skill in its catalog: copies, and nearly equal texts."""
         self._scored = scored
         self._explanation: Explanation | None = None
 
@@ -101,6 +104,7 @@ class Match:
             rejected_because=self.rejected_because,
             requires=tuple(skill.name for skill in self.required),
             unchecked_tools=self.unchecked_tools,
+            variants=tuple(shapes.Variant(path=each.path, id=each.id) for each in self.variants),
             explanation=self.explanation.document() if explain else None,
         )
 
@@ -251,7 +255,10 @@ def rank(
         catalog = Catalog.from_skills(catalog)
     resolved, scored = score_query(catalog, query, scorer)
     pairs = eligible(catalog, query, zeros=False, scored=scored)
-    return [
+    matches = [
         Match(skill, score, level_of(resolved.levels, score), scored)
         for skill, score in in_order(pairs, scored, limit)
     ]
+    for match in matches:
+        match.variants = catalog.variants(match.skill)
+    return matches

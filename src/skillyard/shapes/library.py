@@ -27,7 +27,7 @@ class Card:
     title: Annotated[str | None, "Its title."]
     description: Annotated[str, "What it is for."]
     path: Annotated[str, "Its file."]
-    places: Annotated[tuple[str, ...], "Its path, then those of its copies."]
+    places: Annotated[tuple[str, ...], "Its path, then those of its copies and variants."]
     scope: Annotated[str, "project, or user or system for a folder of an agent host."]
     layout: Annotated[str | None, "The layout that it was found in."]
     tags: Annotated[tuple[str, ...], "Its tags."]

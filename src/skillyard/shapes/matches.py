@@ -12,7 +12,7 @@ from typing import Annotated
 
 from skillyard import shapes
 
-__all__ = ["Match", "Policy", "Query"]
+__all__ = ["Match", "Policy", "Query", "Variant"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -29,6 +29,14 @@ class Query:
         bool, "Whether skills of a package count for files of that package only."
     ] = False
     tools: Annotated[tuple[str, ...], "Tools that the caller has; empty where it did not say."] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Variant:
+    """A further place of a skill: a copy, a build for another host or a translation."""
+
+    path: Annotated[str, "Its file."]
+    id: Annotated[str, "Its document id; that of the match where the bytes are the same."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -53,6 +61,9 @@ class Match:
     ] = ()
     unchecked_tools: Annotated[
         tuple[str, ...], "Tools that it requires, not checked as the caller named none."
+    ] = ()
+    variants: Annotated[
+        tuple[Variant, ...], "Its further places, with the same or nearly the same text."
     ] = ()
     explanation: Annotated[shapes.details.Explanation | None, "The tree behind the score."] = None
 

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from skillyard.catalog import Catalog, has_tag
-from skillyard.catalog.copies import is_copy
 from skillyard.catalog.counts import SkillCounts
 from skillyard.catalog.requirements import RequirementChecker
 from skillyard.context.budget import estimate_tokens
@@ -30,7 +29,7 @@ class Card(NamedTuple):
     shadowed_by: str | None
     """Path of the skill of the same name that goes first, or None."""
     places: tuple[str, ...]
-    """Paths of the skill: its own first, then those of its copies."""
+    """Paths of the skill: its own first, then those of its copies and variants."""
     lack: str = ""
     """Why it is not chosen here, whatever the request; empty where its requirements are met."""
 
@@ -70,7 +69,7 @@ class Listing(NamedTuple):
 
     roots: tuple[str, ...]
     cards: tuple[Card, ...]
-    """One for each content: copies are places of the skill that wins."""
+    """One for each skill: copies and variants are places of the one that wins."""
     diagnostics: tuple[Diagnostic, ...]
     counts: SkillCounts
     """Of the whole catalog, whatever part of it is listed."""
@@ -95,15 +94,15 @@ def list_skills(
 ) -> Listing:
     """Return the cards of all skills, or of those with one of the tags and of that layout.
 
-    Shadowed skills and convention documents are among them, copies are not.
+    Shadowed skills and convention documents are among them, copies and variants are not.
     """
     remarks = Counter(each.path for each in catalog.diagnostics)
     shadowed = catalog.shadowed
     checker = RequirementChecker(catalog)
     cards = tuple(
-        _card(catalog, skill, remarks[skill.path], winner, checker)
+        _card(catalog, skill, remarks[skill.path], shadowed.get(skill), checker)
         for skill in catalog
-        if ((winner := shadowed.get(skill)) is None or not is_copy(skill, winner))
+        if skill.path not in catalog.further
         and (not tags or has_tag(skill, tags))
         and (layout is None or skill.origin == layout)
     )

@@ -225,6 +225,11 @@ _OF_READING = {
         "rulings: author guidance",
         "put file patterns under `triggers:` / `files:`",
     ),
+    "variant": (
+        "The file has nearly the text of another skill of its name, or is its translation",
+        "rulings: identical copies",
+        "nothing to do: they count as one skill; load this one by its id",
+    ),
     "yaml_alias": ("YAML alias", _YAML, "write the value out where it is used"),
     "yaml_anchor": ("YAML anchor", _YAML, "remove the & mark, or quote the value if it is text"),
     "yaml_bad_key": (

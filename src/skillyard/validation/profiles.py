@@ -139,6 +139,7 @@ tree_too_deep             W W W
 trigger_looks_like_glob   W W -
 trigger_shared            W W -
 unexpected_fields         I E E
+variant                   I I -
 yaml_alias                E E E
 yaml_anchor               E E E
 yaml_bad_key              E E E

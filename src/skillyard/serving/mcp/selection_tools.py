@@ -84,7 +84,8 @@ async def select_skill(call: Call) -> Answer:
         shape = encode(selected.document())
         for kind in ("selected", "maybe", "rejected"):
             for match in shape[kind]:
-                match["path"] = view.path_below_root(match["path"])
+                for place in (match, *match.get("variants", ())):
+                    place["path"] = view.path_below_root(place["path"])
         safe = safe_json({**shape, "block": None})
         text = _choice_text(selected, block)
         return Answer(text, {**safe, "block": block}), [match.skill for match in chosen]

@@ -130,7 +130,7 @@ def _with_skills(files: Catalog, skills: Iterable[Skill]) -> Catalog:
     more = tuple(skills)
     if not more:
         return files
-    return Catalog((*files.skills, *more), files.diagnostics, files.shadowed)
+    return Catalog((*files.skills, *more), files.diagnostics, files.shadowed, files.further)
 
 
 def _digest(files: Catalog, catalog: Catalog, last_good: Mapping[str, Diagnostic]) -> str:
@@ -174,10 +174,11 @@ def _ranking_snapshot(before: View, snapshot: Snapshot, last_good: Mapping[str, 
 
 
 def _without_paths(catalog: Catalog, paths: frozenset[str]) -> Catalog:
-    shadowed = without_paths(catalog.shadowed, paths)
+    shadowed = without_paths(catalog.shadowed, catalog.further, paths)
+    further = frozenset(skill.path for skill in shadowed if skill.path in catalog.further)
     skills = [skill for skill in catalog if skill.path not in paths]
     diagnostics = [each for each in catalog.diagnostics if each.path not in paths]
-    return Catalog(skills, diagnostics, shadowed)
+    return Catalog(skills, diagnostics, shadowed, further)
 
 
 def _new_snapshot(catalog: Catalog, before: Snapshot) -> Snapshot:

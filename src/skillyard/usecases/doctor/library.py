@@ -9,7 +9,6 @@ from shlex import quote
 from typing import Any, NamedTuple
 
 from skillyard.catalog import Catalog, read_catalog
-from skillyard.catalog.copies import is_copy
 from skillyard.catalog.counts import SkillCounts, count_skills
 from skillyard.catalog.requirements import RequirementChecker
 from skillyard.discovery.hosts import HOST_TITLES
@@ -100,12 +99,11 @@ def _surveyed(catalog: Catalog, folders: Sequence[Folder], request: Request) -> 
         reported[_owner(diagnostic.path, folders)].append(diagnostic)
     shadowed, lack = catalog.shadowed, RequirementChecker(catalog).lack
     for folder, own, remarks in zip(folders, skills, reported, strict=True):
-        counts = count_skills(own, shadowed, lack)
+        counts = count_skills(own, shadowed, catalog.further, lack)
         distinct = [
             skill
             for skill in own
-            if skill.origin != Origin.CONVENTION
-            and not ((winner := shadowed.get(skill)) is not None and is_copy(skill, winner))
+            if skill.origin != Origin.CONVENTION and skill.path not in catalog.further
         ]
         layouts = Counter(skill.origin or "" for skill in distinct)
         yield _folder(folder, counts, layouts, remarks, request)
