@@ -397,6 +397,34 @@ def test_a_project_that_is_a_skill_can_be_added_to_itself(run: Run, project: Pat
     ]
 
 
+@for_each("origin", ["folder", "git", "archive"])
+def test_a_skill_md_in_small_letters_is_installed_as_every_host_loads_it(
+    run: Run, project: Path, tmp_path: Path, site: tuple[Path, str], origin: str
+) -> None:
+    files: dict[str, str | bytes] = {"skills/pdf/skill.md": PDF, "skills/pdf/run.py": "print()"}
+    target = str(tmp_path / "library" / "skills" / "pdf")
+    if origin == "git":
+        upstream = Upstream(tmp_path / "skills.git")
+        upstream.publish(files)
+        target = f"file://{upstream.folder}"
+    elif origin == "archive":
+        pack(site[0] / "low.zip", files)
+        target = f"{site[1]}/low.zip"
+    else:
+        for path, data in files.items():
+            place = tmp_path / "library" / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(str(data))
+    done = run("add", target, "--into", f"skills-{origin}", "--json")
+    assert (done.code, done.err) == (0, "")
+    shape = done.json
+    assert shape["files"] == ["SKILL.md", "run.py"]
+    assert (project / f"skills-{origin}" / "pdf" / "SKILL.md").read_text() == PDF
+    for command in ("verify", "outdated"):
+        assert run(command, "--into", f"skills-{origin}").code == 0
+    (project / "skills-lock.json").unlink()
+
+
 def test_a_folder_of_several_skills_names_their_folders(
     run: Run, project: Path, library: Path
 ) -> None:

@@ -13,7 +13,12 @@ from skillyard.remote.search import SearchService
 from skillyard.remote.sources.archive_bundle import fetch_bundle
 from skillyard.remote.sources.host_tokens import host_of
 from skillyard.remote.sources.protocol import Package, SourceFailed
-from skillyard.remote.sources.repository import WHOLE, files_beside, skill_folders
+from skillyard.remote.sources.repository import (
+    WHOLE,
+    files_beside,
+    skill_folders,
+    with_skill_file,
+)
 from skillyard.remote.sources.transport import origin_of
 
 __all__ = ["ARCHIVE", "archive_kind", "archive_package"]
@@ -78,7 +83,7 @@ async def archive_package(
         raise SourceFailed("refused", f"{url}: {error.message}", hint=error.hint) from None
     by_path = {file.path: file for file in archived}
     folder = choose_folder(
-        skill_folders(by_path),
+        skill_folders(by_path, also="skill.md"),
         choice,
         shown=url,
         name=shown_path(urlsplit(url).path.rpartition("/")[2].partition(".")[0]),
@@ -92,7 +97,7 @@ async def archive_package(
         raise SourceFailed("too_large", what, hint="leave out what the skill does not need")
     paths = [blob.path for blob in blobs]
     return Package(
-        {path.removeprefix(inside): by_path[path].data for path in paths},
+        with_skill_file({path.removeprefix(inside): by_path[path].data for path in paths}),
         url,
         folder,
         raw_url=url,

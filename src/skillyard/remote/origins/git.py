@@ -29,7 +29,12 @@ from skillyard.remote.sources.addresses import public_addresses
 from skillyard.remote.sources.github import FILE_BYTES, LFS
 from skillyard.remote.sources.paths import is_inside
 from skillyard.remote.sources.protocol import Package, SourceFailed
-from skillyard.remote.sources.repository import WHOLE, files_beside, skill_folders
+from skillyard.remote.sources.repository import (
+    WHOLE,
+    files_beside,
+    skill_folders,
+    with_skill_file,
+)
 from skillyard.remote.sources.settings import Settings
 
 __all__ = ["GitQuery", "ReportBytes", "git_package", "locked_git_package"]
@@ -133,7 +138,7 @@ def _package(repository: GitRepository, query: GitQuery) -> Package:
     tree = repository.tree(query.ref, branch=query.branch)
     source = query.source or address.url
     folder = choose_folder(
-        skill_folders(tree.blobs),
+        skill_folders(tree.blobs, also="skill.md"),
         query.choice,
         shown=source if query.source else address.shown,
         name=address.name,
@@ -210,6 +215,7 @@ def _files(
             skipped.append(f"{path.removeprefix(inside)}: kept in Git LFS, which is not asked")
         else:
             files[path.removeprefix(inside)] = data
+    files = with_skill_file(files)
     if "SKILL.md" not in files:
         what = f"SKILL.md of {repository.address.shown} is too large or kept in Git LFS"
         raise SourceFailed("bad_answer", what, hint="tell the author of the skill")

@@ -20,6 +20,7 @@ from skillyard.remote.sources.repository import (
     WHOLE,
     files_beside,
     skill_folders,
+    with_skill_file,
 )
 
 __all__ = ["local_package"]
@@ -48,7 +49,7 @@ def local_package(folder: str, choice: SkillChoice = ONLY_ONE) -> Package:
     try:
         with open_folder(real) as root:
             listed = _listed(root)
-            folders = skill_folders(listed.files)
+            folders = skill_folders(listed.files, also="skill.md")
             if choice == ONLY_ONE and "" in folders:  # skills inside it are not what was named
                 return _package(root, listed, "")
             below = choose_folder(
@@ -66,7 +67,7 @@ def local_package(folder: str, choice: SkillChoice = ONLY_ONE) -> Package:
 
 def _place(listed: _Entries, folder: str, name: str) -> str:
     """Return the path of the folder of that name with a SKILL.md."""
-    for each in skill_folders(listed.files):
+    for each in skill_folders(listed.files, also="skill.md"):
         if each.rpartition("/")[2] == name:
             return os.path.join(folder, *each.split("/"))
     return folder
@@ -138,6 +139,7 @@ def _package(root: Folder, listed: _Entries, below: str) -> Package:
             files[path] = data
             if runs:
                 executable.add(path)
+    files = with_skill_file(files)
     if _SKILL_FILE not in files:
         raise SourceFailed("bad_answer", f"{_SKILL_FILE} in {shown_path(root.path)} is too large")
     return Package(

@@ -6,7 +6,7 @@ Only a folder with the name of the skill is accepted: the wrong skill is worse t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 __all__ = [
     "REFERENCES",
@@ -19,8 +19,10 @@ __all__ = [
     "skill_folder",
     "skill_folders",
     "skill_path",
+    "with_skill_file",
 ]
 
+_T = TypeVar("_T")
 SKILL_FILE = "SKILL.md"
 PLACES = (
     "skills",
@@ -63,12 +65,22 @@ class Blob(NamedTuple):
     size: int
 
 
-def skill_folders(paths: Iterable[str]) -> list[str]:
-    """Return the folders that contain a SKILL.md, sorted; ``""`` is the root."""
+def with_skill_file(files: Mapping[str, _T]) -> dict[str, _T]:
+    """Return a skill's files as every host loads them: a lone ``skill.md`` is renamed."""
+    if SKILL_FILE in files:
+        return dict(files)
+    return {SKILL_FILE if path == "skill.md" else path: file for path, file in files.items()}
+
+
+def skill_folders(paths: Iterable[str], *, also: str = SKILL_FILE) -> list[str]:
+    """Return the folders that contain a SKILL.md, sorted; ``""`` is the root.
+
+    ``also`` is another spelling of it that counts.
+    """
     folders = set()
     for path in paths:
         folder, _, name = path.rpartition("/")
-        if name == SKILL_FILE and not UNSEARCHED_FOLDERS.intersection(folder.split("/")):
+        if name in (SKILL_FILE, also) and not UNSEARCHED_FOLDERS.intersection(folder.split("/")):
             folders.add(folder)
     return sorted(folders)
 
