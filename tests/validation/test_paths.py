@@ -138,3 +138,21 @@ def test_a_wrong_profile_is_an_error_that_lists_the_known_ones(tmp_path: Path) -
         sy.validate(tmp_path, "strict")
     with pytest.raises(sy.InvalidInput):
         sy.validate(tmp_path, None)  # type: ignore[arg-type]
+
+
+@for_each(
+    ("path", "content", "expected"),
+    [
+        ("key_skills/a/SKILL.md", text("a"), ["oasis_incomplete"]),
+        (".claude/commands/c.md", "# Notes\n\nCollects.\n", []),
+        (".cursor/rules/deep/r.mdc", "---\nglobs: *.py\n---\nText.\n", []),
+    ],
+)
+def test_how_a_path_is_written_does_not_say_how_leniently_it_is_read(
+    tmp_path: Path, path: str, content: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tree(tmp_path, {path: content})
+    folder, name = os.path.split(path)
+    for inside, given in ((".", path), (".", root / path), (folder, name), (folder, f"./{name}")):
+        monkeypatch.chdir(root / inside)
+        assert codes(sy.validate(given, "lenient")) == expected

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from skillyard.catalog.roots import LibrarySpec
 from skillyard.errors import InvalidInput, InvalidSkillsRoot
-from skillyard.formats.file_names import OASIS_FOLDER
+from skillyard.formats.file_names import OASIS_FOLDER, folder_convention_of
 from skillyard.io.paths import slashes
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.text import clean
@@ -65,6 +65,11 @@ def target_of(path: str | os.PathLike[str]) -> Target:
             path=argument,
             hint="name a skill, or a folder that holds skills",
         )
+    place = _with_slashes(os.path.abspath(argument))  # the folder that one is in says nothing else
+    if OASIS_FOLDER in place.split("/")[-3:-1] and OASIS_FOLDER not in argument.split("/"):
+        argument = place
+    elif folder_convention_of(place) is not None and os.path.isfile(argument):
+        return _in_convention_folder(argument, place)
     parent, name = os.path.split(argument)
     above, folder = os.path.split(parent)
     if os.path.isdir(argument):
@@ -76,6 +81,17 @@ def target_of(path: str | os.PathLike[str]) -> Target:
     if os.path.basename(above) == OASIS_FOLDER and name in _SKILL_FILES:
         return Target(argument, above, 1, _join(_join(above, folder), name))
     return Target(argument, parent or ".", 0, _join(parent, name))
+
+
+def _in_convention_folder(argument: str, place: str) -> Target:
+    """Return the target of a command, rule or instruction of a host, which its folders show."""
+    path = place if folder_convention_of(argument) is None else argument
+    root, _, below = path.rpartition("/")
+    depth = 0
+    while folder_convention_of(below) is None:
+        root, _, name = root.rpartition("/")
+        below, depth = f"{name}/{below}", depth + 1
+    return Target(argument, root or ("/" if path[0] == "/" else "."), depth, path)
 
 
 def _plain(path: str) -> str:
