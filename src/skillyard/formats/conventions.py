@@ -92,10 +92,12 @@ def _parse_in_folder(document: Document, content: str, limits: Limits) -> Parsed
 
 _FRONTMATTER = re.compile(r"\ufeff?---[ \t]*\r?\n")
 _FENCE = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
+_BARE_LIST = re.compile(r"^(globs:[ \t]*)\[([^'\"\r\n]*)\](?=[ \t]*\r?$)", re.MULTILINE)
 _GLOBS = re.compile(
-    r"^(globs:[ \t]*)((?:[*!{&%@`]|\[(?![^\r\n]*\][ \t]*\r?$))[^\r\n]*)", re.MULTILINE
+    r"^(globs:[ \t]*(?=[*!{&%@`]|\[(?![^\r\n]*\][ \t]*\r?$))|[ \t]*-[ \t]+(?=[*!]))([^\r\n]*)",
+    re.MULTILINE,
 )
-"""Patterns that begin with a sign of YAML; a list in brackets is one."""
+"""Patterns that begin with a sign of YAML, alone or in a list."""
 
 
 def _with_quoted_globs(content: str) -> str:
@@ -108,7 +110,8 @@ def _with_quoted_globs(content: str) -> str:
     end = None if start is None else _FENCE.search(content, start.end())
     if start is None or end is None:
         return content
-    block = _GLOBS.sub(_quote_globs, content[: end.start()], count=1)
+    block = _BARE_LIST.sub(r"\1'\2'", content[: end.start()])
+    block = _GLOBS.sub(_quote_globs, block)
     return block + content[end.start() :]
 
 
