@@ -194,13 +194,13 @@ def test_what_the_scan_did_not_read_is_accepted_anew_with_each_approval(
 ) -> None:
     (path,) = project.rglob("SKILL.md")
     script = path.parent / "run.sh"
-    script.write_text("x" * 1_100_000, encoding="utf-8")
+    script.write_text("x" * 9_000_000, encoding="utf-8")
     refused = run("trust", str(project))
     assert refused.code == 1
     assert "run.sh:1: high not_scanned" in refused.out
     given = ("--accept", "not_scanned=looked at it")
     assert run("trust", str(project), *given).code == 0
-    script.write_text("y" * 1_100_000, encoding="utf-8")
+    script.write_text("y" * 9_000_000, encoding="utf-8")
     assert run("trust", str(project)).code == 1
 
 
