@@ -19,7 +19,7 @@ from skillyard.io.folders import Folder, entry_is_link, open_real_folder
 from skillyard.io.sha256 import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Set
+    from collections.abc import Container, Iterable, Iterator, Set
 
 __all__ = ["Entry", "Manifest", "ManifestLimits"]
 __all__ += ["executable_digest", "file_digest", "is_litter", "manifest_of"]
@@ -75,8 +75,9 @@ class Manifest(NamedTuple):
 
         It counts for an approval. It is not an edit: nobody wrote it.
         """
+        paths = {entry.path for entry in self.entries}
         return Manifest(
-            tuple(entry for entry in self.entries if not is_litter(entry.path, entry.kind))
+            tuple(entry for entry in self.entries if not is_litter(entry.path, entry.kind, paths))
         )
 
     def files_digest(self, left_out: Set[str] = frozenset()) -> str:
@@ -114,14 +115,20 @@ class Manifest(NamedTuple):
         ]
 
 
-def is_litter(path: str, kind: str) -> bool:
-    """True for what Python and file managers leave in a folder by themselves."""
-    name = path.rpartition("/")[2].casefold()
-    if kind == "folder":
-        return name == "__pycache__"
-    return kind == "file" and (
-        name in _LITTER or name.startswith("._") or name.endswith((".pyc", ".pyo"))
-    )
+def is_litter(path: str, kind: str, beside: Container[str]) -> bool:
+    """True for what Python and file managers leave in a folder by themselves.
+
+    ``._NAME`` and ``NAME.pyc`` are that only with ``NAME`` or ``NAME.py`` among the paths
+    ``beside``, or in ``__pycache__``: otherwise a user wrote them.
+    """
+    folder, slash, name = path.rpartition("/")
+    if kind != "file":
+        return kind == "folder" and name.casefold() == "__pycache__"
+    if name.startswith("._"):
+        return f"{folder}{slash}{name[2:]}" in beside
+    if name.endswith((".pyc", ".pyo")):
+        return folder.rpartition("/")[2].casefold() == "__pycache__" or path[:-1] in beside
+    return name.casefold() in _LITTER
 
 
 def manifest_of(

@@ -59,13 +59,16 @@ def test_what_python_and_file_managers_leave_is_no_edit_and_goes_with_the_skill(
     assert not (project.skills / "pdf").exists()
 
 
-def test_a_file_of_the_users_in_such_a_folder_is_an_edit(project: Project) -> None:
-    notes = project.skills / "pdf" / "__pycache__" / "notes.md"
-    notes.parent.mkdir()
+@for_each("path", ["__pycache__/notes.md", "._notes.md", "notes.pyc", "Thumbs.db/notes.md"])
+def test_a_file_of_the_users_with_such_a_name_is_an_edit(path: str, project: Project) -> None:
+    notes = project.skills / "pdf" / path
+    notes.parent.mkdir(exist_ok=True)
     notes.write_text("mine")
-    assert project.state("verify") == "edited"
+    assert path in str(problem_of(project, "verify"))
     assert project.run("remove", "pdf").code == 1
-    assert notes.exists()
+    notes.unlink()
+    if notes.parent.name != "pdf":
+        notes.parent.rmdir()
 
 
 @for_each("command", [("verify",), ("sync",), ("update", "--yes"), ("remove", "pdf")])

@@ -72,7 +72,7 @@ def edits_of(there: Manifest, target: str, written: Mapping[str, WrittenFile]) -
     for path, file in written.items():
         entry = old.get(path)
         if entry is None:
-            changes += [] if is_litter(path, "file") else [_change(path, "removed")]
+            changes += [] if is_litter(path, "file", written) else [_change(path, "removed")]
         elif entry.digest != file.digest:
             is_line_ends = with_lf(entry, target).digest == file.digest
             changes.append(_change(path, "changed", LINE_ENDS if is_line_ends else ""))
