@@ -72,6 +72,25 @@ def test_links_of_a_user_are_followed_wherever_they_lead(
     assert "secret.md" not in run("show", "receipt", "--references", *shown).out
 
 
+def test_no_link_in_a_skill_of_a_user_shows_other_files_of_the_user(
+    run: Run, project: Path, git_home: Path, tmp_path: Path
+) -> None:
+    private = skill(tmp_path / "private")
+    key = tmp_path / "netrc"
+    key.write_text("machine example.org password hunter2\n")
+    cloned = skill(git_home / ".claude" / "skills" / "cloned")
+    link(cloned / "folder", private)
+    link(cloned / "file" / "SKILL.md", private / "SKILL.md")
+    link(cloned.parent / "key" / "SKILL.md", key)
+    names, told = listed(run, "--root", str(skill(project / "x")), "--scope", "user")
+    assert names == ["cloned", "x"]
+    assert told == [
+        ("link_outside", f"{cloned}/file/SKILL.md"),
+        ("link_outside", f"{cloned}/folder"),
+        ("link_outside", f"{cloned.parent}/key/SKILL.md"),
+    ]
+
+
 def test_links_of_a_project_stay_in_its_repository_or_lead_to_what_the_user_added(
     run: Run, project: Path, tmp_path: Path
 ) -> None:

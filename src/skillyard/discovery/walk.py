@@ -194,9 +194,9 @@ class Walk:
     def _may_follow(self, place: _Place, path: str, real: str, *, is_folder: bool) -> bool:
         """Return True for a link that may be followed; say why of any other.
 
-        Links of a user are followed wherever they lead, but for those that came with a plugin. In
-        a project they stay in a root or in its repository, or lead to a folder that this user added
-        a skill from.
+        Links of a user are followed wherever they lead, but for those that came with a plugin or
+        lie in a skill, and a SKILL.md that leads to no page, such as to a key. In a project they
+        stay in a root or in its repository, or lead to a folder that this user added a skill from.
         """
         from skillyard.discovery.added_sources import may_read_source  # few roots have links
 
@@ -213,7 +213,11 @@ class Walk:
             what = f"a linked folder that leads out of {OASIS_FOLDER}"
             self._warn(path, "link_outside", what, "put the skill's own folder there", severity)
         elif (
-            (root.scope in ("user", "system") and not root.plugin)
+            (
+                root.scope in ("user", "system")
+                and not (root.plugin or place.inside_skill)
+                and (is_folder or real.lower().endswith(".md"))
+            )
             or any(inside(real, each) for each in self.real_roots)
             or may_read_source(real if is_folder else os.path.dirname(real), root.path)
         ):
