@@ -140,3 +140,40 @@ def test_a_lock_leads_to_no_folder_outside_of_the_project_that_nobody_added(
     assert "Another secret" in project.run("update", "mine", "--dry-run").out
     assert project.run("remove", "mine").code == 0
     shutil.rmtree(project.root.parent / "state" / "sources")
+
+
+@for_each("folder", ["skills/mine", "packages/other-name"])
+def test_what_the_installer_wrote_from_a_local_collection_is_added_and_kept(
+    project: Project, folder: str
+) -> None:
+    collection = project.root.parent / folder.replace("/", "-")
+    source, copy = collection / folder, project.skills / "mine"
+    for place in (source, copy, collection / "skills" / "more"):
+        place.mkdir(parents=True)
+        (place / "SKILL.md").write_text(text("mine", "Draws."))
+    entry = {"source": str(collection), "sourceType": "local", "computedHash": "0" * 64}
+    project.relock(lambda shape: shape["skills"].update({"mine": entry}))
+    add = ("add", str(source), "--into", ".agents/skills")
+    if folder == "skills/mine":
+        assert f"`skillyard add {source} --into DIR`" in project.run("update", "mine").out
+        (copy / "more.md").write_text("mine")
+        assert project.run(*add).code != 0  # and yet the user named the folder
+        assert "more.md" in project.run("update", "mine").out
+        (copy / "more.md").unlink()
+    done = project.run(*add)
+    assert (done.code, done.err) == (0, "")
+    for command in ("update", "outdated", "sync"):
+        assert project.state(command, name="mine") == "current"
+    (source / "SKILL.md").write_text(text("mine", "Draws again."))
+    assert project.state("outdated", name="mine") == "outdated"
+    assert project.run("update", "mine", "--yes").code == 0
+    assert "Draws again." in (copy / "SKILL.md").read_text()
+    (copy / "SKILL.md").write_text("edited")
+    assert project.state("verify", name="mine") == "edited"
+    (copy / "SKILL.md").write_bytes((source / "SKILL.md").read_bytes())
+    (collection / "mine").mkdir()  # a pinned source stays the one it is
+    (collection / "mine" / "SKILL.md").write_text(text("mine", "Another."))
+    other = project.run("add", str(collection / "mine"), "--into", ".agents/skills")
+    assert "the lock has mine from" in other.err
+    assert project.run("remove", "mine").code == 0
+    assert (source.exists(), copy.exists()) == (True, False)

@@ -243,8 +243,13 @@ async def _on_this_machine(request: _Request) -> Package:
             raise _refused(locked, "its source is not the name of an npm package")
         place = os.path.join(os.path.abspath(folder), NODE_MODULES, *locked.source.split("/"))
     place = os.path.realpath(place)  # a link of the clone may lead out of it
+    skill = skill_folder_of(locked, folder) or place
+    if not os.path.isfile(os.path.join(skill, SKILL_FILE)):
+        skill = place
+    elif may_read_source(skill, folder):
+        return local_package(skill, SkillChoice(path=""))
     if not may_read_source(place, folder):
-        add = f"skillyard add {quote(shown_path(place))} --into DIR"
+        add = f"skillyard add {quote(shown_path(skill))} --into DIR"
         outside = "" if locked.folder_hash is not None else " outside of its repository,"
         raise SourceFailed(
             "refused",
@@ -254,8 +259,6 @@ async def _on_this_machine(request: _Request) -> Package:
         )
     if locked.skill_path:
         return local_package(place, SkillChoice(path=_folder(locked)))
-    if os.path.isfile(os.path.join(place, SKILL_FILE)):
-        return local_package(place, SkillChoice(path=""))
     return local_package(place, SkillChoice(folder_name(locked.name)))
 
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from skillyard.discovery.added_sources import note_added_source
 from skillyard.discovery.hosts import host_roots
 from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.io.paths import is_below
 from skillyard.lookalikes import look_alikes
 from skillyard.remote.install.file_paths import name_in_shell, shown_path
 from skillyard.remote.install.installed import manifest_at, note_installed
@@ -29,7 +30,7 @@ from skillyard.remote.install.project_lock import ProjectLock, UserLock
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.verdict import check_accept, scan_package
 from skillyard.remote.origins.git import ReportBytes
-from skillyard.remote.origins.locked import locked_skill, user_entry
+from skillyard.remote.origins.locked import locked_skill, skill_folder_of, user_entry
 from skillyard.remote.origins.resolve import find_skill, whole_package
 from skillyard.remote.origins.target import Target, parse_target
 from skillyard.remote.search import FoundSkill, SearchService
@@ -261,6 +262,9 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
         linked=package.url if options.link else None,
     )
     _check_author(admission.signature, options)
+    if package.source_type == LOCAL and not options.dry_run:
+        # The user named it, also where edits refuse it: ``update`` then shows them.
+        note_added_source(package.url)
     theirs = not options.user and _is_users(os.path.join(into, name))
     installed = None if options.user else _installed_for_user(name, say_problems=theirs)
     try:
@@ -283,8 +287,6 @@ async def _add(target: str, options: _Options, settings: Settings) -> Added:
             lock_path = ""  # it stays theirs: a lock of ours would let the next run replace it
         else:
             _note_places(admission.entry, lock, (placed, *copies))
-    if package.source_type == LOCAL and not options.dry_run:
-        note_added_source(package.url)
     source = package.url if options.link else placed.folder
     links = [
         link_skill(source, folder, name, dry_run=options.dry_run)
@@ -392,7 +394,7 @@ def _check_pin(known: LockedSkill | None, new: LockedSkill, *, pinned: bool, loc
     option = " --global" if is_user_lock(lock) else ""
     remove = f"`skillyard remove{option} {name_in_shell(known.name)}`"
     hint = f"{remove}, then add it again, to take what is there now"
-    if _origin(known) != _origin(new):
+    if not _is_same_origin(known, new, os.path.dirname(os.path.abspath(lock))):
         raise InstallRefused(
             f"the lock has {_shown(known.name)} from {_shown(known.source)}, and this one is from"
             f" {_shown(new.source)}",
@@ -408,6 +410,17 @@ def _check_pin(known: LockedSkill | None, new: LockedSkill, *, pinned: bool, loc
             code="install_pin",
             hint=hint,
         )
+
+
+def _is_same_origin(known: LockedSkill, new: LockedSkill, folder: str) -> bool:
+    """True for a newer version. The common installer names a folder that the skill lies below."""
+    if _origin(known) == _origin(new):
+        return True
+    before, now = (skill_folder_of(each, folder) for each in (known, new))
+    if before is None or now is None:
+        return False
+    is_skill = os.path.isfile(os.path.join(before, "SKILL.md"))
+    return before == now or (is_below(now, before) and not is_skill)
 
 
 def _origin(skill: LockedSkill) -> tuple[str, str]:
