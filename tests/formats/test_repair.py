@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import yaml
 
+import skillyard as sy
 from skillyard.formats.repair import quote_plain_values
+from tests.parity.trees import write_tree
 from tests.tables import for_each
 
 
@@ -21,6 +25,14 @@ from tests.tables import for_each
         ("description: ] closes\n", {"description": "] closes"}),
         ("description: one: two\n  three: four\n", {"description": "one: two three: four"}),
         ("a: x: y\nb: fine\nc: z: w\n", {"a": "x: y", "b": "fine", "c": "z: w"}),
+        ("argument-hint: [file] [--full]\n", {"argument-hint": "[file] [--full]"}),
+        ("description: [internal] letters\n", {"description": "[internal] letters"}),
+        ("description: {company} letters\n", {"description": "{company} letters"}),
+        ("description: {{company}} letters\n", {"description": "{{company}} letters"}),
+        ("description: \"Write\" and 'send'\n", {"description": "\"Write\" and 'send'"}),
+        ("description: 'It's: a tool\n", {"description": "'It's: a tool"}),
+        ("description:\n  Use: one\n  two: three\n", {"description": "Use: one two: three"}),
+        ("description: Use: one\n\n  two\nb: c\n", {"description": "Use: one\ntwo", "b": "c"}),
     ],
 )
 def test_a_risky_plain_value_is_read_as_it_was_meant(block: str, read: dict[str, str]) -> None:
@@ -43,7 +55,11 @@ def test_the_lines_that_changed_are_named() -> None:
         'description: "x: y"\n',
         "description: [a: b]\n",
         "description: {a: b: c}\n",
-        "description: |\n  x: y\n",
+        "description: 'x: y' # z\n",
+        "description: 'x:\n\n  y'\n",
+        "description: [a, 'b]: c', [d: e]]\n",
+        "description:\n  - a: b: c\n",
+        "description: |\n  x: y\n\n  z: w\n",
         "description: >\n  x: y\n",
         "description: # a comment: here\n",
         "metadata:\n  a: b: c\n",
@@ -57,3 +73,10 @@ def test_the_lines_that_changed_are_named() -> None:
 )
 def test_everything_else_is_left_as_it_stands(block: str) -> None:
     assert quote_plain_values(block) == (block, ())
+
+
+def test_a_library_loads_what_claude_code_loads_and_names_the_line(tmp_path: Path) -> None:
+    text = "---\nname: a\ndescription:\n  Use: now\nargument-hint: [file] [--full]\n---\nBody.\n"
+    catalog = sy.load_catalog(write_tree(tmp_path, {"a/SKILL.md": text}))
+    assert catalog.get("a").description == "Use: now"
+    assert [(each.code, each.line) for each in catalog.diagnostics] == [("yaml_repaired", 5)]
