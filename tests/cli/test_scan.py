@@ -237,6 +237,20 @@ def test_what_belongs_to_no_skill_is_said(run: Run, folder: Path) -> None:
     assert said["lib/a"]["message"].endswith("a file or folder without a skill: node_modules")
 
 
+def test_what_an_install_leaves_beside_its_skills_is_not_said(run: Run, folder: Path) -> None:
+    write(
+        folder,
+        {"p/.agents/skills/a/SKILL.md": PENCIL, "p/.git/config": "", "p/skills-lock.json": "{}"},
+    )
+    skills = folder / "p/.claude/skills"
+    skills.mkdir(parents=True)
+    (skills / "a").symlink_to("../../.agents/skills/a")
+    assert run("scan", "p", "--json").json["findings"] == []
+    (skills / "x.sh").write_text(ATTACK)
+    (finding,) = run("scan", "p", "--json").json["findings"]
+    assert finding["message"].endswith("a file or folder without a skill: .claude")
+
+
 def test_several_processes_find_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("skillyard.usecases.skill_scan._CHUNK", 2)
     nested = {f"lib/s{n}/deep/SKILL.md": PENCIL for n in range(3)}

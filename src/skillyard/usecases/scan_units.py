@@ -17,6 +17,7 @@ __all__ = ["ScanUnit", "library_units", "scan_units"]
 _BY_PATH = "scan it by its path if it matters"
 _MAX_NAMES = 5
 """Names of files outside of all skills that one finding lists."""
+_NO_CONTENT = (".git", "skills-lock.json")
 
 
 class ScanUnit(NamedTuple):
@@ -86,6 +87,7 @@ def _outside(root: str, units: Iterable[ScanUnit]) -> Iterator[Finding]:
     inside = (unit for unit in units if _lies_in(unit.path, root))
     places = {_parts(unit.path, root): unit.is_folder for unit in inside}
     above = {parts[:end] for parts in places for end in range(len(parts))}
+    real = {os.path.realpath(os.path.join(root, *parts)) for parts in places}
     for folder in sorted(above):
         if any(places.get(folder[:end]) for end in range(len(folder) + 1)):
             continue  # a skill with another one in it: all files belong to one of them
@@ -94,13 +96,31 @@ def _outside(root: str, units: Iterable[ScanUnit]) -> Iterator[Finding]:
             names = sorted(os.listdir(path))
         except OSError:  # said by discovery
             continue
-        others = [n for n in names if (*folder, n) not in places and (*folder, n) not in above]
+        others = [
+            n
+            for n in names
+            if (*folder, n) not in places
+            and (*folder, n) not in above
+            and n not in _NO_CONTENT
+            and not _holds_links_to(os.path.join(path, n), real)
+        ]
         if others:
             one = len(others) == 1
             what = "a file or folder" if one else f"{len(others):,} files and folders"
             shown = ", ".join(map(_shown, others[:_MAX_NAMES]))
             more = "" if len(others) <= _MAX_NAMES else ", …"
             yield _not_scanned(path, LOW, f"{what} without a skill: {shown}{more}", _BY_PATH)
+
+
+def _holds_links_to(path: str, scanned: Collection[str], depth: int = 3) -> bool:
+    """True for a link to what is scanned, and for a folder that holds nothing else."""
+    if os.path.islink(path):
+        return os.path.realpath(path) in scanned
+    try:
+        below = [os.path.join(path, name) for name in os.listdir(path)] if depth else []
+    except OSError:
+        return False
+    return bool(below) and all(_holds_links_to(each, scanned, depth - 1) for each in below)
 
 
 def _lies_in(path: str, root: str) -> bool:
