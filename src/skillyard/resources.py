@@ -71,11 +71,14 @@ def read_file(path: str, max_bytes: int, display_path: str = "") -> FileContent:
 _FAULTS = {
     errno.EINVAL: ("not_a_regular_file", "replace it by a text file"),
     errno.EFBIG: ("file_too_large", "move long material into files beside it"),
+    errno.ELOOP: ("io_error", "replace the link by the file"),
 }
 
 
 def _io_error(error: OSError, display_path: str) -> SkillIoError:
     what = error.strerror or str(error)
+    if error.errno == errno.ELOOP:
+        what = "it is a link, and the file itself must lie there"
     if error.errno in _FAULTS:
         code, hint = _FAULTS[error.errno]
         return SkillIoError(what, path=display_path, code=code, hint=hint)

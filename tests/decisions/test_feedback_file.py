@@ -185,6 +185,8 @@ def test_a_file_that_is_not_plain_and_private_is_not_used(
     with caplog.at_level(logging.WARNING, "skillyard.decisions"):
         assert with_feedback(QUERY) is QUERY
     assert "feedback is not used" in caplog.text
+    if kind == "link":
+        assert "it is a link, and the file itself must lie there" in caplog.text
     with pytest.raises(SkillIoError):
         add_feedback("a", "r", right=True)
     assert elsewhere.read_text(encoding="utf-8") == json.dumps(GOOD)

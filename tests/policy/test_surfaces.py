@@ -324,6 +324,9 @@ def test_a_policy_that_cannot_be_read_stops_every_command(
         answer = run(command, "--root", "../lib")
         assert (answer.code, answer.out) == (2, "")
         assert str(path) in answer.err
+        assert ("it is a link, and the file itself must lie there" in answer.err) == (
+            kind == "link"
+        )
 
 
 @for_each(
