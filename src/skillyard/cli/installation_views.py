@@ -44,6 +44,7 @@ _STYLES = {
     "unlinked": "good",
     "planned": "info",
     "available": "info",
+    "moved": "warning",
     "outdated": "warning",
     "unpinned": "warning",
     "behind": "warning",
@@ -142,6 +143,8 @@ def changes(update: SkillUpdate) -> Iterator[Block]:
         return
     before, after = _version(update.pinned) or "not pinned", _version(update.newest)
     yield line(Span(clean_line(update.name), "name"), Span(f"  {before} → {after}", "dim"))
+    if update.problem is not None and update.state == "available":
+        yield line(clean_line(update.problem.message), indent=2)
     for file in change.files:
         note = f" ({clean_line(file.note)})" if file.note else ""
         yield line(Span(file.change, "head"), f"  {clean_line(file.path)}{note}", indent=2)

@@ -139,15 +139,15 @@ class SkillUpdate(LockedSkillState):
 
     state: Annotated[
         str,
-        "current, linked, updated, pinned, available, refused, unreachable, or why its folder"
-        " stops it: edited, interrupted or unreadable.",
+        "current, linked, updated, pinned, available, gone (from its source), refused, unreachable,"
+        " or why its folder stops it: edited, interrupted or unreadable.",
     ]
     folders: Annotated[tuple[str, ...], "Its folders, or the one that is missing."]
     pinned: Annotated[str | None, "The commit of the lock, else its digest."]
     newest: Annotated[str | None, "The commit of the newest version, else its digest."]
     difference: Annotated[Difference | None, "What the newest version changes."]
     signature: Annotated[Signature | None, "Who signed the newest version, where it is checked."]
-    problem: Annotated[SkillProblem | None, "Why it was not updated."]
+    problem: Annotated[SkillProblem | None, "Why it was not updated, or where it moved."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,14 +169,17 @@ class SkillVersion(LockedSkillState):
 
     state: Annotated[
         str,
-        "outdated, unreachable, refused, unsupported, else the state of its folders: current,"
-        " linked, edited, missing, behind, not_comparable, interrupted or unreadable.",
+        "outdated, moved (in its repository), gone (from its source), unreachable, refused,"
+        " unsupported, else the state of its folders: current, linked, edited, missing, behind,"
+        " not_comparable, interrupted or unreadable.",
     ]
     folder_state: Annotated[str, "The state of its folders in any case."]
     ref: Annotated[str | None, "The branch or tag that it follows; null for the default branch."]
     pinned: Annotated[str | None, "The commit of the lock, else its digest."]
     newest: Annotated[str | None, "The newest commit that changes it, else its digest."]
-    problem: Annotated[SkillProblem | None, "Why the newest version is not known."]
+    problem: Annotated[
+        SkillProblem | None, "Why the newest version is not known, or where it moved."
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -306,16 +306,6 @@ class TestOutdated:
         assert project.run("update", "--yes").code == 0
         assert (project.root / LOCK).read_bytes() == locked
 
-    def test_a_skill_that_is_gone_is_refused_as_update_refuses_it(
-        self, project: Project, remotes: FakeServers
-    ) -> None:
-        remotes.add_repository("acme/skills", {"skills/docx/SKILL.md": OLD["skills/docx/SKILL.md"]})
-        project.run("cache", "clear")
-        for command in ("outdated", "update"):
-            assert project.state(command) == "refused"
-            assert project.state(command, name="docx") == "current"
-            assert project.run(command).code == 1
-
     def test_an_address_that_is_not_asked_is_not_unreachable(self, project: Project) -> None:
         entry = {"source": "file:///etc", "sourceType": "git", "computedHash": "0" * 64}
         project.relock(lambda shape: shape["skills"].update(other=entry))

@@ -145,8 +145,8 @@ def add_outdated_command(commands: Commands) -> None:
         about=(
             "Asks the source of each skill in the lock file and writes nothing. A newer commit "
             "that does not change the skill does not count. Exits with 1 when a skill is "
-            "outdated, refused by the policy, or no longer in its source, else with 4 when a "
-            "source could not be reached."
+            "outdated, refused by the policy, moved in its source or gone from it, else with 4 "
+            "when a source could not be reached."
         ),
         examples=("skillyard outdated", "skillyard outdated --json"),
     )
@@ -157,13 +157,20 @@ def outdated(args: Namespace, console: Console) -> int:
     """List the versions; 1 when a skill is outdated or gone."""
     from skillyard.cli.installation_views import versions
     from skillyard.usecases.installation.outdated import outdated_skills
-    from skillyard.usecases.installation.states import OUTDATED, REFUSED, UNREACHABLE, states_of
+    from skillyard.usecases.installation.states import (
+        GONE,
+        MOVED,
+        OUTDATED,
+        REFUSED,
+        UNREACHABLE,
+        states_of,
+    )
 
     with progress("asking", console) as step:
         result = outdated_skills(args.into, user=args.user, report=step)
     console.show(result, versions)
     states = states_of(result.skills)
-    if states & {OUTDATED, REFUSED}:
+    if states & {OUTDATED, MOVED, GONE, REFUSED}:
         return NEGATIVE
     return UNREACHED if UNREACHABLE in states else 0
 

@@ -24,7 +24,9 @@ from skillyard.remote.git.repository import (
     note_named,
 )
 from skillyard.remote.install.file_paths import shown_path
+from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.origins.choice import ONLY_ONE, SkillChoice, choose_folder
+from skillyard.remote.origins.moved import MAX_READ, folders_called, folders_named, only_folder
 from skillyard.remote.sources.addresses import public_addresses
 from skillyard.remote.sources.github import FILE_BYTES, LFS
 from skillyard.remote.sources.paths import is_inside
@@ -56,6 +58,8 @@ class GitQuery(NamedTuple):
     """Where to look for a commit that the server does not give by its name."""
     source: str = ""
     """What the lock file calls the repository (default: its address)."""
+    newest_of: LockedSkill | None = None
+    """The installed skill that is looked for elsewhere if it left its folder."""
 
 
 async def git_package(
@@ -137,13 +141,21 @@ def _package(repository: GitRepository, query: GitQuery) -> Package:
     address = query.address
     tree = repository.tree(query.ref, branch=query.branch)
     source = query.source or address.url
-    folder = choose_folder(
-        skill_folders(tree.blobs, also="skill.md"),
-        query.choice,
-        shown=source if query.source else address.shown,
-        name=address.name,
-        spelled=lambda name: _spelled(query, name),
-    )
+    folders = skill_folders(tree.blobs, also="skill.md")
+    shown = source if query.source else address.shown
+    path, locked = query.choice.path, query.newest_of
+    if locked is not None and path is not None and path not in folders:
+        found = folders_called(folders, locked, path)
+        found = found or _named(repository, tree, folders, locked)
+        folder = only_folder(found, locked, shown, tree.commit)
+    else:
+        folder = choose_folder(
+            folders,
+            query.choice,
+            shown=shown,
+            name=address.name,
+            spelled=lambda name: _spelled(query, name),
+        )
     files, skipped = _files(repository, tree, folder)
     inside = f"{folder}/" if folder else ""
     notes = []
@@ -161,6 +173,22 @@ def _package(repository: GitRepository, query: GitQuery) -> Package:
         ref="" if query.ref == "HEAD" or (is_commit(query.ref) and query.branch) else query.ref,
         notes=notes,
     )
+
+
+def _named(
+    repository: GitRepository, tree: GitTree, folders: list[str], locked: LockedSkill
+) -> list[str]:
+    """Return the folders whose SKILL.md has the name of a skill. Raises SourceFailed."""
+    beside = {
+        path.rpartition("/")[0]: path
+        for path in sorted(tree.blobs, reverse=True)
+        if path.rpartition("/")[2] in ("SKILL.md", "skill.md")
+    }
+    paths = {folder: beside[folder] for folder in folders[:MAX_READ]}
+    sizes = repository.blob_sizes(tree, list(paths.values()))
+    paths = {folder: path for folder, path in paths.items() if sizes[path] <= FILE_BYTES}
+    contents = repository.read_blobs(tree, list(paths.values()), sum(sizes.values()))
+    return folders_named(dict(zip(paths, contents, strict=True)), locked)
 
 
 def _spelled(query: GitQuery, skill: str) -> str:

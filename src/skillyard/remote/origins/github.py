@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from skillyard.remote.git.address import parse_git_address
+from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.origins.choice import SkillChoice, choose_folder
 from skillyard.remote.origins.git import GitQuery, git_package
+from skillyard.remote.origins.moved import SkillGone
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.github import GitHub
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
@@ -52,6 +54,7 @@ async def through_git(
     error: SourceFailed,
     *,
     branch: str = "",
+    newest_of: LockedSkill | None = None,
 ) -> Package:
     """Return the files by git after the API failed.
 
@@ -65,9 +68,11 @@ async def through_git(
         raise error
     try:
         address = parse_git_address(f"{url.rstrip('/')}/{repository}.git")
-        query = GitQuery(address, "", ref, choice, branch, source=repository)
+        query = GitQuery(address, "", ref, choice, branch, repository, newest_of)
         # No question on the terminal: a misspelled name would end in one for a password.
         package = await git_package(settings, query, may_prompt=False)
+    except SkillGone:
+        raise
     except SourceFailed:
         raise error from None
     note = f"GitHub's API did not give it ({error.what}); it was fetched with git"

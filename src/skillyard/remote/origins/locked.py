@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from asyncio import gather
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from shlex import quote
@@ -30,11 +31,18 @@ from skillyard.remote.origins.choice import SkillChoice
 from skillyard.remote.origins.git import GitQuery, locked_git_package
 from skillyard.remote.origins.github import through_git
 from skillyard.remote.origins.local import local_package
+from skillyard.remote.origins.moved import (
+    MAX_READ,
+    SkillGone,
+    folders_called,
+    folders_named,
+    only_folder,
+)
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.github import GitHub, is_repository
 from skillyard.remote.sources.host_tokens import host_of, token_variable
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
-from skillyard.remote.sources.repository import PLACES, SKILL_FILE
+from skillyard.remote.sources.repository import PLACES, SKILL_FILE, skill_folder
 from skillyard.remote.sources.well_known import WellKnown
 
 __all__ = ["locked_package", "locked_skill", "repinned", "skill_folder_of", "user_entry"]
@@ -121,7 +129,17 @@ async def locked_package(
         checked_path((locked.skill_path or SKILL_FILE).replace("\\", "/"))
     except SkillyardError as error:
         raise _refused(locked, str(error)) from None
-    return await fetch(_Request(search, locked, ref, folder))
+    try:
+        return await fetch(_Request(search, locked, ref, folder, None if pinned else locked))
+    except SkillGone:
+        raise
+    except SourceFailed as error:
+        if pinned or error.code not in ("not_found", "denied"):
+            raise
+        # It may be gone, or only not to be read from here: the answers are the same.
+        drops = f"if it is gone, `skillyard remove {name_in_shell(locked.name)}` drops the skill"
+        hint = f"{error.hint}; {drops}" if error.hint else drops
+        raise SourceFailed(error.code, error.what, hint=hint, status=error.status) from error
 
 
 class _Request(NamedTuple):
@@ -131,32 +149,62 @@ class _Request(NamedTuple):
     locked: LockedSkill
     ref: str
     folder: str
+    newest_of: LockedSkill | None
+    """The entry, unless it is asked for what it pins."""
 
 
 async def _of_github(request: _Request) -> Package:
-    search, locked, ref, _ = request
+    search, locked, ref, _, newest_of = request
     if not is_repository(locked.source):
         raise _refused(locked, "its source is not owner/repo")
-    path = _folder(locked)
+    path, github = _folder(locked), GitHub(search.transport)
     name = path.rpartition("/")[2] or folder_name(locked.name)
-    hit = Hit(locked.source, name, "github", path=path)
     try:
-        return await GitHub(search.transport).package(hit, ref=ref, whole=True)
+        if newest_of is not None:
+            at = await github.commit(locked.source, ref)
+            now = await _folder_now(github, locked, at)
+            hit = Hit(locked.source, now.rpartition("/")[2] or name, "github", path=now)
+            return await github.package(hit, ref=at, whole=True)
+        hit = Hit(locked.source, name, "github", path=path)
+        return await github.package(hit, ref=ref, whole=True)
+    except SkillGone:
+        raise
     except SourceFailed as error:
         choice = SkillChoice("" if locked.skill_path else name, path)
         branch = locked.ref or "HEAD"
-        return await through_git(search.settings, locked.source, choice, ref, error, branch=branch)
+        return await through_git(
+            search.settings, locked.source, choice, ref, error, branch=branch, newest_of=newest_of
+        )
+
+
+async def _folder_now(github: GitHub, locked: LockedSkill, commit: str) -> str:
+    """Return the folder of a skill at a commit, also if it moved. Raises SourceFailed."""
+    path, tree = _folder(locked), await github.tree(locked.source, commit)
+    if (locked.skill_path and path in tree.folders) or tree.truncated:
+        return path
+    if not locked.skill_path:
+        there = skill_folder(tree.folders, locked.source, folder_name(locked.name), "")
+        if there is not None:
+            return there
+    found = folders_called(tree.folders, locked, path)
+    if not found:
+        folders = tree.folders[:MAX_READ]
+        paths = (f"{each}/{SKILL_FILE}".lstrip("/") for each in folders)
+        texts = await gather(*(github.file(locked.source, commit, each) for each in paths))
+        found = folders_named(dict(zip(folders, texts, strict=True)), locked)
+    return only_folder(found, locked, locked.source, commit)
 
 
 async def _of_git(request: _Request) -> Package:
-    search, locked, ref, _ = request
+    search, locked, ref, _, newest_of = request
     try:
         address = parse_git_address(locked.source_url or locked.source)
     except InvalidInput as error:
         raise _refused(locked, str(error)) from None
     path = _folder(locked)
     choice = SkillChoice("", path) if locked.skill_path else SkillChoice(folder_name(locked.name))
-    query = GitQuery(address, locked.source_type, ref, choice, branch=locked.ref or "HEAD")
+    query = GitQuery(address, locked.source_type, ref, choice, locked.ref or "HEAD")
+    query = query._replace(newest_of=newest_of if locked.skill_path else None)
     return await locked_git_package(search.settings, query)
 
 
@@ -182,16 +230,23 @@ async def _of_site(request: _Request) -> Package:
     for hit in await source.list_skills(site):
         if folder_name(hit.name) == folder_name(locked.name):
             return await source.fetch(hit, whole=True)
-    raise SourceFailed("not_found", f"{site} does not list {locked.name}")
+    what = f"{site} does not list {locked.name}"
+    raise SourceFailed("not_found", what) if request.newest_of is None else SkillGone(locked, what)
 
 
 def repinned(locked: LockedSkill, package: Package) -> LockedSkill:
-    """Return the entry of a locked skill for other files of it; all other keys stay."""
+    """Return the entry of a locked skill for other files of it, where they are now.
+
+    All other keys stay.
+    """
+    can_move = locked.skill_path and locked.source_type in ("github", *GIT)
+    is_moved = can_move and package.path != _folder(locked)
     digest = content_digest(package.files)
     same = digest == locked.digest
     is_users = locked.folder_hash is not None
     return replace(
         locked,
+        skill_path=f"{package.path}/SKILL.md".lstrip("/") if is_moved else locked.skill_path,
         computed_hash=locked.computed_hash if is_users else folder_hash(package.files),
         folder_hash=_user_hash(locked, package) if is_users else None,
         well_known_digest=locked.well_known_digest if same else None,

@@ -14,11 +14,12 @@ from skillyard.scanning import files_of_folder, files_of_package
 from skillyard.shapes.installation import Outdated, SkillVersion
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
 from skillyard.usecases.installation.policy_check import policy_of, refusal_of
-from skillyard.usecases.installation.problems import failure_of, problem_of_state
+from skillyard.usecases.installation.problems import failure_of, moved_to, problem_of_state
 from skillyard.usecases.installation.project import InstalledSkill, open_project
 from skillyard.usecases.installation.signature_check import check_signature
 from skillyard.usecases.installation.states import (
     LINKED,
+    MOVED,
     NOT_COMPARABLE,
     OUTDATED,
     REFUSED,
@@ -84,6 +85,9 @@ def _version(
         refusal = refusal_of(skill, new, files_of_package(package.files), policy, signature.signer)
     if refusal is not None:
         return replace(version, state=REFUSED, newest=version_of(new), problem=refusal)
+    moved = moved_to(skill, new)
+    if moved is not None:
+        return replace(version, state=MOVED, newest=version_of(new), problem=moved)
     hashes = (entry.content_hash, new.content_hash)
     if skill.state == NOT_COMPARABLE and None in hashes:  # nothing says which version it is
         return replace(version, newest=version_of(new), problem=problem_of_state(skill))

@@ -6,21 +6,25 @@ import re
 from dataclasses import replace
 
 from skillyard.errors import SkillError, SkillyardError
-from skillyard.remote.install.file_paths import name_in_shell
+from skillyard.remote.install.file_paths import name_in_shell, shown_path
+from skillyard.remote.install.lock_entries import LockedSkill
+from skillyard.remote.origins.moved import SkillGone
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.shapes.installation import SkillProblem
 from skillyard.usecases.installation.project import InstalledSkill
 from skillyard.usecases.installation.states import (
     BEHIND,
     EDITED,
+    GONE,
     INTERRUPTED,
     MISSING,
+    MOVED,
     NOT_COMPARABLE,
     REFUSED,
     UNREACHABLE,
 )
 
-__all__ = ["failure_of", "problem", "problem_of_state", "with_option"]
+__all__ = ["failure_of", "moved_to", "problem", "problem_of_state", "with_option"]
 
 LINK_OUTSIDE = "skill_link_outside"
 """The code of a link that came with a clone and leads out of it."""
@@ -47,9 +51,21 @@ def _failure_of(error: SkillyardError) -> tuple[str, SkillProblem]:
         path = error.path if error.line is None else f"{error.path}:{error.line}"
         return REFUSED, problem(error.code, error.message, error.hint, path)
     if isinstance(error, SourceFailed):
+        if isinstance(error, SkillGone):
+            return GONE, problem(f"skill_{GONE}", error.what, error.hint)
         state = REFUSED if error.code in _ANSWERED else UNREACHABLE
         return state, problem(error.code, error.what, error.hint)
     return REFUSED, problem("invalid_input", str(error))
+
+
+def moved_to(skill: InstalledSkill, new: LockedSkill) -> SkillProblem | None:
+    """Return where the newest version of a skill is, if that is another folder."""
+    if new.skill_path == skill.entry.skill_path:
+        return None
+    hint = f"`skillyard update {name_in_shell(new.name)}` takes it from there"
+    folder = (new.skill_path or "").rpartition("/")[0] or "the root of its repository"
+    hint = with_option(hint, skill.option)
+    return problem(f"skill_{MOVED}", f"moved to {shown_path(folder)}", hint)
 
 
 def with_option(hint: str, option: str) -> str:

@@ -11,11 +11,13 @@ __all__ = [
     "BEHIND",
     "CURRENT",
     "EDITED",
+    "GONE",
     "GOOD",
     "INSTALLED",
     "INTERRUPTED",
     "LINKED",
     "MISSING",
+    "MOVED",
     "NOT_COMPARABLE",
     "OUTDATED",
     "PINNED",
@@ -61,6 +63,10 @@ PLANNED = "planned"
 
 AVAILABLE = "available"
 """There is a newer version, which was not taken."""
+GONE = "gone"
+"""The newest version of its source has it no longer."""
+MOVED = "moved"
+"""The newest version of its repository has it in another folder."""
 OUTDATED = "outdated"
 REFUSED = "refused"
 UNREACHABLE = "unreachable"

@@ -23,7 +23,7 @@ from skillyard.shapes.installation import FileChange, SkillProblem, SkillUpdate,
 from skillyard.usecases.installation.admission import Admission, admit
 from skillyard.usecases.installation.difference import difference_of, edits_from, lost_edits
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
-from skillyard.usecases.installation.problems import failure_of, problem, problem_of_state
+from skillyard.usecases.installation.problems import failure_of, moved_to, problem, problem_of_state
 from skillyard.usecases.installation.project import (
     InstalledSkill,
     Project,
@@ -201,13 +201,15 @@ def _update(
         if isinstance(package, SkillyardError):
             raise package
         new = repinned(entry, package)
+        moved_there = moved_to(skill, new)
         result = replace(result, newest=version_of(new))
         was_compared = skill.state != NOT_COMPARABLE
         if not was_compared:
             skill = _compared(skill, package, new)
             if skill.state == EDITED:
                 return _not_updated(skill, None)
-        if entry.digest and entry.pins_same(new) and skill.state == CURRENT:
+        is_same = entry.digest and entry.pins_same(new) and moved_there is None
+        if is_same and skill.state == CURRENT:
             admission = _admit_signer(skill, package, project, accept)
             if admission is None or admission.entry.to_json() == entry.to_json():
                 return result
@@ -220,7 +222,7 @@ def _update(
             _write(skill, admission, project)
             return replace(result, state=PINNED)
         difference = difference_of(skill.folders[0], package)
-        result = replace(result, state=AVAILABLE, difference=difference)
+        result = replace(result, state=AVAILABLE, difference=difference, problem=moved_there)
         admission = admit(new, package, known=entry, lock=project.lock, accept=accept)
         result = replace(result, signature=admission.signature.document())
         if confirm is None or not confirm(result):
@@ -229,7 +231,7 @@ def _update(
             same = _write(skill, admission, project)
         else:
             same, moved = _take_over(skill, admission, project)
-            result = replace(result, problem=moved)
+            result = replace(result, problem=moved or result.problem)
         return replace(result, state=PINNED if same else UPDATED)
     except SkillyardError as error:
         state, reason = failure_of(error, skill)
