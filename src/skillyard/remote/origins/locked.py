@@ -59,7 +59,9 @@ def locked_skill(name: str, hit: Hit, package: Package, ref: str | None) -> Lock
     The source of a local skill is absolute; ``write_project_lock`` makes it portable.
     """
     kind = package.source_type or ("github" if is_repository(hit.source) else "well-known")
-    path = f"{package.path}/SKILL.md" if package.path else "SKILL.md"
+    path = f"{package.path}/SKILL.md".lstrip("/")
+    # What a registry kept of a repository has no commit, and does not say which folder it was.
+    has_path = kind in (ARCHIVE, *GIT) or (kind == "github" and bool(package.path + package.commit))
     ref = package.ref or ref
     source = {
         "github": hit.source,
@@ -72,7 +74,7 @@ def locked_skill(name: str, hit: Hit, package: Package, ref: str | None) -> Lock
         kind,
         source_url=source if kind in GIT else None,
         ref=None if ref == "HEAD" or kind not in ("github", *GIT) else ref,
-        skill_path=path if kind in ("github", ARCHIVE, *GIT) else None,
+        skill_path=path if has_path else None,
         computed_hash=folder_hash(package.files),
         well_known_digest=hit.digest or None,
         commit=package.commit or None,
