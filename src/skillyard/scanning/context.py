@@ -67,8 +67,9 @@ _CLAUSE = re.compile(
     r"[.!?:;,|\n—。，；：]|\s-{1,2}\s|\b(?:and|but|then|so|until|unless|before)\b", re.IGNORECASE
 )
 _NOT = (
-    r"\b(?:(?:cause|lead)[sd]?|led|never|not|cannot|avoid|rather\s{1,2}than|instead\s{1,2}of"
-    r"|refuses?\s{1,2}to)\b|n['’]t\b"
+    r"\b(?:(?:cause|lead)[sd]?|led|never|cannot|avoid|rather\s{1,2}than|instead\s{1,2}of"
+    r"|(?:do|does|did|must|should|shall|may|might|can|could|will|would|and|or|but)\s{1,2}not"
+    r"|not\s{1,2}(?:to|allowed|permitted|supposed|meant)|refuses?\s{1,2}to)\b|n['’]t\b"
 )
 _UNDOES = (
     r"(?!.{0,90}\b(?:only|just|merely|hesitate|fail|forget|refuse|stop|wait|mind|afraid|worry|bother"
@@ -87,6 +88,8 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 """Ends before the verb of an order."""
+_SAYS = re.compile(r"\b(?:always|now|please|must)\s{0,2}[\"'“`][^\"'“`]{0,80}\Z", re.IGNORECASE)
+"""A quotation that the word before it makes an order."""
 _LEADING = re.compile(r"[\s\"'`“「«*_>-]*")
 """What a hit may begin with before its first word."""
 
@@ -116,7 +119,9 @@ def is_quoted(
     fence = document.fence_at(start)
     if phrase and fence is not None and fence.language not in _LIVE:
         return True
-    if phrase and (_stands_in_quotes(before, line[len(before) :]) or _is_limited(before, line)):
+    if phrase and _stands_in_quotes(before, line[len(before) :]) and not _SAYS.search(before):
+        return True
+    if phrase and _is_limited(before, document.text[start:end], after):
         return True
     if searches and _quotes(line):
         return True
@@ -146,8 +151,10 @@ def _is_acted_on(document: Document, start: int, end: int) -> bool:
     return False
 
 
-def _is_limited(before: str, line: str) -> bool:
-    return _is_forbidden(before) or _RESTRICTS.search(line) is not None
+def _is_limited(before: str, hit: str, after: str) -> bool:
+    """True when the clause of a hit forbids it, or says for whom alone it is."""
+    clause = f"{_CLAUSE.split(before[-100:])[-1]}{hit}{_CLAUSE.split(after)[0]}"
+    return _is_forbidden(before) or _RESTRICTS.search(clause) is not None
 
 
 def _is_forbidden(before: str) -> bool:

@@ -115,6 +115,14 @@ def test_other_line_ends_are_named_with_the_cure_and_update_writes_them_again(
     assert project.run("remove", "pdf").code == 0
 
 
+def test_a_hint_means_the_folder_of_skills_that_was_named(project: Project) -> None:
+    file = project.skills / "pdf" / "SKILL.md"
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    folder = str(project.skills)
+    named = problem_of(project, "verify", "--into", folder)
+    assert f"`skillyard update --into {folder} pdf`" in named["hint"]
+
+
 class TestNotComparable:
     def test_update_pins_what_the_installer_copied_without_metadata(self, project: Project) -> None:
         source = {"SKILL.md": NEWER, "AGENTS.md": "a", "metadata.json": "{}"}

@@ -140,7 +140,8 @@ def check(args: Namespace, console: Console) -> int:
     elif args.format == "text":
         from skillyard.cli.findings import findings
 
-        console.print(*findings(result))
+        if result.files or result.diagnostics:
+            console.print(*findings(result))
     else:
         for each in result.refused:
             console.note(f"{each.path}: {each.message}; {each.hint}")

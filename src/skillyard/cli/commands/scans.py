@@ -105,7 +105,8 @@ def scan(args: Namespace, console: Console) -> int:
     elif args.format == "text":
         from skillyard.cli.scan_views import scan_blocks
 
-        console.print(*scan_blocks(result))
+        if result.files or result.findings:
+            console.print(*scan_blocks(result))
     else:
         if text := result.render(args.format):
             console.write(text)

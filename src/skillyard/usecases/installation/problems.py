@@ -71,7 +71,8 @@ def moved_to(skill: InstalledSkill, new: LockedSkill) -> SkillProblem | None:
 def with_option(hint: str, option: str) -> str:
     """Return a hint whose commands mean the same project, by an option with a space before it."""
     if option:  # what is added for the user is added for hosts
-        hint = hint.replace(" --into DIR`", f" --agent HOST{option}`")
+        place = f" --agent HOST{option}" if option == " --global" else option
+        hint = hint.replace(" --into DIR`", f"{place}`")
     return re.sub("`skillyard (?:sync|update|remove)", lambda match: match[0] + option, hint)
 
 

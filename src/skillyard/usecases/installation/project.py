@@ -197,6 +197,8 @@ class Project(NamedTuple):
     @property
     def option(self) -> str:
         """What a command needs to mean this project, with a space before it."""
+        if self.into is not None:
+            return f" --into {quote(shown_path(self.into))}"
         return " --global" if self.is_users else ""
 
     @property
