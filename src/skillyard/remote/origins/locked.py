@@ -165,7 +165,10 @@ async def _of_github(request: _Request) -> Package:
         if newest_of is not None:
             at = await github.commit(locked.source, ref)
             now = await _folder_now(github, locked, at)
-            hit = Hit(locked.source, now.rpartition("/")[2] or name, "github", path=now)
+            source = locked.source
+            if source in github.renamed:
+                source = await github.name_now(source)
+            hit = Hit(source, now.rpartition("/")[2] or name, "github", path=now)
             return await github.package(hit, ref=at, whole=True)
         hit = Hit(locked.source, name, "github", path=path)
         return await github.package(hit, ref=ref, whole=True)
@@ -243,11 +246,17 @@ def repinned(locked: LockedSkill, package: Package) -> LockedSkill:
     """
     can_move = locked.skill_path and locked.source_type in ("github", *GIT)
     is_moved = can_move and package.path != _folder(locked)
+    source, url = locked.source, locked.source_url
+    if locked.source_type == "github" and is_repository(package.source):
+        source = package.source
+        url = url.replace(locked.source, source) if url else url
     digest = content_digest(package.files)
     same = digest == locked.digest
     is_users = locked.folder_hash is not None
     return replace(
         locked,
+        source=source,
+        source_url=url,
         skill_path=f"{package.path}/SKILL.md".lstrip("/") if is_moved else locked.skill_path,
         computed_hash=locked.computed_hash if is_users else folder_hash(package.files),
         folder_hash=_user_hash(locked, package) if is_users else None,

@@ -30,7 +30,7 @@ from skillyard.remote.sources.repository import (
     skill_folders,
 )
 from skillyard.remote.sources.settings import GITHUB_TOKENS, Settings
-from skillyard.remote.sources.transport import Host, Transport
+from skillyard.remote.sources.transport import REDIRECTED, Host, Transport
 
 __all__ = ["GitHub", "GitHubSource", "build", "hosts", "is_repository"]
 
@@ -92,6 +92,15 @@ class GitHub:
     def __init__(self, transport: Transport) -> None:
         """``transport`` knows the hosts ``github-api`` and ``github-raw``."""
         self.transport = transport
+        self.renamed: set[str] = set()
+        """Repositories whose commit was asked for, and which redirect to another name."""
+
+    async def name_now(self, repository: str) -> str:
+        """Return the ``owner/repo`` to which a repository redirects. Raises SourceFailed."""
+        reply = await self.transport.get("github-api", f"/repos/{repository}")
+        shape = json_of(reply.headers, reply.body, "GitHub") if reply.status == 200 else None
+        name = shape.get("full_name") if isinstance(shape, dict) else None
+        return name if isinstance(name, str) and is_repository(name) else repository
 
     async def tree(self, repository: str, ref: str = "HEAD") -> Tree:
         """Return the files of a repository. Raises SourceFailed."""
@@ -127,6 +136,8 @@ class GitHub:
         )
         if reply.status != 200:
             raise self._no_repository(repository, ref, reply.status)
+        if REDIRECTED in reply.headers:
+            self.renamed.add(repository)
         commit = reply.body.decode("ascii", "replace").strip()
         if not _COMMIT.fullmatch(commit):
             what = f"GitHub: the answer names no commit of {repository} for {ref}"

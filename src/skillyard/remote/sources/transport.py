@@ -42,7 +42,9 @@ NEGATIVE_S = 60.0
 """Seconds for which a 404 is served from the cache."""
 PARSED_BYTES = 64 * 1024 * 1024
 """Maximum size of the values parsed from responses."""
-CACHED_HEADERS = ("content-type", "etag", "last-modified", "x-commit")
+REDIRECTED = "x-redirected"
+"""A header of our own: present where the remote redirected the request."""
+CACHED_HEADERS = ("content-type", "etag", "last-modified", "x-commit", REDIRECTED)
 GONE = frozenset({404, 410, 451})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 USER_AGENT = "skillyard (+agent skills search)"
@@ -269,14 +271,15 @@ class Transport:
             async with self._semaphore(origin), asyncio.timeout(self.deadline_s):
                 self._quotas.check(origin, _more_requests(host))
                 self._breaker.check(origin)
-                for _ in range(HOPS + 1):
+                for hop in range(HOPS + 1):
                     async with self._send_with_retry(url, host, accept, stored) as response:
                         self._quotas.note(origin_of(url), response.headers)
                         if response.status_code not in REDIRECTS:
                             conditional = stored is not None and "etag" in stored.headers
-                            return await self._read(
+                            reply = await self._read(
                                 url, host, response, max_bytes, conditional=conditional
                             )
+                            return reply if not hop else _redirected(reply)
                         url = self._next(url, response)
                 raise SourceFailed("refused", f"{_without_query(url)}: more than {HOPS} redirects")
         except (TimeoutError, httpx2.TimeoutException):
@@ -445,6 +448,10 @@ def _more_requests(host: Host) -> str:
     if host.token or not host.token_variables:
         return ""
     return f"set {host.token_variables[0]} for a higher limit"
+
+
+def _redirected(reply: Reply) -> Reply:
+    return reply._replace(headers={**reply.headers, REDIRECTED: "1"})
 
 
 def _without_query(url: str) -> str:
