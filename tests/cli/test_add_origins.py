@@ -169,7 +169,7 @@ def test_a_pinned_commit_that_is_gone_is_told_with_what_helps(
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "other-cache"))
     monkeypatch.setenv("SKILLYARD_GIT_HOSTS", f"file://{tmp_path}")
     done = run("sync", "--into", "skills")
-    assert (done.code, "`skillyard update pdf` takes the newest" in done.out) == (1, True)
+    assert (done.code, "`skillyard update --into skills pdf` takes the newest" in done.out) == (1, True)
     assert run("update", "pdf", "--yes", "--into", "skills").code == 0
     assert (project / "skills" / "pdf" / "SKILL.md").read_text() == PDF + "new"
 
