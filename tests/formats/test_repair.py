@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import yaml
 
 import skillyard as sy
@@ -76,7 +77,14 @@ def test_everything_else_is_left_as_it_stands(block: str) -> None:
 
 
 def test_a_library_loads_what_claude_code_loads_and_names_the_line(tmp_path: Path) -> None:
-    text = "---\nname: a\ndescription:\n  Use: now\nargument-hint: [file] [--full]\n---\nBody.\n"
-    catalog = sy.load_catalog(write_tree(tmp_path, {"a/SKILL.md": text}))
-    assert catalog.get("a").description == "Use: now"
-    assert [(each.code, each.line) for each in catalog.diagnostics] == [("yaml_repaired", 5)]
+    text = "---\nname: {}\ndescription:\n  Use: now\n{}---\nBody.\n"
+    hint = "argument-hint: [file] [--full]\n"
+    files = {"a/SKILL.md": text.format("a", hint), "b/SKILL.md": text.format("b", "")}
+    catalog = sy.load_catalog(write_tree(tmp_path, files))
+    assert [each.description for each in catalog] == ["Use: now", "Use: now"]
+    assert [(each.code, each.line) for each in catalog.diagnostics] == [
+        ("yaml_repaired", 5),
+        ("yaml_repaired", 4),
+    ]
+    with pytest.raises(sy.SkillError):
+        sy.parse_skill("b/SKILL.md", files["b/SKILL.md"])

@@ -127,27 +127,37 @@ def _mapping(
     from skillyard.formats.repair import quote_plain_values
     from skillyard.formats.yaml_guard import read_mapping  # imports the YAML parser
 
+    problem: SkillYamlError | None = None
+    result: tuple[dict[str, Node], dict[str, int]] = {}, {}
     try:
-        return read_mapping(fenced.block, path, limits, fenced.block_line)
+        result = read_mapping(fenced.block, path, limits, fenced.block_line)
+        if strict or not isinstance(result[0].get("description"), dict):
+            return result
     except SkillYamlError as error:
         if strict or error.code != "yaml_invalid":
             raise
-        block, changed = quote_plain_values(fenced.block)
-        if not changed:
-            raise
-        try:
-            result = read_mapping(block, path, limits, fenced.block_line)
-        except SkillYamlError:
-            raise error from None
-        diagnostics.append(_repair_diagnostic(error, changed[0] + fenced.block_line))
-        return result
+        problem = error
+    block, changed = quote_plain_values(fenced.block)
+    try:
+        if changed:
+            repaired = read_mapping(block, path, limits, fenced.block_line)
+            diagnostics.append(_repaired(problem, path, changed[0] + fenced.block_line))
+            return repaired
+    except SkillYamlError:
+        pass
+    if problem is not None:
+        raise problem from None
+    return result
 
 
-def _repair_diagnostic(error: SkillYamlError, line: int) -> Diagnostic:
+def _repaired(error: SkillYamlError | None, path: str, line: int) -> Diagnostic:
+    """Say what was repaired: what YAML refuses, or without an error a description that is none."""
+    if error is None:
+        error = SkillYamlError("the description is a mapping", path=path, line=line)
     return Diagnostic(
         "yaml_repaired",
         "warning",
-        error.path,
+        path,
         f"the frontmatter is not valid YAML and was read with quotes added ({error.message})",
         "put the value in quotes yourself: other readers may refuse the file",
         error.line or line,

@@ -291,13 +291,14 @@ def _quotes(text: str, place: Place) -> Iterator[_Repair]:
     if fenced is None:
         return
     try:
-        read_mapping(fenced.block, place.path)
+        is_broken = isinstance(read_mapping(fenced.block, place.path)[0].get("description"), dict)
     except SkillError as error:
-        if error.code == "yaml_invalid":
-            block, changed = quote_plain_values(fenced.block)
-            if changed:
-                line = changed[0] + fenced.block_line
-                yield _Repair(_with_block(text, fenced, block), line, "put a value in quotes")
+        is_broken = error.code == "yaml_invalid"
+    if is_broken:
+        block, changed = quote_plain_values(fenced.block)
+        if changed:
+            line = changed[0] + fenced.block_line
+            yield _Repair(_with_block(text, fenced, block), line, "put a value in quotes")
 
 
 def _alias(text: str, place: Place) -> Iterator[_Repair]:

@@ -188,12 +188,15 @@ def read_candidate(candidate: Candidate) -> bytes:
 
 def read_fields(block: str, path: str) -> tuple[dict[str, Node], dict[str, int]]:
     """Return the tree and the line of each key, repaired if needed. Empty when unreadable."""
+    result: tuple[dict[str, Node], dict[str, int]] = {}, {}
     for text in (block, quote_plain_values(block)[0]):
         try:
-            return read_mapping(text, path)
+            result = read_mapping(text, path)
         except SkillError:
             continue
-    return {}, {}
+        if not isinstance(result[0].get("description"), dict):
+            break
+    return result
 
 
 def folder_of(path: str) -> str:
