@@ -145,6 +145,24 @@ def test_a_skill_lives_with_every_git_server(run: Run, server_of: GitServer, pro
     walk(run, server_of, project)
 
 
+def test_branches_with_a_slash_and_tags_with_an_at_sign_are_found(
+    run: Run, project: Path, tmp_path: Path
+) -> None:
+    upstream = Upstream(tmp_path / "served" / "team" / "skills.git")
+    upstream.publish({"skills/pdf/SKILL.md": PDF + "tagged"}, tag="@team/pdf@1.0")
+    upstream.publish(FILES, branch="feature/x")
+    upstream.publish({**FILES, "skills/pdf/SKILL.md": PDF + "main"})
+    with http_server(tmp_path / "served") as base:
+        url = f"{base}/team/skills.git"
+        page = f"{base}/team/skills/-/tree/feature/x/skills/pdf"
+        for target, ref in ((page, "feature/x"), (f"{url}#@team/pdf@1.0@pdf", "@team/pdf@1.0")):
+            assert run("add", target, "--into", "skills").code == 0
+            assert locked(project).ref == ref
+            assert run("remove", "pdf").code == 0
+        gone = run("add", page.replace("feature/x", "feature/y"), "--into", "skills")
+    assert (gone.code, "no branch or tag 'feature'" in gone.err) == (2, True)
+
+
 def test_a_pinned_commit_of_a_rewritten_branch_is_fetched(
     run: Run, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,7 +187,10 @@ def test_a_pinned_commit_that_is_gone_is_told_with_what_helps(
     monkeypatch.setenv("SKILLYARD_CACHE", str(tmp_path / "other-cache"))
     monkeypatch.setenv("SKILLYARD_GIT_HOSTS", f"file://{tmp_path}")
     done = run("sync", "--into", "skills")
-    assert (done.code, "`skillyard update --into skills pdf` takes the newest" in done.out) == (1, True)
+    assert (done.code, "`skillyard update --into skills pdf` takes the newest" in done.out) == (
+        1,
+        True,
+    )
     assert run("update", "pdf", "--yes", "--into", "skills").code == 0
     assert (project / "skills" / "pdf" / "SKILL.md").read_text() == PDF + "new"
 

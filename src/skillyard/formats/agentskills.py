@@ -120,7 +120,7 @@ def _mapping(
     fenced: FencedDocument, path: str, strict: bool, diagnostics: list[Diagnostic], limits: Limits
 ) -> tuple[dict[str, Node], dict[str, int]]:
     plain = read_plain_lines(fenced.block, limits, fenced.block_line)
-    if plain is not None:
+    if plain is not None and (strict or not isinstance(plain[0].get("description"), dict)):
         return plain
     if not _COMMENTS.sub("", fenced.block).strip():
         return {}, {}  # an empty block is valid YAML; the missing fields are reported later

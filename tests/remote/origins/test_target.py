@@ -25,6 +25,8 @@ TARGETS: dict[str, dict[str, Any]] = {
     "acme/skills@v1#pdf": GITHUB | {"ref": "v1", "skill_id": "pdf"},
     "acme/skills@feature/x#pdf": GITHUB | {"ref": "feature/x", "skill_id": "pdf"},
     "acme/skills@@scope/pdf@1.0.0": GITHUB | {"ref": "@scope/pdf@1.0.0"},
+    "acme/skills#@scope/pdf@1.0.0@pdf": GITHUB | {"ref": "@scope/pdf@1.0.0", "skill_id": "pdf"},
+    "acme/skills#feature/x@pdf": GITHUB | {"ref": "feature/x", "skill_id": "pdf"},
     "acme/skills#main@pdf": GITHUB | {"ref": "main", "skill_id": "pdf"},
     "acme/skills/tools#pdf": GITHUB | {"path": "tools", "skill_id": "pdf"},
     "github:acme/skills@v1": GITHUB | {"ref": "v1"},
@@ -61,6 +63,10 @@ TARGETS: dict[str, dict[str, Any]] = {
     "https://host.example/r.git@v1#pdf": GIT
     | {"url": "https://host.example/r.git", "ref": "v1", "skill_id": "pdf"},
     "git+https://host.example/r@v1": GIT | {"url": "https://host.example/r", "ref": "v1"},
+    "git+https://host.example/r@pdf@1.0#pdf": GIT
+    | {"url": "https://host.example/r", "ref": "pdf@1.0", "skill_id": "pdf"},
+    "https://host.example/r.git#pdf@1.0@pdf": GIT
+    | {"url": "https://host.example/r.git", "ref": "pdf@1.0", "skill_id": "pdf"},
     "git@host.example:o/r.git": GIT | {"url": "git@host.example:o/r.git"},
     "git@host.example:o/r.git#v1@pdf": GIT
     | {"url": "git@host.example:o/r.git", "ref": "v1", "skill_id": "pdf"},
@@ -97,11 +103,25 @@ def test_each_form_has_one_meaning(text: str) -> None:
     found = {
         key: value
         for key, value in target._asdict().items()
-        if value != Target._field_defaults[key] and key != "address"
+        if value != Target._field_defaults[key] and key not in ("address", "page")
     }
     if target.address is not None:
         found["url"] = target.address.url
     assert {"kind": "name"} | found == TARGETS[text]
+
+
+PAGES = (
+    "https://github.com/acme/skills/tree/feature/x/pdf",
+    "https://github.com/acme/skills/tree/refs/heads/feature/x/pdf",
+    "https://git.corp/g/r/-/tree/feature/x/pdf",
+    "https://forge.example/o/r/src/branch/feature/x/pdf",
+)
+
+
+@for_each("text", PAGES)
+def test_the_address_of_a_page_is_read_with_ever_longer_branches(text: str) -> None:
+    readings = [(each.ref, each.path) for each in parse_target(text).readings()]
+    assert readings == [("feature", "x/pdf"), ("feature/x", "pdf"), ("feature/x/pdf", "")]
 
 
 ERRORS = {

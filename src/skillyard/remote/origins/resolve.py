@@ -21,6 +21,25 @@ from skillyard.remote.sources.well_known import WellKnown
 __all__ = ["find_skill", "whole_package"]
 
 
+async def find_target(
+    search: SearchService, target: Target, report: ReportBytes | None = None
+) -> tuple[Target, FoundSkill]:
+    """Return the reading of a target whose branch is there, and its skill.
+
+    Raises what :func:`find_skill` does.
+    """
+    failed: SourceFailed | None = None
+    for reading in target.readings():
+        try:
+            return reading, await find_skill(search, reading, report)
+        except SourceFailed as error:
+            if error.code != "not_found":
+                raise failed or error from None
+            failed = failed or error
+    assert failed is not None
+    raise failed
+
+
 async def find_skill(
     search: SearchService, target: Target, report: ReportBytes | None = None
 ) -> FoundSkill:

@@ -12,13 +12,16 @@
 ``plugin@marketplace[#skill]``                   a plugin of a marketplace that Claude Code knows
 ===============================================  ===============================================
 
-The form ``#ref@skill`` is that of the common installer, and is understood after ``owner/repo`` too.
+The form ``#ref@skill`` is that of the common installer, and is understood after ``owner/repo`` too:
+the skill follows the last ``@``, as a tag may hold one. In the address of a page the ref may hold
+slashes: :meth:`Target.readings` gives what it can mean.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -38,6 +41,8 @@ __all__ = ["Kind", "Target", "parse_target"]
 
 Kind = Literal["name", "github", "git", "archive", "site", "folder", "plugin"]
 HEAD = "HEAD"
+_REF_PARTS = 6
+"""Parts of a branch's name that are tried."""
 GITLAB = "gitlab"
 _GITHUB = ("github.com", "www.github.com")
 _GIT_HOSTS = ("codeberg.org", "gitea.com", "bitbucket.org")
@@ -64,6 +69,18 @@ class Target(NamedTuple):
     source_type: str = ""
     """``git`` or ``gitlab``."""
     marketplace: str = ""
+    page: tuple[str, ...] = ()
+    """The parts of a page's address that hold the ref and then the path."""
+
+    def readings(self) -> Iterator[Target]:
+        """Yield what the target can mean: the address of a page with ever more parts as its ref.
+
+        A repository has no branch ``a`` beside a branch ``a/b``, so the first that is there is it.
+        """
+        yield self
+        for end in range(2, min(len(self.page), _REF_PARTS) + 1):
+            ref, path = "/".join(self.page[:end]), "/".join(self.page[end:])
+            yield self._replace(ref=check_ref(ref), path=path)
 
 
 def parse_target(target: str) -> Target:
@@ -104,7 +121,7 @@ def _shorthand(target: str, base: str, fragment: str) -> Target:
             f" ./{shown_path(base)} for the folder, or https://github.com/{source}"
         )
     if fragment and not at and "@" in fragment:  # the form of the common installer
-        ref, at, fragment = fragment.partition("@")
+        ref, at, fragment = fragment.rpartition("@")
     path = checked_path("/".join(parts[2:])) if len(parts) > 2 else ""
     if at and not ref and not fragment:
         raise InvalidInput(f"{shown_path(target)!r} ends without a branch, tag or commit after @")
@@ -171,10 +188,12 @@ def _on_github(path: list[str], fragment: str) -> Target:
         raise InvalidInput(f"{shown_path(source)} is not owner/repo")
     ref, skill = _fragment(fragment)
     below: list[str] = []
+    page: tuple[str, ...] = ()
     if len(path) > 3 and path[2] in ("tree", "blob"):
         ref, below = path[3], path[4:]
         if below[:1] and path[3] == "refs":  # refs/heads/main
             ref, below = "/".join(path[5:6]), path[6:]
+        page = ref, *(part for part in below if part != "SKILL.md")
     elif len(path) > 3 and path[2] == "archive":
         ref = re.sub(r"\.(?:zip|tar\.gz)$", "", "/".join(path[3:]))
         ref = re.sub(r"^refs/(?:heads|tags)/", "", ref)
@@ -186,6 +205,7 @@ def _on_github(path: list[str], fragment: str) -> Target:
         skill_id=skill,
         ref=check_ref(ref or HEAD),
         path=folder,
+        page=page,
     )
 
 
@@ -226,13 +246,14 @@ def _of_page(scheme: str, netloc: str, page: _Page, fragment: str) -> Target:
         ref=check_ref(page.ref or ref or HEAD),
         path=checked_path("/".join(below)) if below else "",
         skill_id=skill,
+        page=(page.ref, *below) if page.ref else (),
     )
 
 
 def _fragment(fragment: str) -> tuple[str, str]:
     """Return ref and skill of ``ref``, ``ref@skill`` or ``@skill``, as the installer writes it."""
-    ref, _, skill = fragment.partition("@")
-    return unquote(ref), unquote(skill)
+    ref, at, skill = fragment.rpartition("@")
+    return (unquote(ref), unquote(skill)) if at else (unquote(fragment), "")
 
 
 def _without_ref(text: str) -> str:
@@ -245,8 +266,10 @@ def _with_ref(text: str) -> tuple[str, str, str]:
     ref, skill = _fragment(fragment)
     before, at, named = base.rpartition(".git@")
     if not at and "://" in base and "@" in urlsplit(base).path:
-        before, at, named = base.rpartition("@")
-        return before, named, skill or fragment
+        scheme, _, rest = base.partition("://")
+        host, _, path = rest.partition("/")
+        path, _, named = path.partition("@")
+        return f"{scheme}://{host}/{path}", named, skill or fragment
     if at:
         return f"{before}.git", named, skill or fragment
     return base, ref, skill

@@ -31,7 +31,7 @@ from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.verdict import check_accept, scan_package
 from skillyard.remote.origins.git import ReportBytes
 from skillyard.remote.origins.locked import locked_skill, skill_folder_of, user_entry
-from skillyard.remote.origins.resolve import find_skill, whole_package
+from skillyard.remote.origins.resolve import find_target, whole_package
 from skillyard.remote.origins.target import Target, parse_target
 from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.search.content import read_package
@@ -218,9 +218,8 @@ class _Options(NamedTuple):
 
 
 async def _add(target: str, options: _Options, settings: Settings) -> Added:
-    query = parse_target(target)
     async with SearchService(settings=settings) as search:
-        result = await find_skill(search, query, options.report)
+        query, result = await find_target(search, parse_target(target), options.report)
         name = folder_name(result.skill.name or result.hit.id)
         places = options.places(name)
         into = next(iter((*places.copies, *places.links)), None)
