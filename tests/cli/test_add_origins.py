@@ -24,6 +24,7 @@ from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import site as site
 from tests.cli.remotes import text, tree_of
+from tests.parity.trees import write_tree
 from tests.remote.git.home import git_home as git_home
 from tests.remote.git.home import server_of as server_of
 from tests.remote.git.servers import KINDS, GitServer, Upstream, http_server
@@ -161,6 +162,33 @@ def test_branches_with_a_slash_and_tags_with_an_at_sign_are_found(
             assert run("remove", "pdf").code == 0
         gone = run("add", page.replace("feature/x", "feature/y"), "--into", "skills")
     assert (gone.code, "no branch or tag 'feature'" in gone.err) == (2, True)
+
+
+@for_each("place", ["git", "folder"])
+def test_a_skill_is_named_as_listings_show_it_or_by_its_folder(
+    run: Run, project: Path, tmp_path: Path, place: str
+) -> None:
+    """Its own name wins: the folder ``pdf`` holds another skill here."""
+    files = {
+        "skills/tools/SKILL.md": text("pdf", "Fill in PDF forms."),
+        "skills/pdf/SKILL.md": text("merge-pages", "Join pages."),
+        "skills/docx/SKILL.md": text("docx", "Write letters."),
+    }
+    if place == "git":
+        upstream = Upstream(tmp_path / f"{place}.git")
+        upstream.publish(files)
+        target = f"file://{upstream.folder}#@{{}}"
+    else:
+        write_tree(tmp_path / "folder", files)
+        target = f"{tmp_path}/folder#{{}}"
+    for named, added in (
+        ("pdf", "pdf"),
+        ("merge-pages", "merge-pages"),
+        ("docx", "docx"),
+        ("tools", "pdf"),
+    ):
+        answer = run("add", target.format(named), "--json").json
+        assert answer["skill"]["title"] == added, (named, answer["skill"])
 
 
 def test_a_pinned_commit_of_a_rewritten_branch_is_fetched(

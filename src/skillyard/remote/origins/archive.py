@@ -88,6 +88,12 @@ async def archive_package(
         shown=url,
         name=shown_path(urlsplit(url).path.rpartition("/")[2].partition(".")[0]),
         spelled=lambda name: f"{url}#{name}",
+        read=lambda some: {
+            folder: file.data
+            for folder in some
+            for file in archived
+            if file.path in (f"{folder}/SKILL.md".lstrip("/"), f"{folder}/skill.md".lstrip("/"))
+        },
     )
     inside = f"{folder}/" if folder else ""
     sizes = {path: len(file.data) for path, file in by_path.items()}

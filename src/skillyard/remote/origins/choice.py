@@ -1,16 +1,24 @@
-"""Which skill of several is meant: of a repository, an archive or a folder."""
+"""Which skill of several is meant: of a repository, an archive or a folder.
+
+A skill is named by its own name, which listings show, or by that of its folder; its own name wins.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from skillyard.errors import InvalidInput
+from skillyard.errors import InvalidInput, SkillyardError
 from skillyard.remote.install.file_paths import shown_path
+from skillyard.remote.install.lock_entries import folder_name
+from skillyard.remote.install.placement import check_files
 from skillyard.remote.sources.protocol import SourceFailed
-from skillyard.remote.sources.repository import skill_folder
+from skillyard.remote.sources.repository import SKILL_FILE, skill_folder
 
-__all__ = ["ONLY_ONE", "SkillChoice", "choose_folder"]
+__all__ = ["MAX_READ", "ONLY_ONE", "SkillChoice", "choose_folder", "folders_named", "to_read"]
+
+MAX_READ = 500
+"""Skills of a repository that are read for their names."""
 
 MAX_NAMED = 8
 """Skills that an error lists."""
@@ -20,7 +28,7 @@ class SkillChoice(NamedTuple):
     """What is said about which skill is meant; without anything the only one is."""
 
     skill: str = ""
-    """The name of its folder."""
+    """Its name, or that of its folder."""
     path: str | None = None
     """Its folder, or a folder that it lies in; empty for the root."""
 
@@ -35,11 +43,13 @@ def choose_folder(
     shown: str,
     name: str,
     spelled: Callable[[str], str],
+    read: Callable[[Sequence[str]], Mapping[str, bytes]],
 ) -> str:
     """Return the folder of the skill that is meant; ``""`` is the root.
 
-    ``folders`` are all that hold a SKILL.md, ``shown`` and ``name`` are those of the whole, and
-    ``spelled`` returns how a user writes the skill in a folder of that name. Raises SourceFailed
+    ``folders`` are all that hold a SKILL.md, ``shown`` and ``name`` are those of the whole,
+    ``spelled`` returns how a user writes the skill in a folder of that name, and ``read`` the
+    SKILL.md of some folders. Raises SourceFailed
     without such a skill, InvalidInput with several.
     """
     path = (choice.path or "").strip("/")
@@ -47,6 +57,10 @@ def choose_folder(
         return path
     below = [each for each in folders if not path or each.startswith(f"{path}/")]
     if choice.skill:
+        for some in to_read(below, name, choice.skill):
+            named = folders_named(read(some), choice.skill)
+            if named:
+                return min(named, key=lambda each: (each.count("/"), each))
         folder = skill_folder(below, name, choice.skill)
         if folder is not None:
             return folder
@@ -65,3 +79,24 @@ def choose_folder(
             hint=f"it holds {some}{more}",
         )
     raise InvalidInput(f"{place} {len(names)} skills; name one: {some}{more}")
+
+
+def to_read(folders: Sequence[str], whole: str, skill: str) -> Iterator[Sequence[str]]:
+    """Yield the folders whose SKILL.md says which skill is meant: the likeliest, then all."""
+    likely = skill_folder(folders, whole, skill)
+    if likely is not None:
+        yield [likely]
+    yield folders[:MAX_READ]
+
+
+def folders_named(texts: Mapping[str, bytes], name: str) -> list[str]:
+    """Return the folders whose SKILL.md, given by folder, has the name of a skill."""
+    found = []
+    for folder, data in texts.items():
+        try:
+            own = check_files({SKILL_FILE: data}, folder).name
+        except SkillyardError:
+            continue
+        if own == name or (own and folder_name(own) == folder_name(name)):
+            found.append(folder)
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from threading import Event
 from typing import NamedTuple, TypeAlias, TypeVar
 from urllib.parse import quote
@@ -25,8 +25,14 @@ from skillyard.remote.git.repository import (
 )
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.lock_entries import LockedSkill
-from skillyard.remote.origins.choice import ONLY_ONE, SkillChoice, choose_folder
-from skillyard.remote.origins.moved import MAX_READ, folders_called, folders_named, only_folder
+from skillyard.remote.origins.choice import (
+    MAX_READ,
+    ONLY_ONE,
+    SkillChoice,
+    choose_folder,
+    folders_named,
+)
+from skillyard.remote.origins.moved import folders_called, only_folder
 from skillyard.remote.sources.addresses import public_addresses
 from skillyard.remote.sources.github import FILE_BYTES, LFS
 from skillyard.remote.sources.paths import is_inside
@@ -146,7 +152,9 @@ def _package(repository: GitRepository, query: GitQuery) -> Package:
     path, locked = query.choice.path, query.newest_of
     if locked is not None and path is not None and path not in folders:
         found = folders_called(folders, locked, path)
-        found = found or _named(repository, tree, folders, locked)
+        found = found or folders_named(
+            _skill_files(repository, tree, folders[:MAX_READ]), locked.name
+        )
         folder = only_folder(found, locked, shown, tree.commit)
     else:
         folder = choose_folder(
@@ -155,6 +163,7 @@ def _package(repository: GitRepository, query: GitQuery) -> Package:
             shown=shown,
             name=address.name,
             spelled=lambda name: _spelled(query, name),
+            read=lambda some: _skill_files(repository, tree, some),
         )
     files, skipped = _files(repository, tree, folder)
     inside = f"{folder}/" if folder else ""
@@ -175,20 +184,20 @@ def _package(repository: GitRepository, query: GitQuery) -> Package:
     )
 
 
-def _named(
-    repository: GitRepository, tree: GitTree, folders: list[str], locked: LockedSkill
-) -> list[str]:
-    """Return the folders whose SKILL.md has the name of a skill. Raises SourceFailed."""
+def _skill_files(
+    repository: GitRepository, tree: GitTree, folders: Sequence[str]
+) -> dict[str, bytes]:
+    """Return the SKILL.md of each folder. Raises SourceFailed."""
     beside = {
         path.rpartition("/")[0]: path
         for path in sorted(tree.blobs, reverse=True)
         if path.rpartition("/")[2] in ("SKILL.md", "skill.md")
     }
-    paths = {folder: beside[folder] for folder in folders[:MAX_READ]}
+    paths = {folder: beside[folder] for folder in folders}
     sizes = repository.blob_sizes(tree, list(paths.values()))
     paths = {folder: path for folder, path in paths.items() if sizes[path] <= FILE_BYTES}
     contents = repository.read_blobs(tree, list(paths.values()), sum(sizes.values()))
-    return folders_named(dict(zip(paths, contents, strict=True)), locked)
+    return dict(zip(paths, contents, strict=True))
 
 
 def _spelled(query: GitQuery, skill: str) -> str:

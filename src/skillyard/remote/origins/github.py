@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from asyncio import gather
+from collections.abc import Sequence
+
 from skillyard.remote.git.address import parse_git_address
 from skillyard.remote.install.lock_entries import LockedSkill
-from skillyard.remote.origins.choice import SkillChoice, choose_folder
+from skillyard.remote.origins.choice import SkillChoice, choose_folder, folders_named, to_read
 from skillyard.remote.origins.git import GitQuery, git_package
 from skillyard.remote.origins.moved import SkillGone
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.github import GitHub
 from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.repository import SKILL_FILE
 from skillyard.remote.sources.settings import Settings
 
-__all__ = ["github_package", "through_git"]
+__all__ = ["github_package", "skill_files", "through_git"]
 
 FALLBACK = frozenset({"rate_limited", "denied", "unreachable", "timeout", "offline", "status"})
 """Failures of the API after which git is asked. Private repositories are ``not_found``."""
@@ -28,18 +32,34 @@ async def github_package(
     try:
         github = GitHub(search.transport)
         tree = await github.tree(repository, ref)
+        texts: dict[str, bytes] = {}
+        whole = repository.rpartition("/")[2]
+        for some in to_read(tree.folders, whole, choice.skill) if choice.skill else ():
+            texts |= await skill_files(github, repository, tree.ref, some)
+            if folders_named(texts, choice.skill):
+                break
         folder = choose_folder(
             tree.folders,
             choice,
             shown=repository,
-            name=repository.rpartition("/")[2],
+            name=whole,
             spelled=lambda name: _spelled(repository, name, ref),
+            read=lambda _: texts,
         )
         hit = Hit(repository, folder.rpartition("/")[2], "github", path=folder)
         package = await github.package(hit, ref=ref, whole=True)
     except SourceFailed as error:
         return await through_git(search.settings, repository, choice, ref, error)
     return package._replace(ref="" if ref == "HEAD" else ref)
+
+
+async def skill_files(
+    github: GitHub, repository: str, ref: str, folders: Sequence[str]
+) -> dict[str, bytes]:
+    """Return the SKILL.md of some folders of a repository. Raises SourceFailed."""
+    paths = (f"{each}/{SKILL_FILE}".lstrip("/") for each in folders)
+    texts = await gather(*(github.file(repository, ref, each) for each in paths))
+    return dict(zip(folders, texts, strict=True))
 
 
 def _spelled(repository: str, skill: str, ref: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from skillyard.errors import InvalidInput
@@ -58,11 +59,23 @@ def local_package(folder: str, choice: SkillChoice = ONLY_ONE) -> Package:
                 shown=folder,
                 name=os.path.basename(real),
                 spelled=lambda name: _place(listed, folder, name),
+                read=lambda some: _skill_files(root, listed, some),
             )
             return _package(root, listed, below)
     except OSError as error:
         what = f"cannot read {shown_path(folder)}: {error.strerror or error}"
         raise SourceFailed("not_found", what, hint="name a folder with a SKILL.md") from None
+
+
+def _skill_files(root: Folder, listed: _Entries, folders: Sequence[str]) -> dict[str, bytes]:
+    """Return the SKILL.md of some folders. Raises OSError."""
+    texts = {}
+    for folder in folders:
+        paths = (f"{folder}/{name}".lstrip("/") for name in (_SKILL_FILE, "skill.md"))
+        path = next(each for each in paths if each in listed.files)
+        if listed.files[path] <= FILE_BYTES:
+            texts[folder] = _read(root, path)[0]
+    return texts
 
 
 def _place(listed: _Entries, folder: str, name: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from asyncio import gather
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from shlex import quote
@@ -27,17 +26,11 @@ from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.lockfile import LOCAL, is_path, source_folder
 from skillyard.remote.install.placement import content_digest
 from skillyard.remote.origins.archive import ARCHIVE, archive_package
-from skillyard.remote.origins.choice import SkillChoice
+from skillyard.remote.origins.choice import MAX_READ, SkillChoice, folders_named
 from skillyard.remote.origins.git import GitQuery, locked_git_package
-from skillyard.remote.origins.github import through_git
+from skillyard.remote.origins.github import skill_files, through_git
 from skillyard.remote.origins.local import local_package
-from skillyard.remote.origins.moved import (
-    MAX_READ,
-    SkillGone,
-    folders_called,
-    folders_named,
-    only_folder,
-)
+from skillyard.remote.origins.moved import SkillGone, folders_called, only_folder
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.github import GitHub, is_repository
 from skillyard.remote.sources.host_tokens import host_of, token_variable
@@ -193,10 +186,8 @@ async def _folder_now(github: GitHub, locked: LockedSkill, commit: str) -> str:
             return there
     found = folders_called(tree.folders, locked, path)
     if not found:
-        folders = tree.folders[:MAX_READ]
-        paths = (f"{each}/{SKILL_FILE}".lstrip("/") for each in folders)
-        texts = await gather(*(github.file(locked.source, commit, each) for each in paths))
-        found = folders_named(dict(zip(folders, texts, strict=True)), locked)
+        texts = await skill_files(github, locked.source, commit, tree.folders[:MAX_READ])
+        found = folders_named(texts, locked.name)
     return only_folder(found, locked, locked.source, commit)
 
 

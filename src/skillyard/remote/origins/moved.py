@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from skillyard.errors import SkillyardError
 from skillyard.remote.install.file_paths import name_in_shell, shown_path
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
-from skillyard.remote.install.placement import check_files
 from skillyard.remote.sources.protocol import SourceFailed
-from skillyard.remote.sources.repository import SKILL_FILE
 
-__all__ = ["MAX_READ", "SkillGone", "folders_called", "folders_named", "only_folder"]
+__all__ = ["SkillGone", "folders_called", "only_folder"]
 
-MAX_READ = 500
-"""Skills of a repository that are read for their names."""
 _SHOWN = 4
 
 
@@ -36,19 +31,6 @@ def folders_called(folders: Sequence[str], locked: LockedSkill, path: str) -> li
     """Return the folders that are called as the skill, or as its folder ``path`` was."""
     names = {path.rpartition("/")[2], folder_name(locked.name)} - {""}
     return [each for each in folders if each.rpartition("/")[2] in names]
-
-
-def folders_named(texts: Mapping[str, bytes], locked: LockedSkill) -> list[str]:
-    """Return the folders whose SKILL.md, given by folder, has the name of the skill."""
-    found = []
-    for folder, data in texts.items():
-        try:
-            name = check_files({SKILL_FILE: data}, folder).name
-        except SkillyardError:
-            continue
-        if name and folder_name(name) == folder_name(locked.name):
-            found.append(folder)
-    return found
 
 
 def only_folder(found: Sequence[str], locked: LockedSkill, shown: str, commit: str) -> str:

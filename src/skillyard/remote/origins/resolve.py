@@ -87,7 +87,7 @@ async def _on_github(search: SearchService, target: Target, choice: SkillChoice)
         try:
             return await search.get(repository, target.skill_id)
         except SourceFailed as error:
-            package = await through_git(search.settings, repository, choice, HEAD, error)
+            package = await _by_own_name(search, repository, choice, error)
     else:
         try:
             package = await github_package(search, repository, choice, target.ref)
@@ -97,6 +97,18 @@ async def _on_github(search: SearchService, target: Target, choice: SkillChoice)
             hint = f"{error.hint}; a skill is named by {repository}#{target.ref}".lstrip("; ")
             raise SourceFailed("not_found", error.what, hint=hint, status=error.status) from None
     return _found(repository, repository, package)
+
+
+async def _by_own_name(
+    search: SearchService, repository: str, choice: SkillChoice, error: SourceFailed
+) -> Package:
+    """Return a skill that no source has by that id. Raises the failure that this follows."""
+    try:
+        if error.code == "not_found":
+            return await github_package(search, repository, choice)
+    except (SourceFailed, InvalidInput):
+        raise error from None
+    return await through_git(search.settings, repository, choice, HEAD, error)
 
 
 async def _on_site(search: SearchService, target: Target) -> FoundSkill:

@@ -8,7 +8,7 @@
 ``https://host/path/-/tree/ref/path``            GitLab; ``/src/branch/…`` as on Gitea
 ``https://host/x.zip[#skill]``                   an archive: zip, tar, tar.gz
 ``https://host[#skill]``                         a site with a well-known index
-``./folder``, ``~/folder``, ``/folder``          a folder on this machine
+``./folder[#skill]``, ``~/…``, ``/…``            a folder on this machine
 ``plugin@marketplace[#skill]``                   a plugin of a marketplace that Claude Code knows
 ===============================================  ===============================================
 
@@ -87,6 +87,9 @@ def parse_target(target: str) -> Target:
     """Return what a target means. Raises InvalidInput."""
     text = target.strip()
     if _FOLDER.match(text):
+        path, _, skill = text.rpartition("#")
+        if path and not os.path.exists(os.path.expanduser(text)):
+            return Target(kind="folder", path=path, skill_id=skill)
         return Target(kind="folder", path=text)
     prefix, colon, rest = text.partition(":")
     if colon and prefix in ("github", "gitlab") and not rest.startswith("//"):
