@@ -74,7 +74,9 @@ def test_a_link_to_nothing_is_a_missing_skill(run: Run, project: Path, library: 
         answer = run(*command, "--into", "skills", "--json")
         (skill,) = answer.json["skills"]
         assert (answer.code, skill["state"]) == (1, "missing")
-        assert "`skillyard remove pdf` and add it from where" in skill["problem"]["hint"]
+        assert (
+            "`skillyard remove --into skills pdf` and add it from where" in skill["problem"]["hint"]
+        )
     for asks in ("update", "outdated"):
         assert run(asks, "--into", "skills").code != 0
     source.write_text("a file")

@@ -65,6 +65,8 @@ def _is_risky(text: str) -> bool:
     if text[0] in _CLOSED:
         closed = _CLOSED[text[0]].match(text)
         rest = text[closed.end() :] if closed else ""
+        if rest[:1].isalnum() and text.endswith(text[0]):
+            return False  # quotes around a text with quotes: which ones count cannot be told
         return bool(rest.strip()) and not rest.lstrip(" ").startswith(("#", "\n"))
     return text.startswith(_BAD_START) or any(
         ": " in part or " #" in part or part.endswith(":")
