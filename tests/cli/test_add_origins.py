@@ -20,7 +20,7 @@ from skillyard.remote.origins.locked import locked_package
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.protocol import Package, SourceFailed
 from skillyard_testkit import FakeServers, faults
-from tests.cli.conftest import Run
+from tests.cli.conftest import Answer, Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import site as site
 from tests.cli.remotes import text, tree_of
@@ -162,33 +162,6 @@ def test_branches_with_a_slash_and_tags_with_an_at_sign_are_found(
             assert run("remove", "pdf").code == 0
         gone = run("add", page.replace("feature/x", "feature/y"), "--into", "skills")
     assert (gone.code, "no branch or tag 'feature'" in gone.err) == (2, True)
-
-
-@for_each("place", ["git", "folder"])
-def test_a_skill_is_named_as_listings_show_it_or_by_its_folder(
-    run: Run, project: Path, tmp_path: Path, place: str
-) -> None:
-    """Its own name wins: the folder ``pdf`` holds another skill here."""
-    files = {
-        "skills/tools/SKILL.md": text("pdf", "Fill in PDF forms."),
-        "skills/pdf/SKILL.md": text("merge-pages", "Join pages."),
-        "skills/docx/SKILL.md": text("docx", "Write letters."),
-    }
-    if place == "git":
-        upstream = Upstream(tmp_path / f"{place}.git")
-        upstream.publish(files)
-        target = f"file://{upstream.folder}#@{{}}"
-    else:
-        write_tree(tmp_path / "folder", files)
-        target = f"{tmp_path}/folder#{{}}"
-    for named, added in (
-        ("pdf", "pdf"),
-        ("merge-pages", "merge-pages"),
-        ("docx", "docx"),
-        ("tools", "pdf"),
-    ):
-        answer = run("add", target.format(named), "--json").json
-        assert answer["skill"]["title"] == added, (named, answer["skill"])
 
 
 def test_a_pinned_commit_of_a_rewritten_branch_is_fetched(
@@ -474,11 +447,60 @@ def test_a_skill_md_in_small_letters_is_installed_as_every_host_loads_it(
     (project / "skills-lock.json").unlink()
 
 
-def test_a_folder_of_several_skills_names_their_folders(
-    run: Run, project: Path, library: Path
+@for_each("origin", ["folder", "git", "archive", "github"])
+def test_the_name_in_the_frontmatter_is_found_and_goes_before_that_of_a_folder(
+    run: Run,
+    project: Path,
+    tmp_path: Path,
+    remotes: FakeServers,
+    site: tuple[Path, str],  # after the remotes, whose settings it changes
+    origin: str,
 ) -> None:
+    files: dict[str, str | bytes] = {
+        "skills/forms/SKILL.md": text("acme-pdf", "Fills in forms."),
+        "skills/acme-pdf/SKILL.md": text("old forms", "Filled in forms."),
+        "a/notes/SKILL.md": text("notes", "Takes notes."),
+        "b/notes/SKILL.md": text("notes", "Reads notes."),
+        "a/first/SKILL.md": text("minutes", "Writes minutes."),
+        "b/second/SKILL.md": text("minutes", "Reads minutes."),
+    }
+    source = str(tmp_path / "library")
+    if origin == "git":
+        upstream = Upstream(tmp_path / "skills.git")
+        upstream.publish(files)
+        source = f"file://{upstream.folder}#@"
+    elif origin == "archive":
+        pack(site[0] / "names.zip", files)
+        source = f"{site[1]}/names.zip"
+    elif origin == "github":
+        remotes.add_repository("acme/names", files)
+        source = "acme/names"
+    else:
+        write_tree(tmp_path / "library", {path: str(data) for path, data in files.items()})
+
+    def add(name: str) -> Answer:
+        target = f"{source}{name}" if "#" in source else f"{source}#{name}"
+        return run("add", target, "--into", "skills", "--dry-run", "--json")
+
+    for name, expected in (
+        ("acme-pdf", "acme-pdf"),
+        ("forms", "acme-pdf"),
+        ("Acme-PDF", "acme-pdf"),
+        ("old forms", "old forms"),
+    ):
+        done = add(name)
+        assert done.code == 0, done.err
+        assert done.json["skill"]["name"] == expected
+    done = add("nothing")
+    assert done.code != 0
+    assert all(name in done.err for name in ("acme-pdf", "old forms", "notes"))
+    assert all(each in add("Minutes").err for each in ("a/first", "b/second"))
+
+
+def test_a_folder_of_several_skills_names_them(run: Run, project: Path, library: Path) -> None:
     done = run("add", "../library", "--into", "skills")
-    assert (done.code, "../library/skills/docx, ../library/skills/pdf" in done.err) == (2, True)
+    assert (done.code, "../library#docx, ../library#pdf" in done.err) == (2, True)
+    assert run("add", "../library#pdf", "--into", "skills", "--dry-run").code == 0
     done = run("add", "../nowhere", "--into", "skills")
     assert (done.code, "cannot read ../nowhere" in done.err) == (2, True)
 

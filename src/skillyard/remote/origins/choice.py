@@ -13,12 +13,22 @@ from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.lock_entries import folder_name
 from skillyard.remote.install.placement import check_files
 from skillyard.remote.sources.protocol import SourceFailed
-from skillyard.remote.sources.repository import SKILL_FILE, skill_folder
+from skillyard.remote.sources.repository import PLACES, SKILL_FILE, skill_folder
 
-__all__ = ["MAX_READ", "ONLY_ONE", "SkillChoice", "choose_folder", "folders_named", "to_read"]
+__all__ = [
+    "MAX_READ",
+    "MAX_REQUESTED",
+    "ONLY_ONE",
+    "SkillChoice",
+    "choose_folder",
+    "folders_named",
+    "to_read",
+]
 
-MAX_READ = 500
-"""Skills of a repository that are read for their names."""
+MAX_READ = 5_000
+"""Skills that are read for their names; the largest known collection has 1,700."""
+MAX_REQUESTED = 500
+"""The same where each is a request of its own."""
 
 MAX_NAMED = 8
 """Skills that an error lists."""
@@ -48,9 +58,8 @@ def choose_folder(
     """Return the folder of the skill that is meant; ``""`` is the root.
 
     ``folders`` are all that hold a SKILL.md, ``shown`` and ``name`` are those of the whole,
-    ``spelled`` returns how a user writes the skill in a folder of that name, and ``read`` the
-    SKILL.md of some folders. Raises SourceFailed
-    without such a skill, InvalidInput with several.
+    ``spelled`` returns how a user writes the skill of a name, and ``read`` the SKILL.md of some
+    folders. Raises SourceFailed without such a skill, InvalidInput with several.
     """
     path = (choice.path or "").strip("/")
     if choice.path is not None and not choice.skill and path in folders:
@@ -58,7 +67,14 @@ def choose_folder(
     below = [each for each in folders if not path or each.startswith(f"{path}/")]
     if choice.skill:
         for some in to_read(below, name, choice.skill):
-            named = folders_named(read(some), choice.skill)
+            texts = read(some)
+            named = folders_named(texts, choice.skill)
+            usual = [each for each in named if each.rpartition("/")[0] in PLACES]
+            named = usual if len(usual) == 1 else named
+            if len({texts[each] for each in named}) > 1:
+                paths = ", ".join(shown_path(each or ".") for each in named[:MAX_NAMED])
+                what = f"{shown} holds {len(named)} skills {shown_path(choice.skill)!r}"
+                raise InvalidInput(f"{what}; name the folder of one: {paths}")
             if named:
                 return min(named, key=lambda each: (each.count("/"), each))
         folder = skill_folder(below, name, choice.skill)
@@ -69,20 +85,29 @@ def choose_folder(
     place = f"{shown} holds" if not path else f"{shown} holds below {shown_path(path)}"
     if not below:
         raise SourceFailed("not_found", f"{place} no SKILL.md", hint="check the path")
-    names = [each.rpartition("/")[2] or name for each in below]
-    some = ", ".join(shown_path(spelled(each)) for each in names[:MAX_NAMED])
-    more = ", …" if len(names) > MAX_NAMED else ""
+    texts = read(below[:MAX_NAMED])
+    names = [
+        _own_name(texts, each) or each.rpartition("/")[2] or name for each in below[:MAX_NAMED]
+    ]
+    listed = ", ".join(shown_path(spelled(each)) for each in dict.fromkeys(names))
+    more = ", …" if len(below) > MAX_NAMED else ""
     if choice.skill:
         raise SourceFailed(
             "not_found",
             f"{place} no skill {shown_path(choice.skill)!r}",
-            hint=f"it holds {some}{more}",
+            hint=f"it holds {listed}{more}",
         )
-    raise InvalidInput(f"{place} {len(names)} skills; name one: {some}{more}")
+    raise InvalidInput(f"{place} {len(below)} skills; name one: {listed}{more}")
 
 
 def to_read(folders: Sequence[str], whole: str, skill: str) -> Iterator[Sequence[str]]:
-    """Yield the folders whose SKILL.md says which skill is meant: the likeliest, then all."""
+    """Yield the folders whose SKILL.md says which skill is meant: the likeliest, then all.
+
+    Without a skill, those that an error lists.
+    """
+    if not skill:
+        yield folders[:MAX_NAMED] if len(folders) > 1 else ()
+        return
     likely = skill_folder(folders, whole, skill)
     if likely is not None:
         yield [likely]
@@ -91,12 +116,15 @@ def to_read(folders: Sequence[str], whole: str, skill: str) -> Iterator[Sequence
 
 def folders_named(texts: Mapping[str, bytes], name: str) -> list[str]:
     """Return the folders whose SKILL.md, given by folder, has the name of a skill."""
-    found = []
-    for folder, data in texts.items():
-        try:
-            own = check_files({SKILL_FILE: data}, folder).name
-        except SkillyardError:
-            continue
-        if own == name or (own and folder_name(own) == folder_name(name)):
-            found.append(folder)
-    return found
+    own = {folder: _own_name(texts, folder) for folder in texts}
+    exact = [folder for folder in own if own[folder] == name]
+    called = folder_name(name)
+    return exact or [each for each in own if own[each] and folder_name(own[each]) == called]
+
+
+def _own_name(texts: Mapping[str, bytes], folder: str) -> str:
+    """Return the name in the SKILL.md of a folder; empty where there is none."""
+    try:
+        return check_files({SKILL_FILE: texts[folder]}, folder).name
+    except (SkillyardError, KeyError):
+        return ""

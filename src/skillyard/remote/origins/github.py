@@ -7,7 +7,13 @@ from collections.abc import Sequence
 
 from skillyard.remote.git.address import parse_git_address
 from skillyard.remote.install.lock_entries import LockedSkill
-from skillyard.remote.origins.choice import SkillChoice, choose_folder, folders_named, to_read
+from skillyard.remote.origins.choice import (
+    MAX_REQUESTED,
+    SkillChoice,
+    choose_folder,
+    folders_named,
+    to_read,
+)
 from skillyard.remote.origins.git import GitQuery, git_package
 from skillyard.remote.origins.moved import SkillGone
 from skillyard.remote.search import SearchService
@@ -34,9 +40,9 @@ async def github_package(
         tree = await github.tree(repository, ref)
         texts: dict[str, bytes] = {}
         whole = repository.rpartition("/")[2]
-        for some in to_read(tree.folders, whole, choice.skill) if choice.skill else ():
+        for some in to_read(tree.folders, whole, choice.skill):
             texts |= await skill_files(github, repository, tree.ref, some)
-            if folders_named(texts, choice.skill):
+            if choice.skill and folders_named(texts, choice.skill):
                 break
         folder = choose_folder(
             tree.folders,
@@ -56,10 +62,10 @@ async def github_package(
 async def skill_files(
     github: GitHub, repository: str, ref: str, folders: Sequence[str]
 ) -> dict[str, bytes]:
-    """Return the SKILL.md of some folders of a repository. Raises SourceFailed."""
-    paths = (f"{each}/{SKILL_FILE}".lstrip("/") for each in folders)
+    """Return the SKILL.md of the first folders of a repository. Raises SourceFailed."""
+    paths = (f"{each}/{SKILL_FILE}".lstrip("/") for each in folders[:MAX_REQUESTED])
     texts = await gather(*(github.file(repository, ref, each) for each in paths))
-    return dict(zip(folders, texts, strict=True))
+    return dict(zip(folders, texts, strict=False))
 
 
 def _spelled(repository: str, skill: str, ref: str) -> str:

@@ -58,7 +58,7 @@ def local_package(folder: str, choice: SkillChoice = ONLY_ONE) -> Package:
                 choice,
                 shown=folder,
                 name=os.path.basename(real),
-                spelled=lambda name: _place(listed, folder, name),
+                spelled=lambda name: f"{folder}#{name}",
                 read=lambda some: _skill_files(root, listed, some),
             )
             return _package(root, listed, below)
@@ -76,14 +76,6 @@ def _skill_files(root: Folder, listed: _Entries, folders: Sequence[str]) -> dict
         if listed.files[path] <= FILE_BYTES:
             texts[folder] = _read(root, path)[0]
     return texts
-
-
-def _place(listed: _Entries, folder: str, name: str) -> str:
-    """Return the path of the folder of that name with a SKILL.md."""
-    for each in skill_folders(listed.files, also="skill.md"):
-        if each.rpartition("/")[2] == name:
-            return os.path.join(folder, *each.split("/"))
-    return folder
 
 
 def _listed(root: Folder) -> _Entries:

@@ -26,7 +26,7 @@ from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.lockfile import LOCAL, is_path, source_folder
 from skillyard.remote.install.placement import content_digest
 from skillyard.remote.origins.archive import ARCHIVE, archive_package
-from skillyard.remote.origins.choice import MAX_READ, SkillChoice, folders_named
+from skillyard.remote.origins.choice import SkillChoice, folders_named
 from skillyard.remote.origins.git import GitQuery, locked_git_package
 from skillyard.remote.origins.github import skill_files, through_git
 from skillyard.remote.origins.local import local_package
@@ -186,7 +186,7 @@ async def _folder_now(github: GitHub, locked: LockedSkill, commit: str) -> str:
             return there
     found = folders_called(tree.folders, locked, path)
     if not found:
-        texts = await skill_files(github, locked.source, commit, tree.folders[:MAX_READ])
+        texts = await skill_files(github, locked.source, commit, tree.folders)
         found = folders_named(texts, locked.name)
     return only_folder(found, locked, locked.source, commit)
 

@@ -85,9 +85,18 @@ async def _on_github(search: SearchService, target: Target, choice: SkillChoice)
     repository = target.source
     if target.ref == HEAD and target.skill_id and not target.path:
         try:
-            return await search.get(repository, target.skill_id)
+            found = await search.get(repository, target.skill_id)
         except SourceFailed as error:
             package = await _by_own_name(search, repository, choice, error)
+        else:
+            if found.skill.name == target.skill_id:
+                return found
+            try:  # only its folder is called so, and another skill may have that name
+                package = await github_package(search, repository, choice)
+            except SourceFailed:
+                return found
+            if found.package is not None and found.package.path == package.path:
+                return found
     else:
         try:
             package = await github_package(search, repository, choice, target.ref)
@@ -106,8 +115,8 @@ async def _by_own_name(
     try:
         if error.code == "not_found":
             return await github_package(search, repository, choice)
-    except (SourceFailed, InvalidInput):
-        raise error from None
+    except SourceFailed as again:
+        raise (again if again.code == "not_found" else error) from None
     return await through_git(search.settings, repository, choice, HEAD, error)
 
 
