@@ -376,6 +376,11 @@ class Skill:
         return self.trigger or self.disable_model_invocation
 
     @property
+    def internal(self) -> bool:
+        """True for ``metadata.internal: true``, which hides a skill from listings."""
+        return str(self.metadata.get("internal", "")).lower() == "true"
+
+    @property
     def stored(self) -> bool:
         """True for a skill that a catalog store gave; its ``path`` says where it stands there."""
         return self.path.startswith(STORED)

@@ -180,10 +180,15 @@ def folder_name(name: str) -> str:
 
     The result is in lower case. Runs of anything but ASCII letters, digits, dots and underscores
     become one hyphen. Dots and hyphens at either end are removed. At most 255 characters remain, or
-    ``unnamed-skill`` when nothing does.
+    ``unnamed-skill`` when nothing does. A name of other characters gets eight digits of its SHA-256
+    there, which the installer does not add: two such names would share one folder.
     """
-    plain = re.sub("[^a-z0-9._]+", "-", name.lower())
-    return plain.strip(".-")[:255] or "unnamed-skill"
+    plain = re.sub("[^a-z0-9._]+", "-", name.lower()).strip(".-")[:255]
+    if plain or name.isascii():
+        return plain or "unnamed-skill"
+    from skillyard.io.sha256 import sha256
+
+    return f"unnamed-skill-{sha256(name.encode('utf-8', 'surrogatepass')).hex()[:8]}"
 
 
 def plural(count: int, noun: str) -> str:

@@ -614,3 +614,38 @@ def test_a_manifest_leads_to_no_private_place(run: Run, project: Path, git_home:
     marketplace(git_home, {"source": "directory"}, [{"name": "corp", "source": source}])
     done = run("add", "corp@market")
     assert (done.code, "not on the public internet" in done.err) == (4, True)
+
+
+def test_names_without_ascii_letters_have_folders_of_their_own(run: Run, project: Path) -> None:
+    names = ("发票", "合同")
+    for name in names:
+        source = project / "sources" / name
+        source.mkdir(parents=True)
+        (source / "SKILL.md").write_text(text(name, "Reads them."), encoding="utf-8")
+        assert run("add", f"./sources/{name}", "--into", "skills").code == 0
+    assert len(list((project / "skills").iterdir())) == 2
+    assert run("verify", "--into", "skills").code == 0
+    assert run("remove", "unnamed-skill-a1523656").code == 0
+    (left,) = (project / "skills").glob("*/SKILL.md")
+    assert names[1] in left.read_text(encoding="utf-8")
+
+
+def test_an_internal_skill_is_hidden_until_it_is_named(
+    run: Run, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = text("release", "Release the tool.").replace(
+        "\n---\n\n", "\nmetadata:\n  internal: true\n---\n\n"
+    )
+    write_tree(tmp_path / "library", {"a/release/SKILL.md": hidden, "b/pdf/SKILL.md": PDF})
+    library = ("--root", str(tmp_path / "library"))
+    cards = run("list", *library, "--json").json["skills"]
+    assert [(card["name"], card["hidden"]) for card in cards] == [("pdf", False), ("release", True)]
+    assert "internal" in run("list", *library).out
+    assert run("select", "release the tool", *library).code == 1
+    assert run("select", "@release the tool", *library).code == 0
+    assert "release" not in run("summary", *library).out
+    add = ("--into", "skills", "--dry-run", "--json")
+    assert run("add", f"{library[1]}", *add).json["skill"]["name"] == "pdf"
+    assert run("add", f"{library[1]}#release", *add).json["skill"]["name"] == "release"
+    monkeypatch.setenv("INSTALL_INTERNAL_SKILLS", "1")
+    assert "#release" in run("add", library[1], *add).err

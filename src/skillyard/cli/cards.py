@@ -60,7 +60,7 @@ def _cards(cards: Sequence[Card], scoped: bool) -> Table:
 
 
 def _remarks(card: Card) -> str:
-    marks = ["hidden"] if card.skill.hidden else []
+    marks = ["internal" if card.skill.internal else "hidden"] if card.skill.hidden else []
     marks += ["shadowed"] if card.shadowed_by is not None else []
     marks += [f"{len(card.places)} places"] if len(card.places) > 1 else []
     marks += ["lacks a requirement"] if card.lack else []

@@ -197,7 +197,7 @@ def _skill(
         if key in fields and (number := fields.integer(key)) is not None:
             known[field] = number
     slug = known.pop("slug", None)
-    return Skill(
+    skill = Skill(
         name=name,
         description=description,
         body=fenced.body,
@@ -214,6 +214,9 @@ def _skill(
         frontmatter=fenced.block if fenced.block_line > 1 else None,
         **known,
     )
+    if skill.internal and not skill.trigger:  # as `npx skills` hides it
+        return skill.replace(trigger=True, hash=digest, id=skill.id)
+    return skill
 
 
 def _name_and_description(

@@ -328,7 +328,7 @@ def test_a_folder_name_is_one_plain_component(name: str) -> None:
 @for_each(
     ("name", "folder"),
     [("pdf", "pdf"), ("My Skill!", "my-skill"), ("../../x", "x"), ("..", "unnamed-skill"),
-     ("a_b.c", "a_b.c"), ("Ünï", "n"), ("日本", "unnamed-skill"),
+     ("a_b.c", "a_b.c"), ("Ünï", "n"), ("日本", "unnamed-skill-cf2abf0c"),
      ("Next.js / React", "next.js-react")],
 )  # fmt: skip
 def test_a_folder_is_named_as_the_installer_names_it(name: str, folder: str) -> None:

@@ -5,6 +5,7 @@ A skill is named by its own name, which listings show, or by that of its folder;
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -32,6 +33,8 @@ MAX_REQUESTED = 500
 
 MAX_NAMED = 8
 """Skills that an error lists."""
+INTERNAL_VARIABLE = "INSTALL_INTERNAL_SKILLS"
+"""Variable of the common installer: ``1`` or ``true`` offers internal skills too."""
 
 
 class SkillChoice(NamedTuple):
@@ -80,11 +83,16 @@ def choose_folder(
         folder = skill_folder(below, name, choice.skill)
         if folder is not None:
             return folder
-    elif len(below) == 1:
-        return below[0]
+    else:
+        texts = read(below[:MAX_NAMED])
+        below = [each for each in below if not _is_internal(texts, each)]
+        if len(below) == 1:
+            return below[0]
     place = f"{shown} holds" if not path else f"{shown} holds below {shown_path(path)}"
     if not below:
-        raise SourceFailed("not_found", f"{place} no SKILL.md", hint="check the path")
+        raise SourceFailed(
+            "not_found", f"{place} no SKILL.md", hint="check the path; an internal skill is named"
+        )
     texts = read(below[:MAX_NAMED])
     names = [
         _own_name(texts, each) or each.rpartition("/")[2] or name for each in below[:MAX_NAMED]
@@ -106,7 +114,7 @@ def to_read(folders: Sequence[str], whole: str, skill: str) -> Iterator[Sequence
     Without a skill, those that an error lists.
     """
     if not skill:
-        yield folders[:MAX_NAMED] if len(folders) > 1 else ()
+        yield folders[:MAX_NAMED]
         return
     likely = skill_folder(folders, whole, skill)
     if likely is not None:
@@ -120,6 +128,16 @@ def folders_named(texts: Mapping[str, bytes], name: str) -> list[str]:
     exact = [folder for folder in own if own[folder] == name]
     called = folder_name(name)
     return exact or [each for each in own if own[each] and folder_name(own[each]) == called]
+
+
+def _is_internal(texts: Mapping[str, bytes], folder: str) -> bool:
+    """True for a skill that is installed only if it is named, as `npx skills` does it."""
+    if os.environ.get(INTERNAL_VARIABLE) in ("1", "true"):
+        return False
+    try:
+        return check_files({SKILL_FILE: texts[folder]}, folder).internal
+    except (SkillyardError, KeyError):
+        return False
 
 
 def _own_name(texts: Mapping[str, bytes], folder: str) -> str:

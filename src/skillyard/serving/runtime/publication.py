@@ -143,8 +143,7 @@ def archive_of(skill: Skill) -> bytes:
 
 def _publishable(snapshot: Snapshot) -> Iterator[Skill]:
     for skill in snapshot.whole.candidates:
-        internal = str(skill.metadata.get("internal", "")).lower() == "true"
-        if skill.origin == Origin.CONVENTION or internal or is_document(skill):
+        if skill.origin == Origin.CONVENTION or skill.internal or is_document(skill):
             continue
         if (skill.stored or skill.origin) and skill.frontmatter is None:
             continue  # clients read the frontmatter
