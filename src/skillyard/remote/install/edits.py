@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from skillyard.errors import SkillIoError
 from skillyard.io.folder_manifest import Entry, Manifest, is_litter
 from skillyard.io.sha256 import sha256
 from skillyard.remote.install.record import written_files
@@ -107,13 +108,13 @@ def shown_edits(changes: Collection[FileChange]) -> str:
 
 
 def with_lf(entry: Entry, target: str) -> Entry:
-    """Return a text file with CR LF as it was with LF, anything else as it is.
-
-    Raises SkillIoError.
-    """
+    """Return a text file with CR LF as it was with LF, anything else as it is."""
     if entry.kind != "file":
         return entry
-    data = read_file(os.path.join(target, *entry.path.split("/")), entry.size).data
+    try:
+        data = read_file(os.path.join(target, *entry.path.split("/")), entry.size).data
+    except SkillIoError:  # somebody writes to it: an edit
+        return entry
     if b"\0" in data or b"\r\n" not in data:
         return entry
     data = data.replace(b"\r\n", b"\n")
