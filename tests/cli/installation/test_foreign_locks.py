@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from skillyard.text import folder_name
 from tests.cli.installation.project import OLD, Project
 from tests.cli.installation.project import project as project
 from tests.cli.remotes import remotes as remotes
@@ -177,3 +180,29 @@ def test_what_the_installer_wrote_from_a_local_collection_is_added_and_kept(
     assert "the lock has mine from" in other.err
     assert project.run("remove", "mine").code == 0
     assert (source.exists(), copy.exists()) == (True, False)
+
+
+def test_a_command_in_a_hint_is_safe_in_a_shell_whatever_an_entry_is_called(
+    project: Project, tmp_path: Path
+) -> None:
+    names = ["$(touch x)", "a b", "-rf", "`id`", "'; touch y; '", "$HOME"]
+    entry = {"source": "acme/skills", "sourceType": "github", "computedHash": "0" * 64}
+    project.relock(lambda shape: shape["skills"].update(dict.fromkeys(names, entry)))
+    for name in names:
+        folder = Path("skills") / folder_name(name)
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(text("other", "Another one."))
+    out = project.run("verify", "--into", "skills").out
+    hints = re.findall("fix: `(skillyard update .*)` compares", out)
+    assert len(hints) == len(names)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    shown = set()
+    for hint in hints:
+        script = f"skillyard() {{ printf '%s\\n' \"$@\"; }}\n{hint}"
+        done = subprocess.run(["sh", "-c", script], cwd=empty, capture_output=True, check=True)
+        command, into, place, name = done.stdout.decode().splitlines()
+        assert (command, into, place) == ("update", "--into", "skills")
+        shown.add(name)
+    assert shown == {"rf" if name == "-rf" else name for name in names}
+    assert not list(empty.iterdir())

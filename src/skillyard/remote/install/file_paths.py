@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from skillyard.errors import SkillError
 from skillyard.limits import DEFAULT_LIMITS
-from skillyard.text import clean_line, shorten
+from skillyard.text import clean_line, folder_name, shorten
 
 __all__ = [
     "MAX_FOLDERS",
@@ -124,7 +124,11 @@ def shown_path(path: str) -> str:
 
 
 def name_in_shell(name: str) -> str:
-    """Return the name of an entry of the lock as a hint prints it in a command."""
+    """Return the name of an entry of the lock as a hint prints it in a command.
+
+    What looks like an option is replaced by the name of its folder, which commands take too.
+    """
+    name = folder_name(name) if name.startswith("-") else name
     return quote(shorten(clean_line(name), 80))
 
 
