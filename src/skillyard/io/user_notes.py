@@ -9,7 +9,7 @@ from skillyard.io.atomic_write import atomic_write
 from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import state_folder
 
-__all__ = ["note_path", "write_note"]
+__all__ = ["note_path", "real_place", "write_note"]
 
 
 def write_note(path: str, text: str, *, durable: bool) -> None:
@@ -20,7 +20,11 @@ def write_note(path: str, text: str, *, durable: bool) -> None:
 
 
 def note_path(folder: str, kind: str) -> str:
-    """Return where the note of a kind on a folder lies. The last part may be a link itself."""
-    real = os.path.join(os.path.realpath(os.path.dirname(folder) or "."), os.path.basename(folder))
-    name = sha256(os.fsencode(os.path.normcase(real))).hex()[:32]
+    """Return where the note of a kind on a folder lies."""
+    name = sha256(os.fsencode(os.path.normcase(real_place(folder)))).hex()[:32]
     return os.path.join(state_folder(), kind, name)
+
+
+def real_place(folder: str) -> str:
+    """Return the real path of a folder, of which the last part may be a link itself."""
+    return os.path.join(os.path.realpath(os.path.dirname(folder) or "."), os.path.basename(folder))

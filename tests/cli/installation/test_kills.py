@@ -154,7 +154,8 @@ def test_a_kill_before_any_change_of_a_file_ends_before_or_after(
     for number, command in enumerate(commands):
         change = 1 + number % step
         while True:
-            project = _copied(scene.before, tmp_path / "killed")
+            # A folder of its own: what earlier runs noted on one would hide what is lost.
+            project = _copied(scene.before, tmp_path / f"killed-{number}-{change}")
             killed = scene.forks[0].kill_at(project, change, *command)
             assert scene.forks[0].run(project, "sync") == 1, (command, change)
             _check(project, (command, change))

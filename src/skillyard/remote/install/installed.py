@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from skillyard.io.folder_manifest import Manifest, manifest_of
@@ -102,14 +103,17 @@ def is_as_written(there: Manifest, target: str) -> bool:
     return bool(digest) and written.is_at(there, target)
 
 
-def note_installed(target: str, there: Manifest, digest: str = "") -> None:
+def note_installed(
+    target: str, there: Manifest, digest: str = "", *, places: Iterable[str] = ()
+) -> None:
     """Note what was written to a folder: digests of content and of executable files, each file.
 
-    ``digest`` is that of the content, where other files may lie there, too.
+    ``digest`` is that of the content, where other files may lie there, too. ``places`` are all
+    folders of the skill.
     """
     tidy = there.without_litter()
     digests = (digest or tidy.files_digest(), there.executable_digest())
-    note_written(target, " ".join(filter(None, digests)), files_note(tidy))
+    note_written(target, " ".join(filter(None, digests)), files_note(tidy), places=places)
 
 
 def manifest_at(target: str) -> Manifest | None:

@@ -137,7 +137,7 @@ def place_copies(
     listed, digest, new_hash = tuple(sorted(files)), content_digest(files), folder_hash(files)
     compared = _compared_digests(files, executable)
     placed: list[Placed] = []
-    copies: list[_Copy] = []
+    own: list[_Copy] = []
     try:
         for into in folders:
             os.makedirs(into, exist_ok=True)
@@ -148,14 +148,19 @@ def place_copies(
             for into, held in zip(folders, completed, strict=True):
                 copy = _copy(into, name, compared, held or installed)
                 placed.append(Placed(f"{into}/{name}", copy.state, listed, new_hash, digest))
-                if not copy.is_new:
-                    copies.append(copy)
+                # One that has the same files is somebody else's where nothing was installed.
+                if not copy.is_new or installed != NOTHING:
+                    own.append(copy)
+            places = [copy.target for copy in own]
+            for copy in own:
+                if copy.there is not None:  # a stopped run may replace another copy only
+                    note_installed(copy.target, copy.there, places=places)
+            copies = [copy for copy in own if not copy.is_new]
             new = _replace(copies, files, frozenset(executable or ()), entry)
             if copies and entry is not None and lock is not None:
                 lock.note(entry)
-            # Not of a folder that somebody else wrote, with the same files.
             for copy, manifest in zip(copies, new, strict=True):
-                note_installed(os.path.join(copy.into, name), manifest)
+                note_installed(copy.target, manifest, places=places)
                 discard_aside(copy.into, name)
                 remove_journal(copy.into, name)
     except OSError as error:
@@ -193,6 +198,11 @@ class _Copy(NamedTuple):
     there: Manifest | None
     is_new: bool
     """It holds exactly the files already."""
+
+    @property
+    def target(self) -> str:
+        """The path of the folder."""
+        return os.path.join(self.into, self.name)
 
     @property
     def digest(self) -> str:
@@ -233,8 +243,6 @@ def _copy(into: str, name: str, new: tuple[str, str | None], installed: Installe
         is_new = modes is None or there.executable_digest(FOLDERS_LEFT_OUT) in (None, modes)
     if there is not None and not is_new:
         check_installed(there, target, installed)
-        # A stopped run may replace another copy only.
-        note_installed(target, there)
     return _Copy(into, name, there, is_new)
 
 
@@ -280,11 +288,10 @@ def _take_back(copy: _Copy, new: Manifest) -> None:
     if copy.there is not None:
         put_back(copy.into, copy.name, new)
         return
-    target = os.path.join(copy.into, copy.name)
-    if is_still(target, new):
+    if is_still(copy.target, new):
         beside = beside_in(copy.into, copy.name)
         os.rmdir(beside)
-        rename_folder(target, beside)
+        rename_folder(copy.target, beside)
         shutil.rmtree(beside, ignore_errors=True)
 
 

@@ -2,32 +2,44 @@
 
 The lock file comes from version control and may be ahead of the folders on this machine. A folder
 that still is what was written to it has no local changes, whatever the lock says now. A note that
-is missing only means that the folder counts as edited.
+is missing only means that the folder counts as edited. Where a skill has several folders, the note
+on each names all: a run that is stopped between two notes leaves none unknown.
 """
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 
 from skillyard.errors import SkillIoError
-from skillyard.io.user_notes import note_path, write_note
+from skillyard.io.user_notes import note_path, real_place, write_note
 from skillyard.resources import read_file
 
-__all__ = ["LINK", "forget_written", "note_written", "written_digest", "written_files"]
+__all__ = ["LINK", "forget_written", "note_written", "places_written", "written_digest"]
+__all__ += ["written_files"]
 
 _MAX_BYTES = 8 << 20
 LINK = "link"
 """Noted instead of a digest where a link was made."""
 
 
-def note_written(folder: str, digest: str, files: str = "", *, durable: bool = False) -> None:
+def note_written(
+    folder: str,
+    digest: str,
+    files: str = "",
+    *,
+    places: Iterable[str] = (),
+    durable: bool = False,
+) -> None:
     """Note the digest of the files that were written to a folder, or of a journal.
 
-    ``files`` is one line about each file. ``durable`` waits until the note would survive a power
-    failure.
+    ``files`` is one line about the files, ``places`` are all folders of the skill. ``durable``
+    waits until the note would survive a power failure.
     """
-    write_note(_path(folder), f"{digest}\n{files}" if files else digest, durable=durable)
+    listed = json.dumps(sorted(map(real_place, places)))
+    write_note(_path(folder), f"{digest}\n{files}\n{listed}" if files else digest, durable=durable)
 
 
 def written_digest(folder: str) -> str | None:
@@ -40,13 +52,21 @@ def written_files(folder: str) -> str:
     return _noted(folder)[1]
 
 
-def _noted(folder: str) -> tuple[str, str]:
+def places_written(folders: Iterable[str]) -> set[str]:
+    """Return those of some folders of one skill that were written, by a note on any of them."""
+    real = {folder: real_place(folder) for folder in folders}
+    noted = {folder: _noted(folder) for folder in real}
+    listed = {place for _, _, places in noted.values() for place in places}
+    return {folder for folder in real if noted[folder][0] or real[folder] in listed}
+
+
+def _noted(folder: str) -> tuple[str, str, list[str]]:
     try:
         text = read_file(_path(folder), _MAX_BYTES).data.decode("ascii")
-    except (SkillIoError, UnicodeDecodeError):
-        text = ""
-    digest, _, files = text.partition("\n")
-    return digest, files
+        digest, files, places = [*text.split("\n"), "", ""][:3]
+        return digest, files, json.loads(places or "[]")
+    except (SkillIoError, ValueError):
+        return "", "", []
 
 
 def forget_written(folder: str) -> None:

@@ -310,9 +310,10 @@ def _note_places(entry: LockedSkill, lock: ProjectLock, placed: Sequence[Placed]
     """Note folders that hold the very files, also those that did before: the user named them."""
     if placed[0].state == "unchanged":
         lock.note(entry)
+    places = [each.folder for each in placed]
     for each in placed:
         if (there := manifest_at(each.folder)) is not None:
-            note_installed(each.folder, there, each.digest)
+            note_installed(each.folder, there, each.digest, places=places)
 
 
 def _check_author(check: SignatureCheck, options: _Options) -> None:

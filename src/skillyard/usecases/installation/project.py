@@ -45,7 +45,7 @@ from skillyard.remote.install.journal import is_noted, read_journal
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
 from skillyard.remote.install.lockfile import project_lock_path, user_lock_path
 from skillyard.remote.install.project_lock import ProjectLock, UserLock
-from skillyard.remote.install.record import LINK, forget_written, written_digest
+from skillyard.remote.install.record import LINK, forget_written, places_written, written_digest
 from skillyard.remote.install.recovery import complete, stopped_runs
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.swap import aside_of
@@ -270,7 +270,8 @@ class Project(NamedTuple):
         name = folder_name(entry.name)
         places = {into: os.path.join(into, name) for into in (*self.folders, *self.hosts)}
         written = {into: written_digest(path) for into, path in places.items()}
-        noted = {into for into, digest in written.items() if digest is not None} or set(places)
+        own = places_written(places.values())
+        noted = {into for into, path in places.items() if path in own} or set(places)
         copies: list[Copy] = []
         links, foreign = [], []
         for into in self.folders:
@@ -287,7 +288,7 @@ class Project(NamedTuple):
             elif os.path.lexists(path):
                 foreign.append(path)
         real_places = {os.path.realpath(copy.folder) for copy in copies}
-        own = skill_folder_of(entry, self.folder)
+        source = skill_folder_of(entry, self.folder)
         by_path = {os.path.realpath(host): host for host in self.hosts}
         for into, path in places.items():
             if not os.path.islink(path):
@@ -295,8 +296,8 @@ class Project(NamedTuple):
             real = os.path.realpath(path)
             above, last = os.path.split(real)
             home = by_path.get(above) if last == name and os.path.isdir(real) else None
-            if real == own:
-                copies += [self._link(into, name, own)] if into in noted else []
+            if real == source:
+                copies += [self._link(into, name, source)] if into in noted else []
             elif real in real_places or not os.path.lexists(real):
                 links.append(path)
             elif into not in self.folders:

@@ -126,6 +126,7 @@ def sync_skills(
 def _note_current(skills: list[InstalledSkill]) -> None:
     """Note what is as the lock says: the lock may be ahead of it the next time."""
     for skill in skills:
+        places = [copy.folder for copy in skill.copies]
         for copy in skill.copies:
             digests = filter(None, (skill.entry.digest, skill.entry.executable_digest))
             is_noted = written_digest(copy.folder) == " ".join(digests)
@@ -135,7 +136,7 @@ def _note_current(skills: list[InstalledSkill]) -> None:
                 continue
             there = manifest_at(copy.folder)
             if there is not None and Installed.by(skill.entry).is_at(there, copy.folder):
-                note_installed(copy.folder, there)
+                note_installed(copy.folder, there, places=places)
 
 
 def _is_lacking(skill: InstalledSkill) -> bool:

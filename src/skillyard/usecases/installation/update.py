@@ -265,6 +265,7 @@ def _take_over(
     """
     name, package = folder_name(skill.entry.name), admission.package
     moved: dict[str, str] = {}
+    places = [copy.folder for copy in skill.copies]
     try:
         with alone(*skill.into):
             for copy in skill.copies:
@@ -272,7 +273,7 @@ def _take_over(
                 if there is not None and lost_edits(there, copy.folder, package):
                     moved[copy.folder] = move_to_backup(copy.folder, copy.into, name)
                 elif there is not None:
-                    note_installed(copy.folder, there)
+                    note_installed(copy.folder, there, places=places)
         same = _write(skill, admission, project, known=admission.entry)
     except BaseException:
         for folder, backup in moved.items():
