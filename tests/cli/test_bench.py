@@ -378,21 +378,6 @@ def test_a_report_is_one_page(run: Run) -> None:
     assert "Against run.json" in Path("r.html").read_text(encoding="utf-8")
 
 
-def test_a_replay_lists_what_moved(run: Run, tmp_path: Path) -> None:
-    body = "---\nname: csv-cleaning\ndescription: Repairs messy CSV files.\n---\nFix.\n"
-    write(tmp_path, {"lib/csv-cleaning/SKILL.md": body})
-    answer = run("select", "repair messy csv files", "--root", "lib", "--json")
-    write(tmp_path, {"log.jsonl": answer.out})
-    same = run("bench", "replay", "log.jsonl", "--root", "lib")
-    assert (same.code, same.out) == (0, "nothing moved; queries asked again: 1\n")
-    write(tmp_path, {"lib/csv-cleaning/SKILL.md": body + "More.\n"})
-    moved = run("bench", "replay", "log.jsonl", "--root", "lib")
-    assert moved.code == 1
-    assert "changed" in moved.out
-    write(tmp_path, {"log.jsonl": "nonsense"})
-    assert run("bench", "replay", "log.jsonl", "--root", "lib").code == 2
-
-
 def test_a_run_of_ones_own_library(run: Run, tmp_path: Path) -> None:
     body = "---\nname: csv-cleaning\ndescription: Repairs messy CSV files.\n---\nFix.\n"
     query = {"id": "own", "query": "repair messy csv", "relevant": {"csv-cleaning": 3}}

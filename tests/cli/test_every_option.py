@@ -202,8 +202,6 @@ BASES = {
     "remove": "paint",
     "policy": "",
     "trust": "",
-    "log show": "log.jsonl",
-    "log replay": "log.jsonl --root skills",
     "usage": "--log log.jsonl --root skills",
     "feedback": "csv-cleaning --wrong --for csv --root skills",
     "cache stats": "",
@@ -212,7 +210,6 @@ BASES = {
     "bench score": "--run run1.json --queries q.jsonl",
     "bench compare": "run1.json run2.json --queries q.jsonl",
     "bench report": "--run run1.json --queries q.jsonl --out page.html",
-    "bench replay": "log.jsonl --root skills",
     "eval plan": "",
     "eval init": "--root skills",
     "eval validate-rubrics": "--root skills",
@@ -447,9 +444,6 @@ ROWS: dict[tuple[str, str], Row] = {
     ("policy", "--store"): row("--store sqlite:///store.db", "--profile small"),
     ("policy", "--root"): row("--root skills", "--profile small --root other"),
     ("policy", "--scope"): row("--scope user", "--profile pencils"),
-    ("log show", "--hook"): row("--hook", ""),
-    ("log replay", "--profile"): row("--profile nosuch", refused="nosuch"),
-    ("bench replay", "--profile"): row("--profile nosuch", refused="nosuch"),
     ("usage", "--log"): row("--log log.jsonl", "--root skills"),
     ("usage", "--html"): row("--html page.html"),
     ("feedback", "--wrong"): row(
@@ -571,7 +565,5 @@ ELSEWHERE: dict[Any, str] = {
 }
 """A command, or (command, option) -> the test that shows it."""
 
-COLORLESS = frozenset(
-    ["evaluate", "summary", "inject", "add", "log replay", "bench replay", "completion", "help"]
-)
+COLORLESS = frozenset(["evaluate", "summary", "inject", "add", "completion", "help"])
 """They print a text for others to read, and have nothing to colour here."""

@@ -255,7 +255,7 @@ def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Pa
     [
         (["s"], {"scan", "search", "serve", "show", "select", "store", "summary", "sync"}),
         (["--root", "x", "ra"], {"rank"}),
-        (["bench", ""], {"compare", "replay", "report", "run", "score"}),
+        (["bench", ""], {"compare", "report", "run", "score"}),
         (["bench", "run", "--q"], {"--queries", "--quiet"}),
         (["rank", "--scorer", ""], set(BUILT_IN)),
         (["rank", "words", "--color", "a"], {"auto", "always"}),

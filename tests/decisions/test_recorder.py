@@ -16,7 +16,6 @@ import pytest
 import skillyard as sy
 from skillyard.decisions import is_enabled
 from skillyard.decisions.entry import MAX_TEXT_CHARS, RUNNERS_UP, entry, text_digest
-from skillyard.evals.retrieval.replay import parse_log, replay
 from skillyard.ranking.query import Query
 from skillyard.ranking.registry import scorer_names
 from skillyard.shapes.encoder import encode
@@ -103,10 +102,9 @@ def test_the_text_is_kept_when_that_is_asked_for(
     assert second["query"]["cut"] is True
 
 
-def test_the_tools_that_a_request_named_are_logged_and_replayed(
+def test_the_tools_that_a_request_named_are_logged(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without them a replay would select a skill whose requirements were not met then."""
     monkeypatch.setenv("SKILLYARD_LOG_TEXT", "1")
     needs = sy.Skill("browser", "Opens a page in the browser.", "Open.", requires=("tool:web",))
     catalog = sy.Catalog.from_skills([*SKILLS, needs])
@@ -119,10 +117,6 @@ def test_the_tools_that_a_request_named_are_logged_and_replayed(
     assert unmet["query"]["tools"] == ["shell"]
     assert "tools" not in anything["query"]
     assert (unmet["caller"], "caller" in other) == ("acme", False)
-    text = log.read_text(encoding="utf-8")
-    assert replay(catalog, parse_log(text, "log")) == []
-    older = text.replace('"tools":["shell"]', '"old":true')
-    assert [each.what for each in replay(catalog, parse_log(older, "log"))] == ["added"]
 
 
 def test_an_injection_is_logged_with_what_came_close(catalog: sy.Catalog, log: Path) -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 from skillyard.cli.commands import MODULES
 from skillyard.cli.options import SHARED, add_shared_options
 from skillyard.cli.parser import CommandParser, UsageError, near
+from skillyard.cli.removed import removal
 from skillyard.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def help_page(words: Sequence[str]) -> str:
 _LIBRARY = ("--root", "--scope", "--profile")
 _UNUSED = {
     **dict.fromkeys(("add", "sync", "update", "outdated", "verify", "remove", "trust"), _LIBRARY),
-    **dict.fromkeys(("cache", "log show", "completion", "help", "hook uninstall"), _LIBRARY),
+    **dict.fromkeys(("cache", "completion", "help", "hook uninstall"), _LIBRARY),
     **dict.fromkeys(("bench score", "bench compare", "bench report"), _LIBRARY),
     **dict.fromkeys(("eval plan", "eval compare", "eval report", "eval export"), _LIBRARY),
     **dict.fromkeys(("eval baseline", "store"), _LIBRARY),
@@ -176,8 +177,14 @@ def _split(arguments: Sequence[str]) -> tuple[Namespace, list[str]]:
 
 
 def _find(words: Sequence[str]) -> tuple[CommandParser, list[str]]:
-    """Return the parser that the words lead to, and the words after that."""
+    """Return the parser that the words lead to, and the words after that.
+
+    Raises UsageError for a removed command or option.
+    """
     rest = list(words)
+    gone = removal(rest)
+    if gone is not None:
+        raise UsageError(gone)
     parser = build_parser(rest[0] if rest else None)
     while rest and rest[0] in parser.children():
         parser = parser.children()[rest.pop(0)]

@@ -49,6 +49,9 @@ def _run_guarded(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         complain("skillyard: interrupted")
         return INTERRUPTED
+    except UsageError as error:
+        complain(str(error))
+        return WRONG_USE
     except SkillyardError as error:
         return _report_refusal(error)
     except OSError as error:
@@ -63,9 +66,6 @@ def _run(arguments: list[str]) -> int:
         _, args = parse(arguments)
     except SystemExit:  # a help page or the version is printed
         return 0
-    except UsageError as error:
-        complain(str(error))
-        return WRONG_USE
     profile = os.environ.get("SKILLYARD_PROFILE", "")
     if args.library_profile is not None:
         profile = args.library_profile

@@ -11,7 +11,7 @@ from skillyard.text import clean_line, plural, shorten
 if TYPE_CHECKING:
     from skillyard.ranking.match import Match
     from skillyard.ranking.scorer import Explanation
-    from skillyard.shapes.benchmarks import BenchRun, BenchScore, Replay
+    from skillyard.shapes.benchmarks import BenchRun, BenchScore
     from skillyard.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
     from skillyard.usecases.benchmarks import BenchCompare
     from skillyard.usecases.skill_explanation import Ahead, Why
@@ -26,7 +26,6 @@ __all__ = [
     "index_state",
     "ranking",
     "reasons",
-    "replay_table",
     "selection",
     "unchecked",
 ]
@@ -325,37 +324,6 @@ def _comparison(result: BenchCompare) -> str:
     if result.verdict == "cannot tell":
         return f"cannot tell whether {result.second} is better or worse than {result.first}"
     return f"{result.verdict} between {result.first} and {result.second}"
-
-
-def replay_table(result: Replay) -> Iterator[Block]:
-    """Yield the skills whose rank changed since the log was written."""
-    if not result.moved:
-        yield line(f"nothing moved; queries asked again: {result.queries:,}")
-        return
-    columns = (
-        Column("line", right=True),
-        Column("skill", "name"),
-        Column("what"),
-        Column("before", right=True),
-        Column("now", right=True),
-        Column("query", "dim"),
-    )
-    rows = [
-        [
-            f"{one.line}",
-            one.skill,
-            one.what,
-            _place(one.place_before, one.before),
-            _place(one.place_after, one.after),
-            shorten(clean_line(one.text), 60),
-        ]
-        for one in result.moved
-    ]
-    yield Table(columns, rows)
-
-
-def _place(place: int | None, score: float | None) -> str:
-    return "-" if place is None or score is None else f"{place}. {score:.2f}"
 
 
 def _measure(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Reads the entries of a log, from its start or the last ones."""
+"""Reads the entries of a log."""
 
 from __future__ import annotations
 
@@ -8,34 +8,14 @@ from typing import Any
 
 from skillyard.errors import InvalidInput
 from skillyard.io.files import iter_last_lines
-from skillyard.shapes.logs import LogTail
 
-__all__ = ["iter_entries", "read_log"]
+__all__ = ["iter_entries"]
 
 MAX_BYTES_READ = 64 * 1024 * 1024
 """Bytes that are read from the end of one file."""
 MAX_LINE_BYTES = 1024 * 1024
 """A longer line is not an entry: the text of a request is cut at 32,768 characters."""
 SCHEMAS = ("skillyard.decision/", "skillyard.hook-event/")
-
-
-def read_log(path: str, limit: int) -> LogTail:
-    """Return the last ``limit`` entries of ``FILE.1`` and ``FILE`` together.
-
-    Raises InvalidInput when the file does not exist or cannot be read.
-    """
-    entries: list[dict[str, Any]] = []
-    unreadable = total = 0
-    for record in iter_entries(path):
-        if record is None:
-            unreadable += 1
-            continue
-        total += 1
-        entries.append(record)
-        if len(entries) > 2 * limit + 1_000:
-            del entries[: len(entries) - limit]
-    last = tuple(entries[len(entries) - min(limit, len(entries)) :])
-    return LogTail(log=path, entries=last, total=total, unreadable=unreadable)
 
 
 def iter_entries(path: str) -> Iterator[dict[str, Any] | None]:

@@ -1,4 +1,4 @@
-"""What the commands of ``bench`` and ``log replay`` write."""
+"""What the commands of ``bench`` write."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from skillyard.shapes import Schema
 
-__all__ = ["BenchReport", "BenchRun", "BenchScore", "Drift", "LogReplay", "Replay"]
+__all__ = ["BenchReport", "BenchRun", "BenchScore"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,35 +43,3 @@ class BenchReport:
 
     schema: Schema[Literal["skillyard.bench-report/1"]] = "skillyard.bench-report/1"
     out: Annotated[str, "The file of the report."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drift:
-    """One difference between a logged answer and the current one."""
-
-    line: Annotated[int, "1-based line in the log."]
-    text: Annotated[str, "The request."]
-    skill: Annotated[str, "The short identifier of the skill."]
-    what: Annotated[str, "gone, changed, dropped, added or moved."]
-    before: Annotated[float | None, "Its logged score."]
-    after: Annotated[float | None, "Its score now."]
-    place_before: Annotated[int | None, "Its logged place."]
-    place_after: Annotated[int | None, "Its place now."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replay:
-    """The differences for the queries of a log."""
-
-    schema: Schema[Literal["skillyard.bench-replay/1"]] = "skillyard.bench-replay/1"
-    log: Annotated[str, "The file of the log."]
-    queries: Annotated[int, "Queries that were repeated."]
-    skipped: Annotated[int, "Entries that contain only a digest of the request."]
-    moved: Annotated[tuple[Drift, ...], "In the order of the log."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogReplay(Replay):
-    """The same for the decision log."""
-
-    schema: Schema[Literal["skillyard.log-replay/1"]] = "skillyard.log-replay/1"  # type: ignore[assignment]

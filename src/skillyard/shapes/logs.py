@@ -1,14 +1,14 @@
-"""The lines of the logs, and what ``log show`` writes."""
+"""The lines of the logs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from skillyard.shapes import Schema
 
-__all__ = ["Decision", "HookEvent", "LogTail", "LoggedMatch", "LoggedPolicy", "LoggedQuery"]
+__all__ = ["Decision", "HookEvent", "LoggedMatch", "LoggedPolicy", "LoggedQuery"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,14 +83,3 @@ class HookEvent:
     host: Annotated[str, "The agent host."]
     event: Annotated[str, "bad_input, breach, changed, error, no_index, scorer or untrusted."]
     message: Annotated[str, "What happened."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogTail:
-    """The last entries of a log."""
-
-    schema: Schema[Literal["skillyard.log-show/1"]] = "skillyard.log-show/1"
-    log: Annotated[str, "Its file."]
-    entries: Annotated[tuple[Mapping[str, Any], ...], "Oldest first."]
-    total: Annotated[int, "Entries of the file and of its predecessor."]
-    unreadable: Annotated[int, "Lines that are not entries."]

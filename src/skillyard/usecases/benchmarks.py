@@ -35,13 +35,12 @@ from skillyard.evals.retrieval.measures import (
 )
 from skillyard.index.indexed_catalog import load_catalog
 from skillyard.ranking.registry import DEFAULT_SCORER, resolve
-from skillyard.shapes.benchmarks import BenchReport, BenchRun, BenchScore, Replay
+from skillyard.shapes.benchmarks import BenchReport, BenchRun, BenchScore
 from skillyard.skill import Skill
 
 __all__ = [
     "BenchCompare",
     "bench_compare",
-    "bench_replay",
     "bench_report",
     "bench_run",
     "bench_score",
@@ -239,25 +238,3 @@ def bench_report(
     compared = compare(judged, read_run(against), answers) if against is not None else ()
     write_text(out, render(f"Retrieval: {run}", judged, answers, compared, against or ""))
     return BenchReport(out=out)
-
-
-def bench_replay(catalog: Catalog, log: str) -> Replay:
-    """Run the queries of a decision log again on the catalog.
-
-    Raises SkillIoError, and InvalidInput for an invalid line and for a log without query texts.
-    """
-    from skillyard.evals.retrieval.replay import parse_log, replay
-
-    logged = parse_log(read_text(log), log)
-    replayable = [each for each in logged if each.query is not None]
-    if logged and not replayable:
-        raise InvalidInput(
-            f"{log}: only digests of what was asked were logged; set SKILLYARD_LOG_TEXT=1 to log"
-            " the text"
-        )
-    return Replay(
-        log=log,
-        queries=len(replayable),
-        skipped=len(logged) - len(replayable),
-        moved=tuple(replay(catalog, replayable)),
-    )

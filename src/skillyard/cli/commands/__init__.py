@@ -30,7 +30,6 @@ MODULES = {
     "hook": "hooks",
     "trust": "trust",
     "policy": "policies",
-    "log": "logs",
     "usage": "usage",
     "feedback": "feedback",
     "cache": "cache",

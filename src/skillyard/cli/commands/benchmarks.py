@@ -245,38 +245,6 @@ def _written(result: BenchReport) -> Iterator[Block]:
     yield line(Span(result.out, "name"), "  written")
 
 
-def add_bench_replay_command(commands: Commands) -> None:
-    """Declare ``bench replay``."""
-    parser = add_command(
-        commands,
-        "replay",
-        "run logged queries again, and list the changes",
-        run=bench_replay,
-        about="The exit code is 1 when a result differs.",
-        examples=(
-            'skillyard select "clean this csv" --json >> log.jsonl',
-            "skillyard bench replay log.jsonl",
-        ),
-    )
-    parser.add_argument(
-        "log", metavar="LOG", type=file_path, help="a decision log, or lines of select --json"
-    )
-
-
-def bench_replay(args: Namespace, console: Console) -> int:
-    """Print what moved; 1 when anything did."""
-    from skillyard.cli.source import load, note_unloaded
-    from skillyard.usecases import benchmarks
-
-    catalog = load(args, console)
-    result = benchmarks.bench_replay(catalog, args.log)
-    from skillyard.cli.views import replay_table
-
-    console.show(result, replay_table)
-    note_unloaded(catalog.diagnostics, args, console)
-    return NEGATIVE if result.moved else 0
-
-
 def add_bench_group(commands: Commands) -> None:
     """Declare ``bench`` and its commands."""
     group = add_group(commands, "bench", "retrieval evaluation")
@@ -284,7 +252,6 @@ def add_bench_group(commands: Commands) -> None:
     add_bench_score_command(group)
     add_bench_compare_command(group)
     add_bench_report_command(group)
-    add_bench_replay_command(group)
 
 
 COMMANDS = {"bench": add_bench_group}

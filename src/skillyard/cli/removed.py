@@ -1,0 +1,31 @@
+"""Commands and options that no longer exist, and what to do instead.
+
+Each row is the words of a command, with the option last where only that option went, and the rest
+of the sentence. A removed spelling ends with that line and exit code 2, also with ``--help``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["REMOVED", "removal"]
+
+REMOVED = {
+    "bench replay": "keep queries with their skills, and compare two runs: skillyard bench compare",
+    "log": "skillyard usage sums up the decision log; its lines are JSON for any other program",
+}
+"""Removed words -> what replaces them."""
+
+
+def removal(words: Sequence[str]) -> str | None:
+    """Return the error for arguments that begin with removed words or have a removed option."""
+    for words_gone, instead in REMOVED.items():
+        *command, last = words_gone.split()
+        is_option = last.startswith("-")
+        command += [] if is_option else [last]
+        if list(words[: len(command)]) != command:
+            continue
+        flags = [word.partition("=")[0] for word in words[len(command) :]]
+        if not is_option or last in flags[: flags.index("--") if "--" in flags else None]:
+            return f"skillyard: {words_gone} is gone: {instead}"
+    return None
