@@ -263,10 +263,11 @@ def _zips() -> list[ArchiveCase]:
         ArchiveCase("no-skill", REJECT, "no SKILL.md", "zip",
                     lambda: zip_bytes([ZipEntry(b"README.md", b"Text.\n")]), "skill_file_missing"),
         _zip("header-mismatch", "one name for a lister, another for an unpacker",
-             "archive_header_mismatch", "notes.md", _OTHER),
-        _zip("crc", "content that is not what was packed", "archive_crc", "notes.md", _WRONG_SUM),
+             "archive_damaged", "notes.md", _OTHER),
+        _zip("crc", "content that is not what was packed", "archive_damaged", "notes.md",
+             _WRONG_SUM),
         ArchiveCase("truncated", REJECT, "the last 30 bytes are missing", "zip",
-                    lambda: _skill_zip()[:-30], "archive_truncated"),
+                    lambda: _skill_zip()[:-30], "archive_damaged"),
     ]  # fmt: skip
 
 
@@ -280,7 +281,7 @@ def _tars() -> list[ArchiveCase]:
         _tar("parent", "a file two folders above", "path_traversal", "../../evil.sh",
              TarEntry(name, SCRIPT)),
         _tar("pax-path", "an extended header gives a harmless name another path",
-             "archive_renamed", "../../evil.sh", pax(path=name), TarEntry(b"notes.md", SCRIPT)),
+             "path_traversal", "../../evil.sh", pax(path=name), TarEntry(b"notes.md", SCRIPT)),
         _tar("through-a-link", "a file in a folder that is a link", "archive_symlink",
              "references", TarEntry(b"references", type=b"2", link=b"/tmp"),
              TarEntry(b"references/evil.sh", SCRIPT)),

@@ -1,19 +1,26 @@
 """Reads untrusted skill archives in memory: returns every file, or refuses the archive.
 
-Nothing is written to disk or run. Each limit is checked before or while data is decoded. An archive
-that two readers could interpret differently is refused as a whole, so that the installed files are
-the files that a person reviewed.
+Nothing is written to disk or run. ``tarfile`` and ``zipfile`` decode; this module checks each path,
+type and size before a file is decoded. ``tarfile``'s data filter is for writing to disk; the checks
+of paths and types here are stricter.
 """
 
 from __future__ import annotations
 
+import gzip
+import io
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Literal, NamedTuple
 
 from skillyard.errors import SkillError, UnknownName
 from skillyard.lookalikes import differ_by_one_letter, skeleton
 from skillyard.remote.install.file_paths import (
-    MAX_FOLDERS,
-    MAX_PATH_BYTES,
     FilePaths,
     PathRefused,
     checked_path,
@@ -28,10 +35,8 @@ __all__ = [
     "ArchiveKind",
     "ArchiveLimits",
     "ArchiveRefused",
-    "Contents",
     "read_archive",
     "read_archive_tree",
-    "refused",
 ]
 
 ArchiveKind = Literal["zip", "tar", "tar.gz"]
@@ -55,7 +60,7 @@ class ArchiveLimits(NamedTuple):
     archive_bytes: int = 20 << 20
     """The packed archive: 16 MiB that do not compress, and a quarter for headers."""
     entries: int = 2_048
-    """Number of headers: files, their folders, and extended headers of a tar; four per file."""
+    """Number of entries: files, their folders, and extended headers of a tar; four per file."""
     files: int = 512
     """Number of files that a host of the MCP Skills extension must accept for one skill."""
     total_bytes: int = 16 << 20
@@ -68,16 +73,20 @@ class ArchiveLimits(NamedTuple):
     ratio_floor_bytes: int = 1 << 20
     """Unpacked size up to which the ratio is not checked, for example for an empty log or a blank
     image."""
-    folders: int = MAX_FOLDERS
-    """Folders above a file; at most what ``checked_path`` allows."""
-    path_bytes: int = MAX_PATH_BYTES
-    """Length of one path in UTF-8; at most what ``checked_path`` allows."""
-    extension_bytes: int = 65_536
-    """Size of one extended header of a tar. A path uses 512 bytes; the rest is room for
-    attributes."""
 
 
 DEFAULT = ArchiveLimits()
+_HARD_LINK, _SPECIAL = -1, -2
+"""Types beside those of ``stat``."""
+_GZIP_SIGN = b"\x1f\x8b"
+_ZIP_SIGN = b"PK"
+_ENTRY_SIGN = b"PK\x01\x02"
+_HEADER_SHARE = 2 * tarfile.BLOCKSIZE
+"""Maximum overhead of an entry of a tar: its header, and padding to a whole block."""
+_TAIL = 1 << 20
+"""Maximum zeros after the end: writers pad to their record size, which rarely exceeds 10 KiB."""
+_EXTENSION_BYTES = 65_536
+"""Size of one extended header of a tar. A path uses 512 bytes; the rest is room for attributes."""
 
 
 class ArchiveRefused(SkillError):
@@ -94,31 +103,23 @@ class ArchiveRefused(SkillError):
 
 
 # Code -> (problem, hint).
-_REPACK = "pack the skill's folder again with an ordinary tool"
-_FETCH = "fetch it again; if that does not help, the publisher has to pack it again"
 _RULES = {
     "archive_not_zip": ("this is not a zip archive", "check that the address answers with a zip"),
     "archive_not_gzip": ("this is not a gzip file", "check that the address answers with a tar.gz"),
-    "archive_truncated": ("it ends too early", _FETCH),
-    "archive_damaged": ("it cannot be decoded", _FETCH),
-    "archive_crc": ("its content does not match its checksum", _FETCH),
-    "archive_header_mismatch": ("its two headers, or its headers and its data, disagree", _REPACK),
-    "archive_data_before": ("there is data in front of the first entry", _REPACK),
-    "archive_data_after": ("there is data behind the end of the archive", _REPACK),
-    "archive_layout": ("its entries overlap or leave gaps", _REPACK),
+    "archive_damaged": (
+        "it is damaged, incomplete or contradicts itself",
+        "fetch it again; if that does not help, the publisher has to pack it again",
+    ),
     "archive_encrypted": ("it is encrypted", "pack it without a password"),
-    "archive_multi_disk": ("it is a part of a divided archive", "pack it as one file"),
-    "archive_zip64": ("it uses ZIP64, which no skill is large enough to need", _REPACK),
-    "archive_feature": ("it uses a feature that plain archives do without", _REPACK),
-    "archive_pax": ("its extended header changes more than a name", _REPACK),
-    "archive_renamed": ("its extended header renames it without need", _REPACK),
-    "archive_name_not_utf8": ("its name is not UTF-8", "rename it and pack again"),
+    "archive_feature": (
+        "it uses a feature that plain archives do without",
+        "pack the skill's folder again with an ordinary tool",
+    ),
     "archive_symlink": ("it is a symbolic link", "pack the file that it leads to"),
     "archive_hard_link": ("it is a hard link", "pack the file that it leads to"),
     "archive_device": ("it is a device", "leave it out"),
     "archive_fifo": ("it is a pipe", "leave it out"),
     "archive_special": ("it is neither a file nor a folder", "leave it out"),
-    "archive_folder_data": ("it is a folder that holds data of its own", _REPACK),
     "archive_too_large": ("it is too large", "leave out what the skill does not need"),
     "archive_too_many_entries": ("it has too many entries", "pack one skill an archive"),
     "archive_too_many_files": ("it has too many files", "pack one skill an archive"),
@@ -131,8 +132,6 @@ _RULES = {
         "it is packed more densely than honest files are",
         "do not unpack it by other means either",
     ),
-    "archive_path_too_long": ("its path is too long", "shorten the names of its folders"),
-    "archive_path_too_deep": ("it lies too deep", "move the file closer to SKILL.md"),
     "skill_file_missing": (
         f"it has no {SKILL_FILE} at its root",
         "pack one skill an archive, its files at the top",
@@ -144,7 +143,7 @@ _RULES = {
 }
 
 
-def refused(
+def _refused(
     code: str, entry: str = "", *, limit: int | None = None, hint: str = ""
 ) -> ArchiveRefused:
     """Return the error for an entry, or for the whole archive when ``entry`` is empty."""
@@ -155,104 +154,6 @@ def refused(
     return ArchiveRefused(
         f"refused {subject}: {what}{bound}", entry=safe, code=code, hint=hint or todo
     )
-
-
-class Contents:
-    """The content read from an archive so far, checked against the limits."""
-
-    def __init__(self, limits: ArchiveLimits) -> None:
-        self.limits = limits
-        self._files: list[ArchiveFile] = []
-        self._paths = FilePaths()
-        self._entries = 0
-        self._bytes = 0
-
-    def count(self, more: int = 1) -> None:
-        """Count headers before they are read. Raises ArchiveRefused."""
-        self._entries += more
-        if self._entries > self.limits.entries:
-            raise refused("archive_too_many_entries", limit=self.limits.entries)
-
-    def admit_folder(self, name: str) -> None:
-        """Check the name of a folder. Folders are not stored. Raises ArchiveRefused."""
-        if name in (".", "./"):
-            return
-        try:
-            path = name if name == "/" else name.removesuffix("/")
-            self._paths.add_folder(self._checked(path, name))
-        except PathRefused as error:
-            raise _of_entry(error, name) from None
-
-    def admit_file(self, name: str, size: int) -> str:
-        """Check the path and size of a file before it is decoded; return its path.
-
-        Raises ArchiveRefused.
-        """
-        try:
-            path = self._checked(name, name)
-            self._paths.add_file(path)
-        except PathRefused as error:
-            raise _of_entry(error, name) from None
-        if len(self._files) >= self.limits.files:
-            raise refused("archive_too_many_files", name, limit=self.limits.files)
-        if size > self.limits.file_bytes:
-            raise refused("archive_file_too_large", name, limit=self.limits.file_bytes)
-        if self._bytes + size > self.limits.total_bytes:
-            raise refused("archive_total_too_large", name, limit=self.limits.total_bytes)
-        return path
-
-    def check_ratio(self, size: int, packed: int, name: str = "") -> None:
-        """Raise ArchiveRefused when a compression ratio is that of a decompression bomb."""
-        if size > self.limits.ratio_floor_bytes and size > self.limits.ratio * packed:
-            raise refused("archive_bomb", name, limit=self.limits.ratio)
-
-    def keep(self, path: str, data: bytes, *, executable: bool) -> None:
-        """Store the content of an admitted file."""
-        self._bytes += len(data)
-        self._files.append(ArchiveFile(path, data, executable))
-
-    def finish(self) -> tuple[ArchiveFile, ...]:
-        """Return the files sorted by path."""
-        return tuple(sorted(self._files))
-
-    def _checked(self, path: str, name: str) -> str:
-        checked = checked_path(path)
-        if checked.count("/") > self.limits.folders:
-            raise refused("archive_path_too_deep", name, limit=self.limits.folders)
-        if len(checked.encode()) > self.limits.path_bytes:
-            raise refused("archive_path_too_long", name, limit=self.limits.path_bytes)
-        return checked
-
-
-def _of_entry(error: PathRefused, name: str) -> ArchiveRefused:
-    safe = shown_path(name)
-    return ArchiveRefused(
-        f"refused the archive's entry `{safe}`: {error.reason}",
-        entry=safe,
-        code=error.code,
-        hint=error.hint,
-    )
-
-
-def _no_skill_file(paths: list[str]) -> ArchiveRefused:
-    """Return the error for a missing skill file: misspelled, in a subfolder, or absent."""
-    for path in sorted(paths):
-        if "/" not in path and _like_skill_file(path):
-            return refused("skill_file_misspelled", path)
-    for path in sorted(paths):
-        folder, _, name = path.rpartition("/")
-        if name == SKILL_FILE:
-            return refused(
-                "skill_file_missing",
-                hint=f"one lies in `{shown_path(folder)}`: pack the content of that folder",
-            )
-    return refused("skill_file_missing")
-
-
-def _like_skill_file(name: str) -> bool:
-    """True for Skill.md, SKILL.MD, SKILLS.md, SKIL.md and look-alikes of SKILL.md."""
-    one, two = collision_key(name), collision_key(SKILL_FILE)
-    return one == two or differ_by_one_letter(one, two) or skeleton(name) == skeleton(SKILL_FILE)
 
 
 def read_archive(
@@ -275,21 +176,235 @@ def read_archive_tree(
 ) -> tuple[ArchiveFile, ...]:
     """Return the files of an archive, sorted by path, wherever its skills lie.
 
-    Raises ArchiveRefused for an archive that is damaged, ambiguous, too large, or contains anything
-    but plain files and folders, and UnknownName for another ``kind``.
+    Raises ArchiveRefused for an archive that is damaged, too large, or contains anything but plain
+    files and folders, and UnknownName for another ``kind``.
     """
     if kind not in KINDS:
         raise UnknownName("archive kind", kind, KINDS)
     if len(data) > limits.archive_bytes:
-        raise refused("archive_too_large", limit=limits.archive_bytes)
-    contents = Contents(limits)
-    # Imported here, because both formats import this module.
-    if kind == "zip":
-        from skillyard.remote.install.zips import unpack_zip
+        raise _refused("archive_too_large", limit=limits.archive_bytes)
+    try:
+        if kind == "zip":
+            members = _zip_members(data, limits)
+        else:
+            members = _tar_members(data if kind == "tar" else _gunzipped(data, limits))
+        return _files(members, limits)
+    except _DAMAGE:
+        raise _refused("archive_damaged") from None
 
-        unpack_zip(data, contents)
-    else:
-        from skillyard.remote.install.tars import unpack_tar, unpack_tar_gz
 
-        (unpack_tar if kind == "tar" else unpack_tar_gz)(data, contents)
-    return contents.finish()
+_DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    EOFError,
+    OSError,  # gzip.BadGzipFile, and seeking to nowhere
+    ValueError,  # a name that is not UTF-8, and seeking to nowhere
+    OverflowError,
+    RuntimeError,  # a feature that zipfile does not have; extended headers in a long row
+    struct.error,
+)
+"""What the standard library raises for a damaged archive."""
+
+
+class _Member(NamedTuple):
+    """One entry of an archive, before it is decoded."""
+
+    name: str
+    type: int
+    """``stat.S_IFREG`` for a file, ``S_IFDIR`` for a folder; else what is refused."""
+    size: int
+    packed: int | None
+    """Packed size, where each entry is packed by itself."""
+    executable: bool
+    read: Callable[[], bytes]
+
+
+def _files(members: Iterator[_Member], limits: ArchiveLimits) -> tuple[ArchiveFile, ...]:
+    """Return the checked files of the entries. Raises ArchiveRefused."""
+    files: list[ArchiveFile] = []
+    paths = FilePaths()
+    left = limits.total_bytes
+    for count, member in enumerate(members, 1):
+        if count > limits.entries:
+            raise _refused("archive_too_many_entries", limit=limits.entries)
+        path = _place(member, paths)
+        if not path:
+            continue
+        if len(files) >= limits.files:
+            raise _refused("archive_too_many_files", member.name, limit=limits.files)
+        if member.packed is not None:
+            _check_ratio(member.size, member.packed, limits, member.name)
+        if member.size > limits.file_bytes:
+            raise _refused("archive_file_too_large", member.name, limit=limits.file_bytes)
+        if member.size > left:
+            raise _refused("archive_total_too_large", member.name, limit=limits.total_bytes)
+        try:
+            data = member.read()
+        except _DAMAGE:
+            raise _refused("archive_damaged", member.name) from None
+        if len(data) != member.size:
+            raise _refused("archive_damaged", member.name)
+        left -= member.size
+        files.append(ArchiveFile(path, data, member.executable))
+    return tuple(sorted(files))
+
+
+_REFUSED_TYPES = {
+    stat.S_IFLNK: "archive_symlink",
+    stat.S_IFIFO: "archive_fifo",
+    stat.S_IFCHR: "archive_device",
+    stat.S_IFBLK: "archive_device",
+    _HARD_LINK: "archive_hard_link",
+}
+
+
+def _place(member: _Member, paths: FilePaths) -> str:
+    """Return the checked path of a file; empty for a folder, which is checked too."""
+    name = member.name
+    try:
+        if member.type == stat.S_IFREG:
+            path = checked_path(name)
+            paths.add_file(path)
+            return path
+        if member.type == stat.S_IFDIR:
+            if name not in (".", "./"):
+                paths.add_folder(checked_path(name if name == "/" else name.removesuffix("/")))
+            return ""
+    except PathRefused as error:
+        safe = shown_path(name)
+        raise ArchiveRefused(
+            f"refused the archive's entry `{safe}`: {error.reason}",
+            entry=safe,
+            code=error.code,
+            hint=error.hint,
+        ) from None
+    raise _refused(_REFUSED_TYPES.get(member.type, "archive_special"), name)
+
+
+def _check_ratio(size: int, packed: int, limits: ArchiveLimits, name: str = "") -> None:
+    """Raise ArchiveRefused when a compression ratio is that of a decompression bomb."""
+    if size > limits.ratio_floor_bytes and size > limits.ratio * packed:
+        raise _refused("archive_bomb", name, limit=limits.ratio)
+
+
+def _zip_members(data: bytes, limits: ArchiveLimits) -> Iterator[_Member]:
+    """Yield the entries of a zip. Raises ArchiveRefused, and any of ``_DAMAGE``."""
+    if not data.startswith(_ZIP_SIGN):
+        raise _refused("archive_not_zip")
+    if data.count(_ENTRY_SIGN) > limits.entries:  # before zipfile makes an object of each
+        raise _refused("archive_too_many_entries", limit=limits.entries)
+    # Some tools write names in UTF-8 without the flag.
+    with zipfile.ZipFile(io.BytesIO(data), metadata_encoding="utf-8") as archive:
+        for entry in archive.infolist():
+            name = entry.orig_filename
+            if entry.flag_bits & 1:
+                raise _refused("archive_encrypted", name)
+            if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise _refused("archive_feature", name)
+            mode = entry.external_attr >> 16
+            expected = stat.S_IFDIR if name.endswith("/") else stat.S_IFREG
+            kind = stat.S_IFMT(mode) or expected
+            yield _Member(
+                name,
+                _SPECIAL if {kind, expected} == {stat.S_IFREG, stat.S_IFDIR} else kind,
+                entry.file_size,
+                entry.compress_size,
+                bool(mode & stat.S_IXUSR),
+                partial(_zip_data, archive, entry),
+            )
+
+
+def _zip_data(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    with archive.open(entry) as file:
+        return file.read(entry.file_size)  # and not all that a false size hides
+
+
+class _Header(tarfile.TarInfo):
+    """A header of a tar. Without this check some versions of ``tarfile`` hang on hostile ones."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
+        """Return the parsed header. Raises ArchiveRefused."""
+        header = super().frombuf(buf, encoding, errors)
+        extends = header.type not in tarfile.SUPPORTED_TYPES or header.type in _EXTENSIONS
+        if header.size < 0 or (extends and header.size > _EXTENSION_BYTES):
+            raise _refused("archive_feature", header.name)
+        return header
+
+
+_EXTENSIONS = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
+_TYPES = {
+    tarfile.REGTYPE: stat.S_IFREG,
+    tarfile.AREGTYPE: stat.S_IFREG,
+    tarfile.DIRTYPE: stat.S_IFDIR,
+    tarfile.SYMTYPE: stat.S_IFLNK,
+    tarfile.LNKTYPE: _HARD_LINK,
+    tarfile.FIFOTYPE: stat.S_IFIFO,
+    tarfile.CHRTYPE: stat.S_IFCHR,
+    tarfile.BLKTYPE: stat.S_IFBLK,
+}
+
+
+def _tar_members(stream: bytes) -> Iterator[_Member]:
+    """Yield the entries of a tar. Raises ArchiveRefused, and any of ``_DAMAGE``."""
+    source = io.BytesIO(stream)
+    with tarfile.open(fileobj=source, mode="r:", encoding="utf-8", tarinfo=_Header) as archive:
+        for entry in archive:
+            yield _Member(
+                entry.name,
+                _SPECIAL if entry.issparse() else _TYPES.get(entry.type, _SPECIAL),
+                entry.size,
+                None,
+                bool(entry.mode & stat.S_IXUSR),
+                partial(_tar_data, archive, entry),
+            )
+        # To tarfile, a damaged header is the end.
+        end = stream[archive.offset :]
+        if len(end) < 2 * tarfile.BLOCKSIZE or end.strip(b"\0"):
+            raise _refused("archive_damaged")
+
+
+def _tar_data(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(entry)
+    return b"" if file is None else file.read()
+
+
+def _gunzipped(data: bytes, limits: ArchiveLimits) -> bytes:
+    """Return the tar in a gzip file. Raises ArchiveRefused, and any of ``_DAMAGE``."""
+    if not data.startswith(_GZIP_SIGN):
+        raise _refused("archive_not_gzip")
+    most = limits.total_bytes + limits.entries * _HEADER_SHARE + _TAIL
+    with gzip.open(io.BytesIO(data)) as packed:
+        stream = packed.read(most + 1)
+    _check_ratio(len(stream), len(data), limits)
+    if len(stream) > most:
+        raise _refused("archive_total_too_large", limit=limits.total_bytes)
+    return stream
+
+
+def _no_skill_file(paths: list[str]) -> ArchiveRefused:
+    """Return the error for a missing skill file: misspelled, in a subfolder, or absent."""
+    for path in sorted(paths):
+        if "/" not in path and _like_skill_file(path):
+            return _refused("skill_file_misspelled", path)
+    for path in sorted(paths):
+        folder, _, name = path.rpartition("/")
+        if name == SKILL_FILE:
+            return _refused(
+                "skill_file_missing",
+                hint=f"one lies in `{shown_path(folder)}`: pack the content of that folder",
+            )
+    return _refused("skill_file_missing")
+
+
+def _like_skill_file(name: str) -> bool:
+    """True for Skill.md, SKILL.MD, SKILLS.md, SKIL.md and look-alikes of SKILL.md."""
+    one, two = collision_key(name), collision_key(SKILL_FILE)
+    return one == two or differ_by_one_letter(one, two) or skeleton(name) == skeleton(SKILL_FILE)
