@@ -205,7 +205,7 @@ def _notifications(url: str, count: int) -> list[float]:
 def _queries(
     settings: RunSettings, url: str, folder: str, root: Path, skills: Sequence[Any]
 ) -> Iterator[Row]:
-    from skillyard.index.indexed_catalog import open_catalog
+    from skillyard.policy.library import open_catalog
     from skillyard.ranking.match import rank
     from skillyard.store.node.follower import Follower
 

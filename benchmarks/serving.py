@@ -259,7 +259,7 @@ class Search:
     """The search that the service makes, in this process: the same sources, the same ranker."""
 
     def __init__(self, root: Path) -> None:
-        from skillyard.index.indexed_catalog import open_catalog
+        from skillyard.policy.library import open_catalog
         from skillyard.remote.search import SearchService
         from skillyard.remote.sources.local import LocalSource
         from skillyard.remote.sources.settings import Settings

@@ -9,7 +9,8 @@ import pytest
 
 import skillyard as sy
 from skillyard.catalog.copies import without_paths
-from skillyard.index.indexed_catalog import IndexedCatalog, open_catalog
+from skillyard.index.indexed_catalog import IndexedCatalog
+from skillyard.policy.library import open_catalog
 from skillyard.serving.runtime.snapshot import snapshot_of
 from skillyard.validation import validate
 from tests.parity.trees import relative, write_tree

@@ -32,12 +32,12 @@ LEVELS = {
     "arguments": 0, "diagnostics": 0, "errors": 0, "extras": 0, "invisible": 0, "io": 0,
     "limits": 0, "lookalikes": 0, "shapes": 0, "sums": 0, "text": 0, "unicode_tables": 0,
     "skill": 1,
-    "formats": 2, "discovery": 2, "resources": 2, "policy": 2,
+    "formats": 2, "discovery": 2, "resources": 2,
     # Validation stands one level above its place in the design: its rules for whole libraries
     # look at catalogs.
     "catalog": 3, "validation": 3, "analysis": 3, "embedding": 3,
     "index": 4, "scanning": 4,
-    "ranking": 5, "store": 5,
+    "ranking": 5, "store": 5, "policy": 5,
     "selection": 6, "remote": 6,
     "context": 7,
     # A use case (doctor) looks at what the hook keeps; nothing in hook imports a surface.

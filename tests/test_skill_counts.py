@@ -12,7 +12,7 @@ import pytest
 
 import skillyard as sy
 from skillyard.cli import main
-from skillyard.index.indexed_catalog import open_catalog
+from skillyard.policy.library import open_catalog
 from skillyard.usecases.node_sync import store_sync
 from tests.parity.trees import write_tree
 from tests.requirements import requirement

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
-from skillyard.index.indexed_catalog import open_catalog
+from skillyard.policy.library import open_catalog
 from skillyard.selection import labels
 from tests.cli.conftest import Run
 from tests.parity.trees import write_tree

@@ -142,7 +142,7 @@ def test_runners_up_are_bounded(log: Path) -> None:
 
 
 def test_where_an_index_answers_its_walk_stands_for_the_catalog(log: Path, tmp_path: Path) -> None:
-    from skillyard.index.indexed_catalog import open_catalog
+    from skillyard.policy.library import open_catalog
 
     folder = tmp_path / "lib" / "a"
     folder.mkdir(parents=True)

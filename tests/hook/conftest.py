@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from skillyard.index.indexed_catalog import open_catalog
+from skillyard.policy.library import open_catalog
 from tests.shared_data import PACKAGES
 
 PAYLOADS = Path(__file__).parent / "payloads"

@@ -130,7 +130,7 @@ def test_a_deleted_skill_is_not_offered_and_an_edited_one_is_read_again(
 
 
 def test_a_named_root_is_searched_and_trusted(hook: Hook, project: Path) -> None:
-    from skillyard.index.indexed_catalog import open_catalog
+    from skillyard.policy.library import open_catalog
 
     open_catalog([str(project)], scopes=("user",))
     assert hook(payload("/"), "--root", str(project)).skill == "git-bisect"

@@ -21,10 +21,11 @@ from skillyard.catalog import Catalog, read_catalog
 from skillyard.catalog.entries import read_one
 from skillyard.index import library_spec as place_module
 from skillyard.index.index_update import refresh_index
-from skillyard.index.indexed_catalog import IndexedCatalog, open_catalog
+from skillyard.index.indexed_catalog import IndexedCatalog
 from skillyard.index.library import Library
 from skillyard.index.library_spec import LibrarySpec, cache_folder, index_folder
 from skillyard.limits import DEFAULT_LIMITS
+from skillyard.policy.library import open_catalog
 from skillyard.selection import SelectionPolicy
 from tests.tables import for_each
 

@@ -15,15 +15,11 @@ from skillyard.catalog.entries import read_one
 from skillyard.index import index_update, indexed_catalog
 from skillyard.index.index_update import build_index, refresh_index
 from skillyard.index.index_writer import LOCK
-from skillyard.index.indexed_catalog import (
-    BUILDING,
-    IndexedCatalog,
-    open_catalog,
-    open_library_index,
-)
+from skillyard.index.indexed_catalog import BUILDING, IndexedCatalog, open_library_index
 from skillyard.index.library_spec import LibrarySpec, index_folder
 from skillyard.io.locks import file_lock
 from skillyard.limits import DEFAULT_LIMITS
+from skillyard.policy.library import open_catalog
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document
 
@@ -35,7 +31,7 @@ KILLED = """
 import os, signal, sys
 import skillyard.catalog.entries
 import skillyard.index.index_update
-from skillyard.index.indexed_catalog import open_catalog
+from skillyard.policy.library import open_catalog
 
 skillyard.catalog.entries.STABLE_AFTER_NS = 0
 skillyard.index.index_update.MIN_COMMIT_FILES = 256

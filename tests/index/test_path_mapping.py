@@ -9,9 +9,10 @@ import pytest
 
 import skillyard as sy
 from skillyard.catalog import read_catalog
-from skillyard.index.indexed_catalog import IndexedCatalog, open_catalog
+from skillyard.index.indexed_catalog import IndexedCatalog
 from skillyard.index.library_spec import LibrarySpec, index_folder
 from skillyard.limits import DEFAULT_LIMITS
+from skillyard.policy.library import open_catalog
 from tests.parity.trees import write_tree
 from tests.worked_examples.making import document
 

@@ -10,11 +10,12 @@ import pytest
 
 import skillyard as sy
 from skillyard.index.index_update import build_index
-from skillyard.index.indexed_catalog import IndexedCatalog, open_catalog
+from skillyard.index.indexed_catalog import IndexedCatalog
 from skillyard.index.library_spec import ADAPTED, LibrarySpec, index_folder
 from skillyard.index.table_adaptation import adapt_table
 from skillyard.index.token_table import TokenTable, bundled_table
 from skillyard.limits import DEFAULT_LIMITS
+from skillyard.policy.library import open_catalog
 
 SKILLS = [
     sy.Skill("zorblat-queries", "Tunes slow database queries on Zorblat.", "Index the tables."),

@@ -12,10 +12,10 @@ import pytest
 
 from skillyard.discovery import Root, Scan, scan
 from skillyard.index import walk_record
-from skillyard.index.indexed_catalog import open_catalog
 from skillyard.index.library_spec import LibrarySpec, scan_fingerprint
 from skillyard.index.walk_record import encode_walk, is_unchanged
 from skillyard.limits import DEFAULT_LIMITS
+from skillyard.policy.library import open_catalog
 from tests.parity.trees import write_tree
 from tests.tables import for_each
 from tests.worked_examples.making import document

@@ -13,15 +13,15 @@ import pytest
 
 import skillyard as sy
 from skillyard.catalog import read_catalog
-from skillyard.catalog.roots import LibrarySpec, library_spec
+from skillyard.catalog.roots import LibrarySpec
 from skillyard.errors import SkillIoError
 from skillyard.hook.budget import Budget
 from skillyard.hook.choice import HookOptions, choose
 from skillyard.hook.payload import Prompt
-from skillyard.index.indexed_catalog import open_catalog
 from skillyard.index.library_spec import index_folder
 from skillyard.policy import places
 from skillyard.policy.decision import Policy
+from skillyard.policy.library import library_spec, open_catalog
 from skillyard.policy.places import MAX_BYTES, find_policy
 from skillyard.remote.install.lockfile import read_project_lock
 from skillyard.serving.runtime import freshness

@@ -17,10 +17,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from skillyard.adapters.agent_skills import AgentSkills, Offer
+from skillyard.adapters.injector import SkillInjector
 from skillyard.adapters.missing import framework_missing
 from skillyard.adapters.tools import tool_functions
 from skillyard.catalog import Catalog
-from skillyard.context.injection import USER_ROLE, SkillInjector
+from skillyard.context.injection import USER_ROLE
 from skillyard.skill import Skill
 
 try:

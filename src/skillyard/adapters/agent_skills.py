@@ -19,8 +19,8 @@ from skillyard.adapters.blocks import (
     skill_block,
     without_roots,
 )
+from skillyard.adapters.injector import SkillInjector
 from skillyard.catalog import Catalog
-from skillyard.context.injection import SkillInjector
 from skillyard.errors import (
     AmbiguousName,
     InvalidInput,
@@ -28,7 +28,7 @@ from skillyard.errors import (
     SkillError,
     SkillyardError,
 )
-from skillyard.index.indexed_catalog import load_catalog
+from skillyard.policy.library import load_catalog
 from skillyard.ranking.match import Match
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query

@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import InvalidInput
 from skillyard.limits import DEFAULT_LIMITS, Limits
-from skillyard.policy.places import find_policy
 from skillyard.skill import SCOPES
 
 if TYPE_CHECKING:
+    from skillyard.catalog.admission import Admission, FileFilter
     from skillyard.discovery import Root, Scan
-    from skillyard.policy.decision import Policy
 
-    class Admission(Protocol):
-        """Decides which files of a library are read.
-
-        It runs before name collisions and term statistics, so rejected files do not affect others.
-        """
-
-        @property
-        def key(self) -> str:
-            """Distinguishes this index from the index of all files."""
-
-        def filter_scan(self, files: Scan) -> Scan:
-            """Return the scan without the rejected files; diagnostics give the reasons."""
-
-        def resolve(self) -> Admission:
-            """Return the same admission for resolved root paths."""
-
-
-__all__ = ["LibrarySpec", "all_roots", "library_spec", "parse_roots", "real_root"]
+__all__ = ["LibrarySpec", "all_roots", "parse_roots", "real_root"]
 
 RUNTIME_FOLDER = ".skills"
 """The same value as in ``discovery.layout``, which a query does not import."""
@@ -44,14 +26,14 @@ class LibrarySpec(NamedTuple):
     roots: tuple[str, ...]
     scopes: tuple[str, ...]
     limits: Limits = DEFAULT_LIMITS
-    admission: Admission | None = None
+    files: FileFilter | None = None
     """Filters the files of the library; None accepts all."""
     folder: str = "."
     """Where the work is: it decides which folders belong to the scopes, and which policy holds."""
-    policy: Policy | None = None
-    """Decides which skills load; None accepts all. Indexes are named by its ``repr``."""
-    follows_policy: bool = False
-    """The policy is that of the files of the machine, the user and the folder, as they are now."""
+    policy: Admission | None = None
+    """Decides which skills load; None accepts all."""
+    find_policy: Callable[[str, str | None], Admission | None] | None = None
+    """Returns the policy that holds for ``folder`` and ``profile`` now; None: it never changes."""
     profile: str | None = None
     """The profile that was asked for; None: that of ``SKILLYARD_PROFILE``."""
 
@@ -60,9 +42,9 @@ class LibrarySpec(NamedTuple):
 
         Raises SkillIoError for a policy that cannot be read.
         """
-        if not self.follows_policy:
+        if self.find_policy is None:
             return self
-        return self._replace(policy=find_policy(self.folder, self.profile))
+        return self._replace(policy=self.find_policy(self.folder, self.profile))
 
     def scan(self) -> Scan:
         """Walk the roots, then the folders of the scopes. Raises InvalidSkillsRoot."""
@@ -77,9 +59,9 @@ class LibrarySpec(NamedTuple):
             files = files._replace(diagnostics=(*places.problems, *files.diagnostics))
         else:
             files = scan(roots, self.limits)
-        if self.scopes or self.admission is not None:  # they depend on more than these folders
+        if self.scopes or self.files is not None:  # they depend on more than these folders
             files = files._replace(observations=None)
-        return files if self.admission is None else self.admission.filter_scan(files)
+        return files if self.files is None else self.files.filter_scan(files)
 
     def scan_resolved(self) -> Scan:
         """Walk the resolved roots. Raises InvalidSkillsRoot, naming the root as it was given."""
@@ -98,29 +80,8 @@ class LibrarySpec(NamedTuple):
         ``index.path_mapping`` translates its paths back to the caller's spelling.
         """
         roots = tuple(map(real_root, self.roots))
-        admission = None if self.admission is None else self.admission.resolve()
-        return self._replace(roots=roots, admission=admission)
-
-
-def library_spec(
-    roots: Sequence[str | os.PathLike[str] | Iterable[str | os.PathLike[str]]],
-    scopes: str | Iterable[str] = (),
-    limits: Limits = DEFAULT_LIMITS,
-    *,
-    profile: str | None = None,
-) -> LibrarySpec:
-    """Return the library of a program that works in the current folder, with its policy.
-
-    Without roots those of the profile are meant, else the current folder; without scopes those of
-    the profile. Raises InvalidInput, and SkillIoError for a policy that cannot be read and an
-    unknown profile.
-    """
-    policy = find_policy(None, profile)
-    if policy is not None:
-        roots = roots or (*policy.own_roots, *policy.project_roots)
-        scopes = scopes or policy.scopes
-    paths, names = parse_roots(roots, scopes)
-    return LibrarySpec(paths, names, limits, None, ".", policy, True, profile)
+        files = None if self.files is None else self.files.resolve()
+        return self._replace(roots=roots, files=files)
 
 
 def real_root(root: str) -> str:

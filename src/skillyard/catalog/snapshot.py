@@ -16,11 +16,11 @@ from skillyard.skill import Origin, Skill
 from skillyard.text import plural
 
 if TYPE_CHECKING:
+    from skillyard.catalog.admission import Admission
     from skillyard.catalog.counts import SkillCounts
     from skillyard.catalog.entries import Entry
     from skillyard.discovery import Scan
     from skillyard.discovery.candidate import FolderStamp
-    from skillyard.policy.decision import Policy
 
 __all__ = ["Catalog", "CatalogDiff", "build_catalog", "difference_of", "has_tag"]
 __all__ += ["read_catalog"]
@@ -405,7 +405,7 @@ def read_catalog(
     *roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     scopes: str | Iterable[str] = (),
     limits: Limits = DEFAULT_LIMITS,
-    policy: Policy | None = None,
+    policy: Admission | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Catalog:
     """Read every skill below the roots, as ``load_catalog`` does without an index.

@@ -63,7 +63,7 @@ def load(
 
 def library_of(args: Namespace, place: str | None = None) -> LibrarySpec:
     """Return the library of ``--root``, ``--scope`` and the profile, with its policy."""
-    from skillyard.catalog.roots import library_spec
+    from skillyard.policy.library import library_spec
 
     roots = [*([] if place is None else [place]), *args.root]
     return library_spec(roots, dict.fromkeys(args.scope), profile=args.library_profile)
@@ -82,7 +82,8 @@ def unbound_library_of(args: Namespace, folders: Iterable[str] = ()) -> LibraryS
 
     ``folders`` are roots before those of ``--root``.
     """
-    from skillyard.catalog.roots import LibrarySpec, library_spec
+    from skillyard.catalog.roots import LibrarySpec
+    from skillyard.policy.library import library_spec
     from skillyard.policy.places import profile_name
 
     roots, scopes = (*folders, *args.root), tuple(dict.fromkeys(args.scope))
@@ -142,16 +143,10 @@ def _load(args: Namespace, place: str | None, console: Console, indexed: bool) -
     from skillyard.cli.progress import progress
 
     if indexed:
-        from skillyard.index.indexed_catalog import open_catalog
+        from skillyard.index.indexed_catalog import open_library
 
         with progress("indexing", console) as step:
-            catalog = open_catalog(
-                *([] if place is None else [place]),
-                *args.root,
-                scopes=dict.fromkeys(args.scope),
-                progress=step,
-                profile=args.library_profile,
-            )
+            catalog = open_library(library_of(args, place), progress=step)
         part = getattr(catalog, "building", None)
         if part is not None:
             console.note(

@@ -8,9 +8,7 @@ added.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from skillyard.arguments import check_arguments
@@ -18,15 +16,14 @@ from skillyard.catalog import Catalog
 from skillyard.context.activation import prompt_block, with_body
 from skillyard.context.fence import check_fence, closing_tag, fence_of
 from skillyard.errors import InvalidInput
-from skillyard.index.indexed_catalog import load_catalog
 from skillyard.ranking.match import Match
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
-from skillyard.ranking.registry import DEFAULT_SCORER, check_scorer
+from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.selection import SelectionPolicy, policy_with, select
 from skillyard.skill import Skill
 
-__all__ = ["Injection", "InjectorConfig", "SkillInjector", "inject", "select_prompt_block"]
+__all__ = ["MAX_INJECTED_CHARS", "Injection", "Prompt", "inject", "select_prompt_block"]
 
 MAX_INJECTED_CHARS = 2_000
 """adk-skill's default."""
@@ -182,62 +179,3 @@ def _text(part: object) -> str | None:
         if isinstance(text, str) and part.get("type", "text") in ("text", "input_text"):
             return text
     return None
-
-
-@check_arguments
-@dataclass(frozen=True, slots=True)
-class InjectorConfig:
-    """The settings of an injector: selection, and size of the block."""
-
-    policy: SelectionPolicy | None = None
-    max_injected_chars: int = MAX_INJECTED_CHARS
-    scorer: str | Scorer | Any = DEFAULT_SCORER
-
-    def __post_init__(self) -> None:
-        check_scorer(self.scorer)
-
-
-@check_arguments
-class SkillInjector:
-    """Injects skills of a catalog into prompts. Thread-safe."""
-
-    def __init__(
-        self, catalog: Catalog | Iterable[Skill], config: InjectorConfig | None = None
-    ) -> None:
-        self._catalog = catalog if isinstance(catalog, Catalog) else Catalog.from_skills(catalog)
-        self._config = config or InjectorConfig()
-
-    @classmethod
-    @check_arguments
-    def from_root(
-        cls, path: str | os.PathLike[str], config: InjectorConfig | None = None
-    ) -> SkillInjector:
-        """Load the skills below a root. Raises InvalidSkillsRoot."""
-        return cls(load_catalog(path), config)
-
-    @property
-    def catalog(self) -> Catalog:
-        """The catalog that it selects from."""
-        return self._catalog
-
-    @property
-    def config(self) -> InjectorConfig:
-        """Its settings."""
-        return self._config
-
-    def reloaded(self) -> SkillInjector:
-        """Return an injector over the skills as they are on disk now."""
-        return SkillInjector(self._catalog.reload().catalog, self._config)
-
-    @check_arguments
-    def apply(self, prompt: Prompt, *, fence: str | None = None) -> Injection:
-        """Inject into one prompt; see :func:`inject`."""
-        config = self._config
-        return inject(
-            prompt,
-            self._catalog,
-            config.policy,
-            max_chars=config.max_injected_chars,
-            scorer=config.scorer,
-            fence=fence,
-        )

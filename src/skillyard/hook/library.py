@@ -50,17 +50,17 @@ def library_place(
     if policy is not None:
         roots = roots or policy.own_roots
     spec = LibrarySpec(
-        roots, ("user",), folder=place, policy=policy, follows_policy=True, profile=profile
+        roots, ("user",), folder=place, policy=policy, find_policy=find_policy, profile=profile
     )
     if project is None:
         return spec
-    return spec._replace(roots=(*roots, project), admission=ApprovedSkills(project, roots))
+    return spec._replace(roots=(*roots, project), files=ApprovedSkills(project, roots))
 
 
 def roots_and_project(place: LibrarySpec) -> tuple[tuple[str, ...], str | None]:
     """Return the roots and the project of a place that :func:`library_place` returned."""
-    if isinstance(place.admission, ApprovedSkills):
-        return place.admission.roots, place.admission.project
+    if isinstance(place.files, ApprovedSkills):
+        return place.files.roots, place.files.project
     return place.roots, None
 
 

@@ -58,7 +58,7 @@ def _has_settings(folder: str, settings: Mapping[str, str]) -> bool:
 
 
 def _can_clone(spec: LibrarySpec, other: LibrarySpec) -> bool:
-    if (spec.limits, spec.policy) != (other.limits, other.policy) or other.admission is not None:
+    if (spec.limits, spec.policy) != (other.limits, other.policy) or other.files is not None:
         return False
     if other.scopes and (spec.roots, spec.scopes) != (other.roots, other.scopes):
         return False

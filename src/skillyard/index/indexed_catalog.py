@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from skillyard.arguments import check_arguments
-from skillyard.catalog.roots import library_spec
 from skillyard.catalog.snapshot import Catalog, CatalogDiff, build_catalog, difference_of
 from skillyard.diagnostics import LazyDiagnostics
 from skillyard.errors import Diagnostic, IndexDamaged, SkillError, SkillIoError
@@ -28,7 +26,6 @@ from skillyard.index.path_mapping import PathMapping
 from skillyard.index.records import decode_card
 from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.token_table import TokenTable
-from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Skill
 from skillyard.text import plural
 
@@ -40,9 +37,9 @@ if TYPE_CHECKING:
 __all__ = [
     "IndexedCatalog",
     "indexing_is_off",
-    "load_catalog",
-    "open_catalog",
+    "load_library",
     "open_current",
+    "open_library",
     "open_library_index",
 ]
 
@@ -356,34 +353,14 @@ class FileLibrary(Library):
         return by_ordinal
 
 
-@check_arguments
-def load_catalog(
-    *roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    scopes: str | Iterable[str] = (),
-    limits: Limits = DEFAULT_LIMITS,
-    progress: Callable[[int, int], None] | None = None,
-    index: bool = True,
-    profile: str | None = None,
+def load_library(
+    spec: LibrarySpec, *, progress: Reading | None = None, index: bool = True
 ) -> Catalog:
-    """Load every skill below the roots (default: the current folder).
+    """Load the skills of a library: a small one from its files, a larger one over its index.
 
-    ``scopes`` adds the folders of agent hosts after the roots: ``project``, ``user``, ``system``.
-    A file that cannot be read becomes a diagnostic and does not affect the others. ``progress`` is
-    called repeatedly with (files done, files in all).
-
-    A library of more than 64 files uses the same index as the command line. The index is in the
-    user's cache folder, and is built or updated first. Fields beyond the card are then read from
-    the skill's file on first access. ``index=False`` or ``SKILLYARD_INDEX=off`` reads every file
-    now and writes no index. The results are the same.
-
-    Skills that the policy of the current folder refuses are not loaded. ``profile`` names one of
-    its profiles, whose roots and scopes are used where none are given; None reads
-    ``SKILLYARD_PROFILE``.
-
-    Raises InvalidSkillsRoot for a root that is not a folder, InvalidInput for an unknown scope, and
-    SkillIoError for a policy that cannot be read or an unknown profile.
+    With ``index`` false, or where none can be written, every file is read. Raises
+    InvalidSkillsRoot.
     """
-    spec = library_spec(roots, scopes, limits, profile=profile)
     if not index or indexing_is_off():
         return build_catalog(spec, spec.scan(), progress=progress)
     try:
@@ -411,23 +388,20 @@ def _is_large(folder: str) -> bool:
         return False
 
 
-def open_catalog(
-    *roots: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    scopes: Iterable[str] = (),
-    limits: Limits = DEFAULT_LIMITS,
+def open_library(
+    spec: LibrarySpec,
+    *,
     progress: Reading | None = None,
     force_scan: bool = False,
     in_parts: bool = True,
-    profile: str | None = None,
 ) -> Catalog:
-    """Return the catalog of the roots over its index, which is built or updated first.
+    """Return the catalog of a library over its index, which is built or updated first.
 
     ``force_scan`` scans the files even when a large library was scanned recently. ``in_parts``
     accepts an index that another process is still building; see :attr:`IndexedCatalog.building`.
     Without an index (``SKILLYARD_INDEX=off``, or a folder that cannot be written) the result is
-    that of :func:`read_catalog`. Raises InvalidSkillsRoot, InvalidInput.
+    that of :func:`read_catalog`. Raises InvalidSkillsRoot.
     """
-    spec = library_spec(roots, scopes, limits, profile=profile)
     if indexing_is_off():
         return build_catalog(spec, spec.scan(), progress=progress)
     try:

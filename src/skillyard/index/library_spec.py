@@ -57,7 +57,7 @@ def index_folder(spec: LibrarySpec) -> str:
     Libraries of equal resolved roots share it, if the same plugins and extensions are enabled.
     """
     real = spec.resolve()
-    parts = [*real.roots] if real.admission is None else [*real.roots, real.admission.key]
+    parts = [*real.roots] if real.files is None else [*real.roots, real.files.key]
     if {"project", "marketplaces", "packages"}.intersection(
         real.scopes
     ):  # their folders are those above the one of the work

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, NamedTuple
 
 from skillyard.catalog import Catalog
@@ -33,10 +32,8 @@ from skillyard.evals.retrieval.measures import (
     write_json,
     write_text,
 )
-from skillyard.index.indexed_catalog import load_catalog
 from skillyard.ranking.registry import DEFAULT_SCORER, resolve
 from skillyard.shapes.benchmarks import BenchReport, BenchRun, BenchScore
-from skillyard.skill import Skill
 
 __all__ = [
     "BenchCompare",
@@ -60,14 +57,14 @@ def bench_run(
 ) -> BenchRun:
     """Rank skills for the queries of a JSONL file and write the run.
 
-    ``skills`` is a catalog, a folder of skills, or a JSONL file with one skill a line. ``format``
-    is ``json`` (ours, with confidences) or ``trec`` (``query Q0 id rank score tag``).
+    ``skills`` is a catalog, or a JSONL file with one skill a line. ``format`` is ``json`` (ours,
+    with confidences) or ``trec`` (``query Q0 id rank score tag``).
 
     ``out`` is written atomically. After an interrupt the finished part is written to ``out`` with
     the suffix ``.partial``. Raises SkillIoError, UnknownName, and InvalidInput with the line.
     """
     name = resolve(scorer).name
-    listed = skills if isinstance(skills, Catalog) else _skills_of(skills)
+    listed = skills if isinstance(skills, Catalog) else read_skills(skills)
     judged = read_queries(queries)
     run: Run = {}
     try:
@@ -92,16 +89,6 @@ def bench_run(
         out=out,
         complete=complete,
     )
-
-
-def _skills_of(path: str) -> Catalog | list[Skill]:
-    """Return the skills below a folder, or those of a JSONL file."""
-    if not os.path.isdir(path):
-        return read_skills(path)
-    catalog = load_catalog(path)
-    if not len(catalog):
-        raise InvalidInput(f"no skills below {path}: `skillyard list {path}` shows what it reads")
-    return catalog
 
 
 def bench_score(

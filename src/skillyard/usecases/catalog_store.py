@@ -8,8 +8,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
+from skillyard.catalog.admission import Admission
 from skillyard.errors import Diagnostic, InvalidInput, SkillNotFound, StoreSchema
-from skillyard.policy.decision import Policy
 from skillyard.shapes import store as shapes
 from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.store import (
@@ -172,7 +172,7 @@ def store_log(url: str, limit: int = 20) -> StoreLog:
         )
 
 
-def store_refusals(url: str, policy: Policy) -> Iterator[Diagnostic]:
+def store_refusals(url: str, policy: Admission) -> Iterator[Diagnostic]:
     """Yield why a policy refuses each skill of a store that it refuses, in the store's order.
 
     Raises InvalidInput, StoreFailed.

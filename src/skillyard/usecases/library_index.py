@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from skillyard.catalog.entries import Progress
-from skillyard.catalog.roots import library_spec
 from skillyard.errors import Diagnostic, IndexDamaged, SkillyardError
 from skillyard.index.index_reader import open_index
 from skillyard.index.index_update import IndexChanges, build_index, refresh_index
 from skillyard.index.indexed_catalog import open_current as current_catalog
 from skillyard.index.integrity import verify
 from skillyard.index.library_spec import LibrarySpec, index_folder, is_fresh
+from skillyard.policy.library import library_spec
 from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.indexes import IndexBuilt, IndexStatus, IndexVerified
 

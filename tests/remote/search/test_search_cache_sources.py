@@ -15,7 +15,7 @@ import pytest
 
 from skillyard.catalog import Catalog, read_catalog
 from skillyard.errors import InvalidInput
-from skillyard.index.indexed_catalog import open_catalog
+from skillyard.policy.library import open_catalog
 from skillyard.remote.search import SearchResult
 from skillyard.remote.sources import registry
 from skillyard.remote.sources.dependencies import (

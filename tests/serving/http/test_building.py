@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skillyard.index.indexed_catalog import open_catalog
+from skillyard.policy.library import open_catalog
 from skillyard.serving.runtime import folder_follower, freshness
 from tests.parity.trees import write_tree
 from tests.serving.http.local_server import LIBRARY, Running, running, until

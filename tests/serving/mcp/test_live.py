@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.client.subscriptions import listen
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
-from skillyard.index.indexed_catalog import open_catalog
+from skillyard.policy.library import open_catalog
 from skillyard.serving.mcp.view_worker import ViewWorker
 from skillyard.serving.runtime import folder_follower, folder_watch, freshness
 from skillyard.serving.runtime.app_context import AppContext

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from skillyard.catalog import Catalog, changes
-from skillyard.index.indexed_catalog import open_catalog
+from skillyard.policy.library import open_catalog
 from skillyard.ranking.match import rank
 from skillyard.serving.runtime import folder_follower, folder_watch, freshness
 from skillyard.serving.runtime.errors import Refused

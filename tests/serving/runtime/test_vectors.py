@@ -16,8 +16,9 @@ import skillyard as sy
 from skillyard.client import Client
 from skillyard.embedding import cache
 from skillyard.errors import InvalidInput
-from skillyard.index.indexed_catalog import IndexedCatalog, open_catalog
+from skillyard.index.indexed_catalog import IndexedCatalog
 from skillyard.index.library_spec import cache_folder
+from skillyard.policy.library import open_catalog
 from skillyard.serving.runtime.snapshot import snapshot_of
 from tests.embedding.letters import GatedLetters, Letters, install
 from tests.parity.trees import write_tree

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from os.path import isdir
 from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
@@ -14,6 +15,7 @@ from skillyard.cli.source import scorer_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from skillyard.catalog import Catalog
     from skillyard.cli.blocks import Block
     from skillyard.cli.parser import Commands
     from skillyard.shapes.benchmarks import BenchReport
@@ -92,9 +94,11 @@ def bench_run(args: Namespace, console: Console) -> int:
     from skillyard.ranking.registry import DEFAULT_SCORER, SCORER_VARIABLE
     from skillyard.usecases import benchmarks
 
-    if args.skills is not None:
+    if args.skills is None:
+        skills = load(args, console)
+    else:
         refuse_library(args, "with --skills")
-    skills = args.skills if args.skills is not None else load(args, console)
+        skills = _catalog_at(args.skills) if isdir(args.skills) else args.skills
     with progress("ranking", console) as step:
         done = benchmarks.bench_run(
             skills,
@@ -113,6 +117,16 @@ def bench_run(args: Namespace, console: Console) -> int:
         console.note("interrupted: that file holds only the queries that were done")
         return INTERRUPTED
     return 0
+
+
+def _catalog_at(path: str) -> Catalog:
+    from skillyard.errors import InvalidInput
+    from skillyard.policy.library import load_catalog
+
+    catalog = load_catalog(path)
+    if not len(catalog):
+        raise InvalidInput(f"no skills below {path}: `skillyard list {path}` shows what it reads")
+    return catalog
 
 
 def add_bench_score_command(commands: Commands) -> None:

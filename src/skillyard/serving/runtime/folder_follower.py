@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from skillyard.catalog import Catalog
-from skillyard.index.indexed_catalog import open_catalog
 from skillyard.index.progress import Progress
+from skillyard.policy.library import open_catalog
 from skillyard.serving.runtime import freshness
 from skillyard.serving.runtime.errors import building, unavailable
 from skillyard.serving.runtime.folder_watch import FolderWatch

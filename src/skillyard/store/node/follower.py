@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from typing import Self
 
+from skillyard.catalog.admission import Admission
 from skillyard.errors import IndexDamaged, SkillIoError, StoreFailed
 from skillyard.index.token_table import bundled_table
 from skillyard.io.closeable import Closeable
-from skillyard.policy.decision import Policy
 from skillyard.store.identifiers import checked_caller
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.generation_builder import (
@@ -87,7 +87,7 @@ class Follower(Closeable):
         troubled: Callable[[str], None] = lambda failure: None,
         jobs: int = 0,
         clock: Callable[[], float] = time.monotonic,
-        policy_now: Callable[[], Policy | None] = lambda: None,
+        policy_now: Callable[[], Admission | None] = lambda: None,
     ) -> None:
         """Open the catalog in the folder, if any.
 

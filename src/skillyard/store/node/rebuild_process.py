@@ -9,8 +9,8 @@ from multiprocessing.connection import Connection
 from threading import Event
 from typing import Any
 
+from skillyard.catalog.admission import Admission
 from skillyard.errors import SkillIoError, SkillyardError, StoreFailed, StoreUnavailable
-from skillyard.policy.decision import Policy
 from skillyard.store.node.child_lifetime import LOOK_S, end_with_parent
 from skillyard.store.node.generation_builder import rebuild
 from skillyard.store.node.state import NodeState
@@ -103,7 +103,7 @@ def _rebuild(
     url: str,
     caller: str | None,
     folder: str,
-    policy: Policy | None,
+    policy: Admission | None,
     jobs: int,
     anew: bool,
     parent: int,

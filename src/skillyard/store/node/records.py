@@ -7,12 +7,12 @@ import zlib
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
+from skillyard.catalog.admission import Admission
 from skillyard.errors import Diagnostic
 from skillyard.index.document import IndexedDocument
 from skillyard.index.document_builder import build_document
 from skillyard.index.searcher import EXCLUDED
 from skillyard.index.token_table import TokenTable
-from skillyard.policy.decision import Policy
 from skillyard.skill import SKILL_FIELDS, STORED, Origin, Skill
 from skillyard.store.values import StoreKey, Version
 
@@ -82,7 +82,7 @@ def path_of(key: StoreKey) -> str:
     return f"{where}?{query}" if query else where
 
 
-def refusal(version: Version, policy: Policy | None) -> Diagnostic | None:
+def refusal(version: Version, policy: Admission | None) -> Diagnostic | None:
     """Return why a policy refuses a stored skill, or None."""
     if policy is None:
         return None

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 
+from skillyard.catalog.admission import Admission
 from skillyard.errors import SkillIoError
 from skillyard.index.identity import index_settings
 from skillyard.index.index_reader import open_index
@@ -24,7 +25,6 @@ from skillyard.io.files import rename_folder
 from skillyard.io.locks import file_lock
 from skillyard.io.platforms import refuse_windows
 from skillyard.io.sha256 import sha256
-from skillyard.policy.decision import Policy
 from skillyard.store.node.records import VERSION
 from skillyard.store.values import START, Position
 
@@ -65,7 +65,7 @@ class NodeState:
         folder: str,
         caller: str | None = None,
         login: str = "",
-        policy: Policy | None = None,
+        policy: Admission | None = None,
     ) -> None:
         """``login`` is the login of the database, whose view it is when no caller is named.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from skillyard.catalog.admission import Admission
 from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.index_reader import open_index
 from skillyard.index.token_table import bundled_table
-from skillyard.policy.decision import Policy
 from skillyard.store.node.catalog import NodeCatalog
 from skillyard.store.node.generation_builder import Progress, apply_few, few_changes, rebuild
 from skillyard.store.node.library import NodeLibrary
@@ -47,7 +47,7 @@ def sync(
     caller: str | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
-    policy: Policy | None = None,
+    policy: Admission | None = None,
 ) -> NodeCatalog:
     """Update a node's folder to the last generation of the store at an address, and return it.
 

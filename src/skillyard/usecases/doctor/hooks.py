@@ -223,7 +223,7 @@ def _indexes(request: Request, installed: list[InstalledHook]) -> Iterator[Findi
             status = status_of(place)
         except SkillyardError:
             continue  # the root that is gone is reported with the hook
-        if place.roots and place.admission is None:
+        if place.roots and place.files is None:
             words = [word for root in place.roots for word in ("--root", root)]
             command = shlex.join(["skillyard", "index", "build", *words, "--scope", "user"])
         else:
