@@ -356,14 +356,6 @@ ROWS: dict[tuple[str, str], Row] = {
     ("check", "--no-config"): row("--no-config", "skills"),
     ("scan", "--lock"): row("--lock nowhere.json", refused="does not exist"),
     ("scan", "--strict"): row("--strict", "risky/env"),
-    ("scan", "--reader"): row("--reader claude-haiku-4-5 --dry-run"),
-    ("scan", "--dry-run"): row("--dry-run", refused="add --reader"),
-    ("scan", "--max-cost"): row("--max-cost 1", refused="add --reader"),
-    ("scan", "--max-calls"): row("--max-calls 1", refused="add --reader"),
-    ("scan", "--regenerate"): row("--regenerate", refused="add --reader"),
-    ("scan", "--provider"): row("--provider openai", refused="add --reader"),
-    ("scan", "--base-url"): row("--base-url http://x", refused="add --reader"),
-    ("scan", "--concurrency"): row("--concurrency 1", refused="add --reader"),
     ("scan", "--profile"): row("--profile small", refused="--profile names folders"),
     ("show", "--section"): row("--section card"),
     ("show", "--root"): row("--root other", "paint --root skills"),
@@ -547,7 +539,6 @@ ELSEWHERE: dict[Any, str] = {
     ("index build", "--adapt"): "index",
     ("summary", "--use"): "cli/test_host_listing.py",
     ("usage", "--days"): "cli/test_usage.py",
-    ("scan", "--also"): "usecases/second_opinion",
     **{
         (command, flag): "cli/installation"
         for command in ("sync", "update", "remove")

@@ -35,8 +35,6 @@ DRIVES = (
     Drive("check examples/skills", "", 0),
     Drive("check examples/skills --strict --fix --no-config", "", 0),
     Drive("scan examples/skills", "", 0),
-    Drive("scan examples/skills --reader claude-haiku-4-5 --dry-run", "nothing sent"),
-    Drive("scan examples/skills --reader claude-haiku-4-5", "a stand-in", extra="eval"),
     Drive(f"show git-bisect {ROOT}", "git-bisect"),
     Drive(f"rank clean this csv file {ROOT}", "csv-cleaning"),
     Drive(f"select clean this csv file {ROOT} --json", "csv-cleaning"),

@@ -13,6 +13,8 @@ __all__ = ["REMOVED", "removal"]
 REMOVED = {
     "bench replay": "keep queries with their skills, and compare two runs: skillyard bench compare",
     "log": "skillyard usage sums up the decision log; its lines are JSON for any other program",
+    "scan --also": "run the other scanner itself, as in: skill-scanner scan PATH",
+    "scan --reader": "the rules scan alone; ask a model of your choice to read the files",
 }
 """Removed words -> what replaces them."""
 

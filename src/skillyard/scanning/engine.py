@@ -50,8 +50,6 @@ class Finding(NamedTuple):
     """The text that the rule applies to, cleaned and shortened."""
     fix: str
     digest: str
-    reader: str = ""
-    """The model that says so; empty for a rule."""
 
 
 def scan_files(files: Iterable[SkillFile]) -> list[Finding]:

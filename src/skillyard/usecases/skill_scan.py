@@ -19,18 +19,9 @@ from skillyard.validation.codes import RuleText
 
 if TYPE_CHECKING:
     from skillyard.catalog.roots import LibrarySpec
-    from skillyard.validation.report import SarifTool
 
-__all__ = ["Scanned", "rule_texts", "scan_skills"]
+__all__ = ["Scanned", "scan_skills"]
 
-_Units = Mapping[str, ScanUnit]
-"""Skills by their real paths."""
-Reader = Callable[[_Units, Sequence[Accepted]], shapes.ScanReader]
-"""Has a model read skills; the second argument is what the lock file accepts."""
-OtherScanner = Callable[[_Units, Sequence[Accepted]], shapes.ScanTool]
-_READER = "reader/"
-_ALSO = "cisco/"
-"""These begin the codes of what a model or another scanner says in reports."""
 _LEVELS = {"high": "error", "medium": "warning", "low": "info"}
 """Severity of a finding -> that of reports, which continuous integration shows."""
 
@@ -47,10 +38,6 @@ class Scanned(NamedTuple):
     """Findings that the lock file accepts, and its entry."""
     lock: str = ""
     """Path of the lock file that accepts any."""
-    reader: shapes.ScanReader | None = None
-    """What a model says about the same skills."""
-    also: shapes.ScanTool | None = None
-    """What another scanner says about them."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -59,10 +46,9 @@ class Scanned(NamedTuple):
         return {severity: severities.count(severity) for severity in SEVERITIES}
 
     def fails(self, *, strict: bool = False) -> bool:
-        """True where a finding is high, or with ``strict`` medium, whoever says so."""
+        """True where a finding is high, or with ``strict`` medium."""
         failing = ("high", "medium") if strict else ("high",)
-        counts = [self.counts, *(each.counts for each in (self.reader, self.also) if each)]
-        return any(each[severity] for each in counts for severity in failing)
+        return any(each.severity in failing for each in self.findings)
 
     def document(self) -> shapes.Scanned:
         """Return ``skillyard.scan/1``."""
@@ -77,58 +63,30 @@ class Scanned(NamedTuple):
                 for finding, entry in self.accepted
             ),
             lock=self.lock or None,
-            reader=self.reader,
-            also=self.also,
             profile="",
         )
 
     def render(self, format: str) -> str:
         """Return the findings in one of the formats of ``check``. Raises UnknownName.
 
-        SARIF has the accepted ones too, as suppressed results, and what a model or another scanner
-        says in runs of their own.
+        SARIF has the accepted ones too, as suppressed results.
         """
         from skillyard.validation import report
 
+        rules = {rule.id: RuleText(rule.title, "scan", rule.fix, {}) for rule in RULES}
         diagnostics = [_diagnostic(each) for each in self.findings]
-        others = [each for each in (self._tool(self.reader), self._tool(self.also)) if each]
         if format == "sarif":
             accepted = [(_diagnostic(each), entry.reason) for each, entry in self.accepted]
-            return report.as_sarif(diagnostics, rule_texts(), accepted, others)
-        everything = [*diagnostics, *(each for other in others for each in other.diagnostics)]
-        return report.render(everything, format, rules=rule_texts())
-
-    def _tool(self, opinion: shapes.ScanReader | shapes.ScanTool | None) -> SarifTool | None:
-        from skillyard.validation.report import SarifTool
-
-        if opinion is None:
-            return None
-        if isinstance(opinion, shapes.ScanReader):
-            name, label, prefix = "skillyard reader", opinion.model, _READER
-        else:
-            name, label, prefix = opinion.tool, f"{opinion.tool} {opinion.version}", _ALSO
-        return SarifTool(
-            name,
-            label,
-            [_diagnostic(each, prefix) for each in opinion.findings],
-            [(_diagnostic(each.finding, prefix), each.reason) for each in opinion.accepted],
-        )
+            return report.as_sarif(diagnostics, rules, accepted)
+        return report.render(diagnostics, format, rules=rules)
 
 
-def rule_texts() -> dict[str, RuleText]:
-    """Return the texts of the rules as reports take them, those of a reader under ``reader/``."""
-    texts = {rule.id: RuleText(rule.title, "scan", rule.fix, {}) for rule in RULES}
-    return texts | {f"{_READER}{name}": text for name, text in texts.items()}
-
-
-def _diagnostic(finding: Finding | shapes.ScanFinding, prefix: str = "") -> Diagnostic:
-    level = _LEVELS[finding.severity]
-    label = f"reader {finding.reader}: " if prefix == _READER else f"{finding.reader}: "
+def _diagnostic(finding: Finding) -> Diagnostic:
     return Diagnostic(
-        f"{prefix}{finding.rule}",
-        level,
+        finding.rule,
+        _LEVELS[finding.severity],
         finding.path,
-        f"{label}{finding.message}" if prefix else finding.message,
+        finding.message,
         finding.fix,
         finding.line,
         None,
@@ -143,8 +101,6 @@ def scan_skills(
     library: LibrarySpec | None = None,
     lock: str | None = None,
     jobs: int = 1,
-    reader: Reader | None = None,
-    also: OtherScanner | None = None,
     accepted: Sequence[Accepted] | None = None,
 ) -> Scanned:
     """Scan skill folders, skill files, folders with many skills, skills by name, and a library.
@@ -152,9 +108,8 @@ def scan_skills(
     ``load`` returns the catalog in which a name is looked up; it is called for the first name.
     ``lock`` is the lock file whose accepted findings are taken out; None is that of the project of
     the working folder, and with ``accepted`` none is read. A folder without a skill is scanned as
-    one. Thousands of skills are scanned by ``jobs`` processes. ``reader`` has a model read them
-    too, ``also`` is another scanner. Raises InvalidSkillsRoot for what is neither a path nor a
-    name, SkillNotFound, SkillIoError for a damaged lock, and WorkerLost.
+    one. Thousands of skills are scanned by ``jobs`` processes. Raises InvalidSkillsRoot for what is
+    neither a path nor a name, SkillNotFound, SkillIoError for a damaged lock, and WorkerLost.
     """
     catalog: Catalog | None = None
     units: dict[str, ScanUnit] = {}
@@ -191,8 +146,6 @@ def scan_skills(
     if accepted is None:
         accepted = accepted_in(read_project_lock(lock_path), lock_path)
     left, taken = without_accepted(sorted(set(findings), key=_order), accepted)
-    other = None if also is None else also(units, accepted)
-    reading = None if reader is None else reader(units, accepted)
     return Scanned(
         (*targets, *(() if library is None else library.roots)),
         () if library is None else library.scopes,
@@ -201,8 +154,6 @@ def scan_skills(
         tuple(left),
         tuple(taken),
         lock_path if accepted else "",
-        reading,
-        other,
     )
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from skillyard.errors import Diagnostic, UnknownName
 from skillyard.io.paths import file_uri
@@ -20,7 +20,7 @@ from skillyard.shapes.encoder import encode
 from skillyard.text import clean_line, plural
 from skillyard.validation.codes import RULES, RuleText
 
-__all__ = ["FORMATS", "SarifTool", "as_sarif", "counts", "render"]
+__all__ = ["FORMATS", "as_sarif", "counts", "render"]
 
 _SEVERITIES = ("error", "warning", "info")
 _COLORS = {"error": "31", "warning": "33", "info": "36"}
@@ -103,42 +103,16 @@ def _as_sarif(diagnostics: Sequence[Diagnostic], color: bool, rules: _Rules) -> 
     return as_sarif(diagnostics, rules)
 
 
-class SarifTool(NamedTuple):
-    """A second tool, whose results stand in a run of their own."""
-
-    name: str
-    reader: str
-    """The model, or the scanner with its version: ``reader`` in the properties of the run and of
-    each result."""
-    diagnostics: Sequence[Diagnostic]
-    suppressed: Sequence[tuple[Diagnostic, str]] = ()
-
-
 def as_sarif(
     diagnostics: Sequence[Diagnostic],
     rules: _Rules,
     suppressed: Sequence[tuple[Diagnostic, str]] = (),
-    more: Iterable[SarifTool] = (),
 ) -> str:
     """Return the diagnostics as SARIF 2.1.0, then those that are accepted, with their reasons.
 
     The latter have a member ``suppressions`` (§3.35), which is empty in the others then: in one run
-    all results have it or none (§3.27.23). Each tool of ``more`` is one more run.
+    all results have it or none (§3.27.23).
     """
-    runs = [_sarif_run("skillyard", diagnostics, rules, suppressed)]
-    for each in more:
-        run = _sarif_run(each.name, each.diagnostics, rules, each.suppressed)
-        label = {"properties": {"reader": each.reader}}
-        runs.append(run | label | {"results": [result | label for result in run["results"]]})
-    return _json({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": runs})
-
-
-def _sarif_run(
-    name: str,
-    diagnostics: Sequence[Diagnostic],
-    rules: _Rules,
-    suppressed: Sequence[tuple[Diagnostic, str]],
-) -> dict[str, Any]:
     codes = sorted({each.code for each in [*diagnostics, *(each for each, _ in suppressed)]})
     index = {code: number for number, code in enumerate(codes)}
     results = [_sarif_result(each, index[each.code]) for each in diagnostics]
@@ -151,11 +125,9 @@ def _sarif_run(
             "justification": clean_line(reason),
         }
         results.append(_sarif_result(each, index[each.code]) | {"suppressions": [suppression]})
-    return {
-        "tool": {"driver": {"name": name, "rules": [_sarif_rule(code, rules) for code in codes]}},
-        "columnKind": "unicodeCodePoints",
-        "results": results,
-    }
+    driver = {"name": "skillyard", "rules": [_sarif_rule(code, rules) for code in codes]}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return _json({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _sarif_rule(code: str, rules: _Rules) -> dict[str, Any]:
