@@ -54,7 +54,6 @@ OF_SEVERAL = {"serving"}
 CORE_DEPENDENCIES = {"yaml", "Stemmer", "filelock", "platformdirs", "shtab"}
 CROSSINGS = {
     ("cli", "serving.http"), ("cli", "serving.mcp"),  # ``serve`` starts them
-    ("cli", "serving.web"),  # ``usage --html`` writes a page
     ("serving.http", "serving.mcp"),  # MCP at one path of the service
     ("serving.http", "serving.web"),  # it serves the pages, which know of no server
     ("__main__", "cli"),

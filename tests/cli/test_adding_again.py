@@ -27,6 +27,7 @@ from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
+from tests.remote_answers import forget_remote_answers
 from tests.requirements import requirement
 from tests.shared_data import PACKAGES
 from tests.tables import for_each
@@ -47,7 +48,7 @@ def into(tmp_path: Path) -> Path:
 def move_on(run: Run, remotes: FakeServers) -> None:
     """Let the skill's repository have another version."""
     remotes.add_repository("acme/skills", {"skills/pdf/SKILL.md": NEWER})
-    run("cache", "clear")
+    forget_remote_answers()
 
 
 def write(path: Path, data: bytes = MINE) -> None:
@@ -86,7 +87,7 @@ def test_whatever_the_user_put_into_the_folder_stays(
             before = sorted((p, p.is_symlink() or p.is_dir() or p.read_bytes())
                             for p in folder.rglob("*"))  # fmt: skip
             remotes.add_repository("acme/skills", {"skills/pdf/SKILL.md": f"{NEWER}{number}"})
-            run("cache", "clear")
+            forget_remote_answers()
             done = run("add", "pdf", "--into", str(folder.parent))
             assert (done.code, "keep your changes elsewhere" in done.err) == (2, True)
             after = sorted((p, p.is_symlink() or p.is_dir() or p.read_bytes())
@@ -100,7 +101,7 @@ def test_whatever_the_user_put_into_the_folder_stays(
                     "skills/pdf/scripts/fill.py": "print()",
                 },
             )
-            run("cache", "clear")
+            forget_remote_answers()
 
 
 @requirement("safety:add:concurrent-edits")
@@ -215,7 +216,7 @@ def test_a_run_killed_between_rename_and_lock_is_completed_by_the_next(
         run("add", "pdf", "--into", str(into))
     assert (into / "pdf" / "SKILL.md").read_text() == NEWER
     remotes.add_repository("acme/skills", {"skills/pdf/SKILL.md": text("pdf", "The third.")})
-    run("cache", "clear")
+    forget_remote_answers()
     done = run("add", "pdf", "--into", str(into), "--json")
     assert done.json["state"] == "replaced"
     (locked,) = read_project_lock(done.json["lock"]).skills

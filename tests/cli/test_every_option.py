@@ -204,8 +204,6 @@ BASES = {
     "trust": "",
     "usage": "--log log.jsonl --root skills",
     "feedback": "csv-cleaning --wrong --for csv --root skills",
-    "cache stats": "",
-    "cache clear": "",
     "bench run": "--skills b.jsonl --queries q.jsonl --out run.json",
     "bench score": "--run run1.json --queries q.jsonl",
     "bench compare": "run1.json run2.json --queries q.jsonl",
@@ -437,7 +435,6 @@ ROWS: dict[tuple[str, str], Row] = {
     ("policy", "--root"): row("--root skills", "--profile small --root other"),
     ("policy", "--scope"): row("--scope user", "--profile pencils"),
     ("usage", "--log"): row("--log log.jsonl", "--root skills"),
-    ("usage", "--html"): row("--html page.html"),
     ("feedback", "--wrong"): row(
         "--wrong", refused="not allowed with", base="csv-cleaning --right"
     ),

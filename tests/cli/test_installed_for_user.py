@@ -13,6 +13,7 @@ from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
+from tests.remote_answers import forget_remote_answers
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -109,7 +110,7 @@ class TestInstalledForUser:
             "left as it is  installed by npx skills" in run("add", "pdf", "--into", str(into)).out
         )
         remotes.add_repository("acme/skills", {"skills/pdf/SKILL.md": text("pdf", "Newer.")})
-        run("cache", "clear")
+        forget_remote_answers()
         assert run("add", "pdf", "--into", str(into)).code == 2
         assert tree_of(home) == before
 
@@ -132,7 +133,7 @@ class TestInstalledForUser:
         assert (shape["state"], shape["installed"]) == ("added", None)
         assert lock.read_bytes() == before
         remotes.add_repository("acme/skills", {"skills/docx/SKILL.md": text("docx", "Newer.")})
-        run("cache", "clear")
+        forget_remote_answers()
         again = run("add", "docx", "--into", str(home / ".agents" / "skills"), "--json").json
         assert again["state"] == "replaced"
 
@@ -184,7 +185,7 @@ class TestInstalledForUser:
         done = run("add", "pdf", "--into", into)
         assert (done.code, "is not replaced" in done.err) == (2, False)
         remotes.add_repository("acme/skills", {"skills/pdf/SKILL.md": text("pdf", "Theirs.")})
-        run("cache", "clear")
+        forget_remote_answers()
         done = run("add", "pdf", "--into", into)
         assert (done.code, "what npx skills installed is not known" in done.out) == (0, True)
         assert "pdf" not in (skill.name for skill in read_project_lock("skills-lock.json").skills)

@@ -25,7 +25,6 @@ CASES = [
             ("search paycheck", 2),
             ("add a", 2),
             ("add ./src/b", 2),
-            ("cache stats", 2),
         ]
     ],
     *[

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.serving.web.usage_page import usage_page
 from skillyard.usecases.skill_usage import skill_usage
 from tests.cli.conftest import Run
 from tests.cli.making import library
 from tests.decisions.test_usage import decision
-from tests.serving.web.page_parser import harm, read
 
 HOSTILE = "<script>alert(1)</script>\x1b[2J"
 
@@ -103,7 +101,7 @@ def test_a_request_whose_best_skill_lacks_a_tool_stands_apart(
     asked = ("select", "clean a csv file", "--root", "skills")
     assert run(*asked, "--tool", "Read").code == 1
     given = ("usage", "--root", "skills")
-    usage = run(*given, "--json", "--html", "usage.html").json
+    usage = run(*given, "--json").json
     (lack,) = usage["lacks"]
     assert (lack["slug"], lack["count"]) == ("csv-cleaning", 1)
     assert "the tool Bash" in lack["because"]
@@ -111,7 +109,6 @@ def test_a_request_whose_best_skill_lacks_a_tool_stands_apart(
     shown = run(*given).out
     assert "Fits, but lacked a tool" in shown
     assert "Nobody has a skill" not in shown
-    assert "Fits, but lacked a tool" in Path("usage.html").read_text(encoding="utf-8")
 
 
 def test_callers_have_a_table_where_the_log_names_some(run: Run, log: Path) -> None:
@@ -124,15 +121,11 @@ def test_callers_have_a_table_where_the_log_names_some(run: Run, log: Path) -> N
     text = run(*given).out
     assert "By caller" in text
     assert "\x1b[2J" not in text
-    callers = run(*given, "--json", "--html", "usage.html").json["callers"]
+    callers = run(*given, "--json").json["callers"]
     assert callers[:2] == [
         {"caller": "b", "fired": 1, "abstained": 1},
         {"caller": HOSTILE, "fired": 0, "abstained": 1},
     ]
-    page = Path("usage.html").read_text(encoding="utf-8")
-    assert "By caller" in page
-    assert "<script" not in page
-    assert "\x1b" not in page
 
 
 def test_the_period_ends_now(log: Path) -> None:
@@ -146,40 +139,13 @@ def test_the_period_ends_now(log: Path) -> None:
         assert usage.decisions == number
 
 
-def test_no_text_of_a_log_is_markup_or_reaches_the_terminal(run: Run, log: Path) -> None:
+def test_no_text_of_a_log_reaches_the_terminal(run: Run, log: Path) -> None:
     write(
         log,
         *[decision([(HOSTILE, 0.9), (f"{HOSTILE}2", 0.9)], [], HOSTILE)] * 2,
         decision([], [(HOSTILE, 0.5)], f"{HOSTILE} cake"),
         {"schema": "skillyard.hook-event/1", "time": "2026-11-20T09:30:00Z", "event": HOSTILE},
     )
-    answer = run("usage", "--log", "log.jsonl", "--root", "skills", "--html", "page.html")
+    answer = run("usage", "--log", "log.jsonl", "--root", "skills")
     assert answer.code == 0
     assert "\x1b" not in answer.out
-    page = Path("page.html").read_text(encoding="utf-8")
-    assert "<script" not in page
-    assert "\x1b" not in page
-    assert page.count("&lt;script&gt;") >= 5
-
-
-def test_the_page_is_whole_loads_nothing_and_is_the_same_for_the_same_log(
-    log: Path,
-) -> None:
-    from skillyard.catalog import Catalog
-
-    write(log, decision([("a", 0.9)], []), decision([], [], "bake a cake"))
-    usage = skill_usage(Catalog.from_skills([]), [str(log)])
-    page = usage_page(usage)
-    assert page == usage_page(usage)
-    text = page.decode()
-    assert harm(read(text)) == ["a meta that acts"]  # the policy, which the next line reads
-    assert 'http-equiv="Content-Security-Policy" content="default-src &#x27;none&#x27;' in text
-    assert "src=" not in text
-    assert "href=" not in text
-
-
-def test_a_page_that_cannot_be_written_is_named(run: Run, log: Path) -> None:
-    write(log, decision([], []))
-    answer = run("usage", "--log", "log.jsonl", "--root", "skills", "--html", "no/page.html")
-    assert answer.code == 2
-    assert "cannot write no/page.html" in answer.err

@@ -14,6 +14,7 @@ from skillyard.text import find_hidden
 from tests.hostile.archive_cases import CASES, SCRIPT, ArchiveCase
 from tests.hostile.case import LOAD, REJECT
 from tests.hostile.network import World, skill, world
+from tests.remote_answers import forget_remote_answers
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -76,10 +77,10 @@ def test_an_update_by_a_hostile_archive_leaves_the_installed_skill(here: World) 
     here.up.add_well_known("pencil", files, "archive")
     assert here.run("add", "pencil", "--into", str(here.into)).code == 0
     before = here.files()
-    here.run("cache", "clear")
+    forget_remote_answers()
     for case in (case for case in CASES if case.verdict == REJECT and case.kind == "zip"):
         publish(here, case)
-        here.run("cache", "clear")
+        forget_remote_answers()
         assert here.run("add", "pencil", "--into", str(here.into)).code == 4, case.id
         assert here.files() == before
 

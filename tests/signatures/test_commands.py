@@ -19,6 +19,7 @@ from tests.cli.conftest import plain_surroundings as plain_surroundings
 from tests.cli.conftest import run as run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import site as site
+from tests.remote_answers import forget_remote_answers
 from tests.signatures.needed import need_sigstore
 from tests.signatures.team import FILES, Team, zip_of
 from tests.signatures.team import team as team
@@ -116,7 +117,7 @@ def test_an_archive_in_the_index_of_a_site_is_signed_like_any_other(
     shutil.rmtree(team.skill)
     team.lock_path.unlink()
     put(site, archive)
-    team.run("cache", "clear")
+    forget_remote_answers()
     done = team.add("pdf")
     assert (done.code, "signatures.required in " in done.err) == (2, True)
 
@@ -137,7 +138,7 @@ def test_an_archive_that_is_not_signed_as_the_policy_says_is_refused(
     team: Team, site: tuple[Path, str], rules: str, bundle: object, says: str
 ) -> None:
     team.policy(rules)
-    team.run("cache", "clear")
+    forget_remote_answers()
     done = team.add(put(site, zip_of(FILES), bundle))
     assert (done.code, says in done.err) == (2, True)
     team.assert_nothing_written()
@@ -166,7 +167,7 @@ def test_the_folder_of_a_repository_is_signed(team: Team, remotes: FakeServers) 
     assert team.add("acme/signed").code == 0
     assert signature_of(team)["state"] == "verified"
     remotes.add_repository("acme/signed", {**files, "skills/pdf/scripts/more.sh": b"ls"})
-    team.run("cache", "clear")
+    forget_remote_answers()
     (skill,) = team.run("update", "--yes", "--json").json["skills"]
     assert (skill["state"], skill["problem"]["code"]) == ("refused", "signature_invalid")
     assert "not listed in the signature: 'scripts/more.sh'" in skill["problem"]["message"]

@@ -132,7 +132,7 @@ def help_page(words: Sequence[str]) -> str:
 _LIBRARY = ("--root", "--scope", "--profile")
 _UNUSED = {
     **dict.fromkeys(("add", "sync", "update", "outdated", "verify", "remove", "trust"), _LIBRARY),
-    **dict.fromkeys(("cache", "completion", "help", "hook uninstall"), _LIBRARY),
+    **dict.fromkeys(("completion", "help", "hook uninstall"), _LIBRARY),
     **dict.fromkeys(("bench score", "bench compare", "bench report"), _LIBRARY),
     **dict.fromkeys(("eval plan", "eval compare", "eval report", "eval export"), _LIBRARY),
     **dict.fromkeys(("eval baseline", "store"), _LIBRARY),

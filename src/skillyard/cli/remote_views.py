@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from skillyard.cli.blocks import Block, Column, Span, Table, line
@@ -14,10 +13,9 @@ from skillyard.text import clean_line, plural, shorten
 
 if TYPE_CHECKING:
     from skillyard.remote.search import FoundSkill, SearchResult
-    from skillyard.shapes.remote import CacheCleared, CacheState
     from skillyard.usecases.installation.add import Added
 
-__all__ = ["added_skill", "cache_line", "cleared_line", "found_skills"]
+__all__ = ["added_skill", "found_skills"]
 
 DESCRIPTION_CHARS = 90
 
@@ -153,19 +151,3 @@ def added_skill(added: Added) -> Iterator[Block]:
         yield line(Span("nothing was written", "dim"), indent=1)
     elif added.lock:
         yield line(Span(f"noted in {clean_line(added.lock)}", "dim"), indent=1)
-
-
-def cache_line(result: CacheState) -> Iterator[Block]:
-    """Yield the size of the cache."""
-    oldest = ""
-    if result.oldest is not None:
-        when = datetime.fromtimestamp(result.oldest, UTC)
-        oldest = f", the oldest of {when:%Y-%m-%d %H:%M} UTC"
-    size = f"{result.bytes / 1e6:.1f} MB"
-    what = f"{plural(result.entries, 'answer')}, {size}{oldest}"
-    yield line(Span(result.path, "name"), f"  {what}")
-
-
-def cleared_line(result: CacheCleared) -> Iterator[Block]:
-    """Yield the number of responses removed from the cache."""
-    yield line(Span(result.path, "name"), f"  {plural(result.removed, 'answer')} forgotten")

@@ -12,9 +12,11 @@ __all__ = ["REMOVED", "removal"]
 
 REMOVED = {
     "bench replay": "keep queries with their skills, and compare two runs: skillyard bench compare",
+    "cache": "the cache of remote answers is the folder remote in SKILLYARD_CACHE, to be deleted",
     "log": "skillyard usage sums up the decision log; its lines are JSON for any other program",
     "scan --also": "run the other scanner itself, as in: skill-scanner scan PATH",
     "scan --reader": "the rules scan alone; ask a model of your choice to read the files",
+    "usage --html": "skillyard usage --json has the same counts for any page",
 }
 """Removed words -> what replaces them."""
 

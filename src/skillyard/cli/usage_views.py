@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from skillyard.cli.blocks import Block, Column, Span, Table, line
 from skillyard.text import plural, shorten
+from skillyard.usecases.skill_usage import FEW_DECISIONS
 
 if TYPE_CHECKING:
     from skillyard.shapes.usage import RequestGroup, Usage
@@ -18,9 +19,7 @@ _REQUEST_CHARS = 200
 
 def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
     """Yield the counts, at most ``limit`` rows of each table."""
-    from skillyard.usecases.usage_words import percent, period, unused_sentence
-
-    yield line(Span(period(usage), "head"))
+    yield line(Span(_period(usage), "head"))
     if not usage.decisions:
         return
     yield line(
@@ -34,11 +33,11 @@ def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
     yield from _callers(usage, limit)
     yield line()
     yield line(Span("Did not fire", "head"))
-    yield line(unused_sentence(usage))
+    yield line(_unused_sentence(usage))
     unused = [each for each in usage.unused if not each.hidden]
     if unused:
         rows = [
-            (each.slug, f"{each.decisions:,}", f"below {percent(each.high)}")
+            (each.slug, f"{each.decisions:,}", f"below {_percent(each.high)}")
             for each in unused[:limit]
         ]
         columns = (
@@ -60,8 +59,6 @@ def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
 
 
 def _skills(usage: Usage, limit: int) -> Iterator[Block]:
-    from skillyard.usecases.usage_words import percent
-
     if not usage.skills:
         return
     yield line()
@@ -70,9 +67,9 @@ def _skills(usage: Usage, limit: int) -> Iterator[Block]:
         (
             each.slug,
             f"{each.fired:,}",
-            f"{percent(each.low)} to {percent(each.high)}",
+            f"{_percent(each.low)} to {_percent(each.high)}",
             f"{each.near:,}" if each.near else "",
-            "" if each.margin is None else percent(each.margin),
+            "" if each.margin is None else _percent(each.margin),
             "" if each.cost is None else f"{each.cost:,}",
             (each.last or "")[:10],
         )
@@ -92,9 +89,7 @@ def _skills(usage: Usage, limit: int) -> Iterator[Block]:
 
 
 def _groups(usage: Usage, limit: int) -> Iterator[Block]:
-    from skillyard.usecases.usage_words import abstention_remark
-
-    remark = abstention_remark(usage)
+    remark = _abstention_remark(usage)
     if not usage.groups and not remark:
         return
     yield line()
@@ -170,3 +165,56 @@ def _callers(usage: Usage, limit: int) -> Iterator[Block]:
 def _more(rows: Sequence[object], limit: int) -> Iterator[Block]:
     if len(rows) > limit:
         yield line(Span(f"and {len(rows) - limit:,} more: --limit, or --json", "dim"))
+
+
+def _percent(share: float) -> str:
+    """Return a share with two digits: ``23%``, ``0.41%``, ``0.013%``; a small one never as 0."""
+    return f"{share:.0%}" if share >= 0.1 else f"{100 * share:.2g}%"
+
+
+def _period(usage: Usage) -> str:
+    """Return the number of decisions and their period."""
+    asked = "" if usage.days is None else f" in the last {plural(usage.days, 'day')}"
+    if not usage.decisions or usage.first is None or usage.last is None:
+        return f"No decisions{asked}"
+    first, last = usage.first[:10], usage.last[:10]
+    days = f"on {first}" if first == last else f"from {first} to {last}"
+    return f"{plural(usage.decisions, 'decision')}{asked}, {days}"
+
+
+def _unused_sentence(usage: Usage) -> str:
+    """Return how many skills of the library did not fire, and what that says."""
+    shown = [each for each in usage.unused if not each.hidden]
+    hidden = len(usage.unused) - len(shown)
+    if not shown:
+        text = "Every skill of the library that may be selected has fired."
+    elif max(each.decisions for each in shown) < FEW_DECISIONS:
+        text = (
+            f"{plural(len(shown), 'skill')} did not fire in {plural(usage.decisions, 'decision')}."
+            f" With fewer than {FEW_DECISIONS} decisions that is no verdict."
+        )
+    else:
+        text = (
+            f"{plural(len(shown), 'skill')} did not fire. The share of requests for which each may"
+            " still fire is below the value in the last column; a skill that changed recently was"
+            " there for fewer decisions."
+        )
+    if hidden:
+        text += f" {plural(hidden, 'hidden skill')} can only be called by name."
+    return text
+
+
+def _abstention_remark(usage: Usage) -> str:
+    """Return what is known of the abstentions that are in no group; empty if all are."""
+    parts = []
+    if usage.small_talk:
+        parts.append(
+            f"Small talk, which asks for nothing: {usage.small_talk:,} of the abstentions."
+        )
+    if usage.without_text:
+        again = f", {usage.repeated:,} of them repeated word for word" if usage.repeated else ""
+        parts.append(
+            f"Of {usage.without_text:,} the log has only a digest{again}, so they cannot be"
+            " grouped: SKILLYARD_LOG_TEXT=1 logs the text."
+        )
+    return " ".join(parts)

@@ -10,7 +10,7 @@ from skillyard.shapes import Schema
 from skillyard.shapes.installation import Signature
 from skillyard.shapes.scans import ScanFinding
 
-__all__ = ["Added", "CacheCleared", "CacheState", "InstalledForUser", "UnreadableLock"]
+__all__ = ["Added", "InstalledForUser", "UnreadableLock"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,23 +58,3 @@ class Added:
     ]
     findings: Annotated[tuple[ScanFinding, ...], "Findings of the scan that nobody accepted."]
     signature: Annotated[Signature | None, "Who signed it, where the signature is checked."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheState:
-    """The size of the cache of remote responses."""
-
-    schema: Schema[Literal["skillyard.cache-stats/1"]] = "skillyard.cache-stats/1"
-    path: Annotated[str, "Its folder."]
-    entries: Annotated[int, "Cached responses."]
-    bytes: Annotated[int, "Size of their bodies."]
-    oldest: Annotated[float | None, "When the oldest was confirmed, in Unix seconds."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheCleared:
-    """The result of clearing the cache."""
-
-    schema: Schema[Literal["skillyard.cache-clear/1"]] = "skillyard.cache-clear/1"
-    path: Annotated[str, "Its folder."]
-    removed: Annotated[int, "Removed responses and repositories."]

@@ -13,6 +13,7 @@ from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
+from tests.remote_answers import forget_remote_answers
 
 OLD = {
     "skills/pdf/SKILL.md": text("pdf", "Fill in PDF forms."),
@@ -38,7 +39,7 @@ class Project:
         paths = {f"skills/pdf/{path}": content for path, content in files.items()}
         kept = {path: content for path, content in OLD.items() if path.startswith("skills/docx")}
         self.remotes.add_repository("acme/skills", {**kept, **paths})
-        self.run("cache", "clear")
+        forget_remote_answers()
 
     def lock(self) -> dict[str, Any]:
         shape: dict[str, Any] = json.loads((self.root / LOCK).read_text())

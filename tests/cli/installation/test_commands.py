@@ -14,6 +14,7 @@ from tests.cli.installation.project import LOCK, NEWER, OLD, Project
 from tests.cli.installation.project import project as project
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
+from tests.remote_answers import forget_remote_answers
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -148,7 +149,7 @@ class TestSync:
         remotes.add_repository("acme/one", {"SKILL.md": text("one", "One skill.")})
         assert project.run("add", "acme/one", "--into", ".agents/skills").code == 0
         shutil.rmtree(project.skills)
-        project.run("cache", "clear")
+        forget_remote_answers()
         remotes.faults.add("github_api", "*acme/one*", faults.status(500))
         done = project.run("sync", "--json")
         states = {each["name"]: each["state"] for each in done.json["skills"]}
@@ -292,7 +293,7 @@ class TestOutdated:
         shutil.rmtree(project.skills / "docx")
         assert project.state("outdated", name="docx") == "missing"
         remotes.faults.add("github_api", "*", faults.status(500))
-        project.run("cache", "clear")
+        forget_remote_answers()
         done = project.run("outdated")
         assert (done.code, "unreachable" in done.out, "500" in done.out) == (4, True, True)
 
@@ -300,7 +301,7 @@ class TestOutdated:
         self, project: Project, remotes: FakeServers
     ) -> None:
         remotes.add_repository("acme/skills", {**OLD, "README.md": "new"})
-        project.run("cache", "clear")
+        forget_remote_answers()
         locked = (project.root / LOCK).read_bytes()
         assert project.state("outdated") == "current"
         assert project.run("update", "--yes").code == 0

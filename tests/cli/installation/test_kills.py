@@ -21,6 +21,7 @@ from skillyard_testkit import FakeServers
 from tests.cli.installation.forks import Forks
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
+from tests.remote_answers import forget_remote_answers
 from tests.requirements import requirement
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
@@ -82,7 +83,7 @@ def scene(tmp_path: Path, remotes: FakeServers, monkeypatch: pytest.MonkeyPatch)
                 "skills/docx/references/x.md": "More.",
             },
         )
-        one.run(before, "cache", "clear")
+        forget_remote_answers()
         lasts = {}
         for number, command in enumerate(COMMANDS):
             project = _copied(before, tmp_path / f"timed-{number}")

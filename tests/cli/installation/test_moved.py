@@ -16,6 +16,7 @@ from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
 from tests.remote.git.home import git_home as git_home
 from tests.remote.git.servers import Upstream
+from tests.remote_answers import forget_remote_answers
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -46,7 +47,7 @@ def publish(
         if request.param == "git":
             return upstream.publish(files)
         commit = remotes.add_repository("acme/more", files).commit
-        run("cache", "clear")
+        forget_remote_answers()
         return commit
 
     next_commit(OLD)
@@ -143,7 +144,7 @@ def test_a_renamed_repository_is_followed(run: Run, publish: Publish, remotes: F
     before = entry()
     remotes.add_repository("acme/newer", OLD)
     remotes.add_repository("acme/more", OLD, renamed_to="acme/newer")
-    run("cache", "clear")
+    forget_remote_answers()
     code, told = state(run, "outdated")
     assert (code, told["state"]) == (1, "moved")
     assert told["problem"]["message"] == "moved to acme/newer, skills/pdf"

@@ -17,6 +17,7 @@ from tests.cli.conftest import Run
 from tests.cli.installation.project import NEWER, OLD
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
+from tests.remote_answers import forget_remote_answers
 from tests.tables import for_each
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
@@ -63,7 +64,7 @@ class User:
         head = self.remotes.add_repository("acme/skills", files).head
         assert head is not None
         folder = head.entry(f"skills/{name}")
-        self._run("cache", "clear")
+        forget_remote_answers()
         return folder.sha if folder is not None else ""
 
     def write(self, entries: dict[str, Any]) -> bytes:

@@ -32,7 +32,6 @@ MODULES = {
     "policy": "policies",
     "usage": "usage",
     "feedback": "feedback",
-    "cache": "cache",
     "bench": "benchmarks",
     "eval": "evaluations",
     "fake-llm": "fake_llm",

@@ -28,7 +28,6 @@ def add_usage_command(commands: Commands) -> None:
         examples=(
             "skillyard usage",
             "skillyard usage --log decisions.jsonl --days 30 --root skills",
-            "skillyard usage --html usage.html",
         ),
     )
     parser.add_argument(
@@ -40,14 +39,11 @@ def add_usage_command(commands: Commands) -> None:
         type=whole_number,
         help="count only the last N days (default: the whole log)",
     )
-    parser.add_argument(
-        "--html", metavar="FILE", type=file_path, help="also write the report as a web page"
-    )
     add_limit(parser, "at most K rows of each table", 10)
 
 
 def usage(args: Namespace, console: Console) -> int:
-    """Print what the log says; write the page where one is named."""
+    """Print what the log says."""
     from skillyard.cli.source import load, note_unloaded
     from skillyard.cli.usage_views import usage_blocks
     from skillyard.usecases.skill_usage import HOW_TO_LOG, log_paths, skill_usage
@@ -55,18 +51,6 @@ def usage(args: Namespace, console: Console) -> int:
     logs = log_paths(args.log)
     catalog = load(args, console)
     result = skill_usage(catalog, logs, days=args.days)
-    if args.html:
-        from skillyard.errors import InvalidInput
-        from skillyard.io.atomic_write import write_output
-        from skillyard.serving.web.usage_page import usage_page
-
-        try:
-            write_output(args.html, usage_page(result))
-        except OSError as error:
-            why = error.strerror or type(error).__name__
-            raise InvalidInput(
-                f"cannot write {args.html}: {why}; name another file with --html FILE"
-            ) from None
     console.show(result, lambda shown: usage_blocks(shown, args.limit))
     note_unloaded(catalog.diagnostics, args, console)
     if not result.decisions and not console.json:

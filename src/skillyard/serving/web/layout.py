@@ -15,7 +15,7 @@ from skillyard.serving.web.addresses import BROWSE, EVALUATE, HOME
 from skillyard.serving.web.assets import ICON, SCRIPT, STYLE, address_of, asset
 from skillyard.serving.web.markup import Content, Markup, concat, tag
 
-__all__ = ["DOCS", "MEDIA", "POLICY", "bare_document", "bare_policy", "document", "file_document"]
+__all__ = ["DOCS", "MEDIA", "POLICY", "bare_document", "bare_policy", "document"]
 
 MEDIA = "text/html; charset=utf-8"
 _CLOSED = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -62,15 +62,6 @@ def bare_document(title: str, *main: Content) -> bytes:
     """Return a page that loads nothing; :func:`bare_policy` is its policy."""
     style = tag("style", Markup(_style()))
     return _bytes(concat(_head(title), style), tag("main", *main, id="main"))
-
-
-def file_document(title: str, *main: Content) -> bytes:
-    """Return a page for a file: it loads nothing and contains its own policy."""
-    # A policy in a page cannot say who may frame it.
-    policy = bare_policy().replace("; frame-ancestors 'none'", "")
-    rules = tag("meta", http_equiv="Content-Security-Policy", content=policy)
-    style = tag("style", Markup(_style()))
-    return _bytes(concat(_head(title), rules, style), tag("main", *main, id="main"), "wide")
 
 
 @cache
