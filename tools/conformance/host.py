@@ -12,7 +12,7 @@ import sys
 
 from mcp import Client
 
-from skillyard.serving.mcp.host import Approvals, SkillHost, Unverified
+from skillyard_testkit.mcp_host import SkillHost, Unverified
 
 NO_READS = "sep-2640-client-no-prefetch"
 
@@ -20,7 +20,7 @@ NO_READS = "sep-2640-client-no-prefetch"
 async def main(url: str, scenario: str) -> None:
     """Use the skills of the server at that address as the scenario wants it."""
     async with Client(url, cache=None) as client:
-        host = SkillHost("conformance", client.session, Approvals())
+        host = SkillHost("conformance", client.session)
         for skill in (await host.listing()).skills:
             host.approve(skill)
             if scenario == NO_READS:

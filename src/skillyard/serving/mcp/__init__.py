@@ -1,12 +1,11 @@
-"""The MCP server, and the host side of its Skills extension.
+"""The MCP server.
 
 ``serve_stdio(ServiceOptions(...))`` serves one client over standard input and output,
 ``serve_http(ServiceOptions(...))`` many clients over streamable HTTP, and ``mcp_app(context)`` is
 the ASGI application for another HTTP service. :mod:`.server` dispatches requests to the tools
 (:mod:`.tools`) and to skills as resources (:mod:`.extension`). Both use :mod:`.view_worker` to
-answer from the newest view of the library. ``skillyard.serving.mcp.host`` reads the skills of
-*other* servers: it verifies them, asks for approval and caches verified files. The official SDK
-(extra ``serve``) is imported by the functions that need it.
+answer from the newest view of the library. The official SDK (extra ``serve``) is imported by the
+functions that need it.
 """
 
 from __future__ import annotations

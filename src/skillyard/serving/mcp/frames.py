@@ -99,12 +99,10 @@ def frame_skill(
     files: Iterable[str] = (),
     notice: str = "",
     max_tokens: int | None = None,
-    reader: str = "read_skill_file",
 ) -> FramedText:
     """Return a skill's instructions in ``<skill_content>``, with a list of its files.
 
-    ``notice`` is a remark on this version, and ``reader`` is the tool that reads the files.
-    ``max_tokens`` does not count the lines of the frame.
+    ``notice`` is a remark on this version. ``max_tokens`` does not count the lines of the frame.
     """
     paths = list(files)
     safe = safe_text(body)
@@ -119,13 +117,13 @@ def frame_skill(
     if directory:
         lines.append(f"Skill directory: {attribute(directory)}")
     if paths:
-        lines += _listing(paths, reader)
+        lines += _listing(paths)
     lines.append("</skill_content>")
     return FramedText("\n".join(lines), tokens, content != safe)
 
 
-def _listing(files: list[str], reader: str) -> list[str]:
-    lines = [f"Paths in this skill are relative to its directory; {reader} reads its files."]
+def _listing(files: list[str]) -> list[str]:
+    lines = ["Paths in this skill are relative to its directory; read_skill_file reads its files."]
     lines.append("<skill_resources>")
     lines += [f"  <file>{attribute(path)}</file>" for path in files[:MAX_FILES]]
     if len(files) > MAX_FILES:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from skillyard.errors import AmbiguousName, SkillNotFound
-from skillyard.io.sha256 import sha256
-from skillyard.serving.mcp.host.refusals import EntryInvalid
+from skillyard_testkit.mcp_host.refusals import EntryInvalid
 
-__all__ = ["Listed", "ServedFile", "ServedSkill", "entry_of", "named"]
+__all__ = ["Listed", "ServedFile", "ServedSkill", "entry_of"]
 
 FILES = 512
 BYTES = 16_777_216
@@ -50,19 +48,6 @@ class ServedSkill(NamedTuple):
     def root(self) -> str:
         """The URI of the skill's folder."""
         return self.uri.removesuffix("/SKILL.md")
-
-    @property
-    def origin(self) -> str:
-        """The origin as text."""
-        return f"MCP server {self.label}: {self.uri}"
-
-    @property
-    def files_digest(self) -> str:
-        """SHA-256 over all URIs and digests, for approvals. Empty for dynamic content."""
-        if self.files is None:
-            return ""
-        lines = sorted(f"{file.uri}\t{file.digest}\n" for file in self.files)
-        return str(sha256("".join(lines).encode()).hex())
 
     def file(self, uri: str) -> ServedFile | None:
         """Return the listed file with that URI; None when there is none."""
@@ -166,18 +151,3 @@ def _small(value: Any) -> bool:
         elif isinstance(item, list):
             pending += [(each, depth + 1) for each in item]
     return True
-
-
-def named(name: str, skills: Iterable[ServedSkill]) -> ServedSkill:
-    """Return the skill with that name among those of all servers.
-
-    Raises SkillNotFound, and AmbiguousName (with ``label: uri`` of each) when several share the
-    name: no server has precedence.
-    """
-    matches = [skill for skill in skills if skill.name == name]
-    if not matches:
-        raise SkillNotFound(name, [])
-    if len(matches) > 1:
-        places = [f"{skill.label}: {skill.uri}" for skill in matches]
-        raise AmbiguousName(name, places, places)
-    return matches[0]

@@ -1,11 +1,10 @@
-"""The host library: what other servers serve is verified, approved, held, and only ever data."""
+"""The host of skills: what servers serve is verified, approved, and only ever data."""
 
 from __future__ import annotations
 
 import base64
 import copy
 import hashlib
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +14,16 @@ from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 from mcp_types import BlobResourceContents, ReadResourceResult, TextResourceContents
 
-from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound
-from skillyard.serving.mcp.host import (
-    Approvals,
+from skillyard_testkit.mcp_host import (
     EntryInvalid,
     HostRefused,
     LoadedSkill,
     NotApproved,
-    SkillCache,
     SkillHost,
     Unverified,
-    named,
 )
-from skillyard.serving.mcp.host.entries import entry_of
-from tests.serving.mcp.local_servers import Serving, connected, document, run
+from skillyard_testkit.mcp_host.entries import entry_of
+from tests.serving.mcp.local_servers import connected, document, run, serving
 from tests.tables import for_each
 
 URI = "skill://acme/refunds/SKILL.md"
@@ -82,8 +77,8 @@ class Session:
             return ReadResourceResult(contents=[BlobResourceContents(uri=uri, blob=blob)])
 
 
-def host(session: Session, cache: SkillCache | None = None) -> SkillHost:
-    return SkillHost("acme", session, Approvals(), cache)
+def host(session: Session) -> SkillHost:
+    return SkillHost("acme", session)
 
 
 def loaded(found: SkillHost, approve: bool = True) -> LoadedSkill:
@@ -111,14 +106,8 @@ def test_nothing_loads_before_it_is_approved() -> None:
     assert session.read == []
 
 
-def test_a_loaded_skill_names_its_origin_and_grants_nothing() -> None:
-    found = loaded(host(Session()))
-    assert found.text.startswith(
-        '<skill_content name="refunds" origin="MCP server acme: skill://acme/refunds/SKILL.md">'
-    )
-    assert found.text.count("</skill_content>") == 1
-    assert "Bash" not in found.text
-    assert found.ignored == ("allowed-tools",)
+def test_a_loaded_skill_brings_its_instructions() -> None:
+    assert "Pay back." in loaded(host(Session())).text
 
 
 def test_files_are_read_late_verified_and_only_when_listed() -> None:
@@ -128,9 +117,6 @@ def test_files_are_read_late_verified_and_only_when_listed() -> None:
     assert session.read == [URI]
     assert run(ours.read(skill, "a.md")) == b"a"
     assert run(ours.read(skill, "skill://acme/refunds/b.bin")) == b"\x00\xff"
-    assert "\na\n" in run(ours.read_text(skill, "a.md"))
-    with pytest.raises(Unverified, match="not text"):
-        run(ours.read_text(skill, "b.bin"))
     session.files["skill://acme/refunds/new.md"] = b"new"
     for path in ("new.md", "../x", "skill://other/SKILL.md", "https://x.example/", "", "a.md/"):
         with pytest.raises(Unverified, match="does not list it"):
@@ -201,20 +187,12 @@ def test_generated_content_is_loaded_only_by_a_yes_each_time() -> None:
 
 
 def test_a_skill_of_one_server_is_nothing_to_another() -> None:
-    approvals = Approvals()
-    one = SkillHost("one", Session(), approvals)
-    other = SkillHost("other", Session(), approvals)
+    one, other = SkillHost("one", Session()), SkillHost("other", Session())
     (mine,), (theirs,) = run(one.listing()).skills, run(other.listing()).skills
     one.approve(mine)
     assert not other.approved(theirs)
     with pytest.raises(HostRefused):
         run(other.load(mine))
-    with pytest.raises(AmbiguousName) as caught:
-        named("refunds", [mine, theirs])
-    assert caught.value.ids == (f"one: {URI}", f"other: {URI}")
-    assert named("refunds", [mine]) is mine
-    with pytest.raises(SkillNotFound):
-        named("nope", [mine])
 
 
 WRONG: list[dict[str, Any]] = [
@@ -310,71 +288,10 @@ def test_a_server_that_answers_with_another_file_is_not_believed() -> None:
         loaded(host(Swapping()))
 
 
-def test_cached_files_are_hashed_again_and_lie_where_nobody_looks(tmp_path: Path) -> None:
-    cache = SkillCache(str(tmp_path / "cache"))
-    session = Session()
-    ours = host(session, cache)
-    skill = loaded(ours)
-    run(ours.read(skill, "a.md"))
-    run(ours.read(skill, "a.md"))
-    assert session.read == [URI, "skill://acme/refunds/a.md"]
-    stored = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
-    assert not [path for path in stored if path.name.lower() == "skill.md"]
-    assert any("acme" in path.parts[-3] for path in stored)
-    for path in stored:
-        if path.name != "origin.json":
-            path.write_bytes(b"x" * path.stat().st_size)
-    assert run(ours.read(skill, "a.md")) == b"a"
-    assert session.read[-1] == "skill://acme/refunds/a.md"
-    ours.forget()
-    assert not list((tmp_path / "cache").iterdir())
-    with pytest.raises(NotApproved):
-        run(ours.load(skill.skill))
-
-
-def test_labels_and_uris_never_share_a_folder(tmp_path: Path) -> None:
-    cache = SkillCache(str(tmp_path))
-    (skill,) = run(host(Session()).listing()).skills
-    assert skill.files is not None
-    paths = set()
-    for label in ("a", "a/b", "a%2Fb", "..", ".", "~", "=a", "x" * 300):
-        for uri in (URI, "skill://acme%2Frefunds/SKILL.md"):
-            path = cache._path(skill._replace(label=label, uri=uri), skill.files[0])
-            assert os.path.realpath(path).startswith(str(tmp_path.resolve()) + os.sep)
-            paths.add(path)
-    assert len(paths) == 16
-
-
-@for_each("folder", [".claude/skills/x", ".agents/skills", "a/skills/b", ".skills/c", "key_skills"])
-def test_a_cache_where_skills_are_looked_for_is_refused(tmp_path: Path, folder: str) -> None:
-    with pytest.raises(InvalidInput, match="looked for"):
-        SkillCache(str(tmp_path / folder))
-
-
-def test_approvals_live_in_a_file_that_only_the_user_reads(tmp_path: Path) -> None:
-    path = tmp_path / "approvals.json"
-    (skill,) = run(host(Session()).listing()).skills
-    Approvals(str(path)).approve(skill)
-    assert path.stat().st_mode & 0o077 == 0
-    again = Approvals(str(path))
-    assert again.covers(skill)
-    again.revoke("acme", URI)
-    assert not Approvals(str(path)).covers(skill)
-    path.write_text("{}")
-    with pytest.raises(InvalidInput, match="approve anew"):
-        Approvals(str(path))
-
-
-@for_each("label", ["", " ", "a\nb", "x" * 101, "a\u202eb"])
-def test_a_label_is_one_plain_line(label: str) -> None:
-    with pytest.raises(InvalidInput):
-        SkillHost(label, Session(), Approvals())
-
-
-def test_our_own_server_is_read_whole_by_our_own_host(served: Serving, tmp_path: Path) -> None:
-    async def work() -> None:
-        async with connected(served.url) as client:
-            ours = SkillHost("mine", client.session, Approvals(), SkillCache(str(tmp_path / "c")))
+def test_our_own_server_is_read_whole_by_our_own_host(tmp_path: Path) -> None:
+    async def work(url: str) -> None:
+        async with connected(url) as client:
+            ours = SkillHost("mine", client.session)
             listed = await ours.listing()
             assert len(listed.skills) == 3
             assert listed.invalid == ()
@@ -384,4 +301,5 @@ def test_our_own_server_is_read_whole_by_our_own_host(served: Serving, tmp_path:
                 for file in skill.files or ():
                     assert len(await ours.read(found, file.uri)) == file.size
 
-    run(work())
+    with serving(tmp_path / "skills") as served:
+        run(work(served.url))

@@ -1,9 +1,8 @@
-"""The errors of served skills. All are :class:`~skillyard.errors.SkillyardError`."""
+"""The errors of served skills."""
 
 from __future__ import annotations
 
 from skillyard.errors import SkillyardError
-from skillyard.text import clean_line, shorten
 
 __all__ = ["EntryInvalid", "HostRefused", "NotApproved", "Unverified"]
 
@@ -12,11 +11,14 @@ class HostRefused(SkillyardError):
     """A served skill is not used; ``label`` is the server's, ``uri`` the skill's or the file's."""
 
     def __init__(self, label: str, uri: str, what: str) -> None:
-        clean_uri = clean_line(shorten(uri, 300))
-        super().__init__(f"{label}: {clean_uri}: {clean_line(shorten(what, 500))}")
+        super().__init__(f"{label}: {_line(uri)}: {_line(what)}")
         self.label = label
         self.uri = uri
         self.what = what
+
+
+def _line(text: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in text[:500])
 
 
 class EntryInvalid(HostRefused):

@@ -17,25 +17,17 @@ from mcp_types import (
 )
 from pydantic import ConfigDict
 
-from skillyard.errors import InvalidInput
-from skillyard.serving.mcp.frames import frame_file, frame_skill
-from skillyard.serving.mcp.host.approvals import Approvals
-from skillyard.serving.mcp.host.cache import SkillCache
-from skillyard.serving.mcp.host.entries import Listed, ServedFile, ServedSkill, entry_of
-from skillyard.serving.mcp.host.refusals import EntryInvalid, HostRefused, NotApproved, Unverified
-from skillyard.serving.mcp.host.verifier import instructions_of, verify_bytes
-from skillyard.text import clean_line
+from skillyard_testkit.mcp_host.entries import Listed, ServedFile, ServedSkill, entry_of
+from skillyard_testkit.mcp_host.refusals import EntryInvalid, HostRefused, NotApproved, Unverified
+from skillyard_testkit.mcp_host.verifier import instructions_of, verify_bytes
 
 __all__ = ["LoadedSkill", "Session", "SkillHost"]
 
-EXTENSION = "io.modelcontextprotocol/skills"
 PAGES = 1_000
 SKILLS = 100_000
 """Maximum pages and skills of one listing, so that an endless one is cut."""
 MAX_DYNAMIC_BYTES = 1_048_576
 """Maximum bytes of a generated SKILL.md, whose size no entry gives."""
-GRANTING = ("allowed-tools", "allowed_tools", "hooks", "permissions", "shell", "model", "agent")
-"""Fields by which a skill asks for permissions. They are shown to a person and have no effect."""
 
 
 class _Uri(RequestParams):
@@ -73,28 +65,16 @@ class LoadedSkill(NamedTuple):
 
     skill: ServedSkill
     text: str
-    """The framed instructions with their origin, as input for a model."""
-    ignored: tuple[str, ...]
-    """Fields of the frontmatter that ask for permissions. They have no effect."""
+    """The instructions."""
 
 
 class SkillHost:
     """The skills of one server. ``label`` is the host's name for it, never the server's."""
 
-    def __init__(
-        self,
-        label: str,
-        session: Session,
-        approvals: Approvals,
-        cache: SkillCache | None = None,
-    ) -> None:
-        """Raises InvalidInput for a label that is empty or not a single plain line."""
-        if not label.strip() or clean_line(label) != label or len(label) > 100:
-            raise InvalidInput("label must be a short line that names the server")
+    def __init__(self, label: str, session: Session) -> None:
         self.label = label
         self._session = session
-        self._approvals = approvals
-        self._cache = cache
+        self._approved: dict[str, frozenset[ServedFile]] = {}
 
     async def listing(self) -> Listed:
         """Return the server's listing. Fetches no file.
@@ -145,17 +125,23 @@ class SkillHost:
         return skill
 
     def approve(self, skill: ServedSkill) -> None:
-        """Record that a person approved the skill with exactly these files. Raises NotApproved."""
+        """Record that somebody approved the skill with exactly these files. Raises NotApproved."""
         self._check_own(skill)
-        self._approvals.approve(skill)
+        if skill.files is None:
+            raise NotApproved(skill.label, skill.uri, "its content is generated on each read")
+        self._approved[skill.uri] = frozenset(skill.files)
 
     def approved(self, skill: ServedSkill) -> bool:
         """Return True when exactly these files are approved; an approval of others is revoked."""
         self._check_own(skill)
-        return self._approvals.covers(skill)
+        files = None if skill.files is None else frozenset(skill.files)
+        if files is not None and self._approved.get(skill.uri) == files:
+            return True
+        self._approved.pop(skill.uri, None)
+        return False
 
     async def load(self, skill: ServedSkill, *, dynamic: bool = False) -> LoadedSkill:
-        """Return an approved skill's verified instructions, framed with their origin.
+        """Return an approved skill's verified instructions.
 
         ``dynamic`` confirms that a person has just agreed to load generated content once. Raises
         NotApproved, Unverified, and the errors of the session.
@@ -168,21 +154,10 @@ class SkillHost:
             if len(data) > MAX_DYNAMIC_BYTES:
                 raise Unverified(self.label, skill.uri, "it is larger than a SKILL.md may be")
         else:
-            if not self._approvals.covers(skill):
+            if not self.approved(skill):
                 raise NotApproved(self.label, skill.uri, "nobody has approved these files")
             data = await self._read_verified(skill, skill.file(skill.uri))
-        body = instructions_of(skill, data)
-        paths = [file.uri[len(skill.root) + 1 :] for file in skill.files or ()]
-        framed = frame_skill(
-            skill.name,
-            body,
-            origin=skill.origin,
-            directory=skill.root,
-            files=[path for path in paths if path != "SKILL.md"],
-            reader="the host",
-        )
-        ignored = tuple(field for field in GRANTING if field in skill.frontmatter)
-        return LoadedSkill(skill, framed.text, ignored)
+        return LoadedSkill(skill, instructions_of(skill, data))
 
     async def read(self, loaded: LoadedSkill, path: str) -> bytes:
         """Return a file of a loaded skill, by its path in the skill's folder or its URI.
@@ -195,32 +170,11 @@ class SkillHost:
         uri = path if "://" in path else f"{skill.root}/{path}"
         return await self._read_verified(skill, skill.file(uri), uri)
 
-    async def read_text(self, loaded: LoadedSkill, path: str) -> str:
-        """Return a framed text file of a loaded skill. Raises Unverified for binary content."""
-        data = await self.read(loaded, path)
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError:
-            raise Unverified(self.label, path, "it is not text") from None
-        skill = loaded.skill
-        file = skill.file(path if "://" in path else f"{skill.root}/{path}")
-        assert file is not None
-        digest = file.digest.removeprefix("sha256:")
-        return frame_file(
-            skill.name, path, text, origin=skill.origin, digest=digest, size=len(data)
-        ).text
-
     async def refresh(self, loaded: LoadedSkill) -> ServedSkill:
         """Return the current entry. A changed set of files revokes the approval."""
         skill = await self.get(loaded.skill.uri)
-        self._approvals.covers(skill)
+        self.approved(skill)
         return skill
-
-    def forget(self) -> None:
-        """Delete all approvals and cached files of this server."""
-        self._approvals.revoke(self.label)
-        if self._cache is not None:
-            self._cache.forget(self.label)
 
     def _check_own(self, skill: ServedSkill) -> None:
         if skill.label != self.label:
@@ -231,12 +185,8 @@ class SkillHost:
     ) -> bytes:
         if file is None:
             raise Unverified(self.label, uri or skill.uri, "the skill's entry does not list it")
-        if self._cache is not None and (cached := self._cache.get(skill, file)) is not None:
-            return cached
         data = await self._read(file.uri)
         verify_bytes(skill, file, data)
-        if self._cache is not None:
-            self._cache.put(skill, file, data)
         return data
 
     async def _read(self, uri: str) -> bytes:
