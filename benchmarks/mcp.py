@@ -74,7 +74,7 @@ timed(selection_tools, "evaluate_skills")
 timed(selection_tools, "explain")
 timed(selection_tools.Why, "to_dict")
 timed(library_tools, "list_resources")
-sys.argv[1:] = ["serve", "--mcp", "stdio", "--local-only", root]
+sys.argv[1:] = ["serve", "--mcp", "stdio", "--tools", "all", "--local-only", root]
 start()
 """
 QUERY = "extract the tables of a scanned pdf report into a spreadsheet"

@@ -64,7 +64,7 @@ class TestServer:
         call = Call("skill_evaluate", {"text": "which commit broke the build?"})
         *_, last = host.asked(BISECT, call)
         offered = json.dumps(last["tools"])
-        for tool in ("skill_evaluate", "search_skills", "load_skill", "why_skill"):
+        for tool in ("skill_evaluate", "search_skills", "load_skill", "select_skill"):
             assert tool in offered
         answer = sent([last["messages" if host.name == "claude-code" else "input"]])
         assert "git-bisect" in answer

@@ -169,9 +169,12 @@ def test_no_tool_of_the_mcp_server_asks_another_machine(machine: Machine) -> Non
 
     from tests.serving.mcp.local_servers import connected, shows
 
-    command = ["-m", "skillyard", "serve", "--mcp", "stdio", str(machine.skills), "--quiet"]
+    command = ["-m", "skillyard", "serve", "--mcp", "stdio", "--tools", "all", "--quiet"]
     where = StdioServerParameters(
-        command=sys.executable, args=command, env=machine.environment, cwd=machine.home
+        command=sys.executable,
+        args=[*command, str(machine.skills)],
+        env=machine.environment,
+        cwd=machine.home,
     )
     calls: tuple[tuple[str, dict[str, Any], bool], ...] = (
         ("search_skills", {"query": "terraform plan"}, False),

@@ -53,7 +53,7 @@ def serving(work: Path) -> Iterator[str]:
     log = work / "server.log"
     with log.open("w") as errors:
         server = subprocess.Popen(
-            [*command, "--local-only", str(REPOSITORY / "examples" / "skills")],
+            [*command, "--tools", "all", "--local-only", str(REPOSITORY / "examples" / "skills")],
             stderr=errors, env=environment,
         )  # fmt: skip
     try:

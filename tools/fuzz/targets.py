@@ -145,8 +145,8 @@ def an_mcp_server() -> Iterator[Check]:
     """The server lives, and answers a ping after whatever it was sent."""
     command = [sys.executable, "-m", "skillyard", "serve", "--mcp", "stdio", "--local-only"]
     with subprocess.Popen(
-        [*command, str(EXAMPLES)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        [*command, "--tools", "all", str(EXAMPLES)], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     ) as process:  # fmt: skip
         assert process.stdin is not None
         assert process.stdout is not None

@@ -23,7 +23,7 @@ FIELDS = (
     Field("limit", "integer", "How many.", default=10, least=1, most=50),
     Field("floor", "number", "A score.", least=0, most=1),
     Field("deep", "flag", "Whether.", default=False),
-    Field("files", "texts", "Paths.", items=3, longest=5, alias="paths"),
+    Field("files", "texts", "Paths.", items=3, longest=5, aliases=("paths",)),
     Field("kind", "text", "Which.", choices=("a", "b")),
 )
 

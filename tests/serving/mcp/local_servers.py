@@ -65,6 +65,7 @@ def run(work: Awaitable[T]) -> T:
 def options_of(root: Path, **changes: Any) -> ServiceOptions:
     given: dict[str, Any] = {
         "roots": (str(root),), "port": 0, "settings": NOWHERE, "token": "", "local_only": True,
+        "tools": "all",
         **changes,
     }  # fmt: skip
     return ServiceOptions(**given)
@@ -149,7 +150,7 @@ def over_stdio(root: Path, *, code: str = "") -> StdioServerParameters:
         " from skillyard.serving.http import ServiceOptions;"
         " from skillyard.remote.sources.settings import Settings;"
         " serve_stdio(ServiceOptions(roots=(sys.argv[1],), local_only=True, log_format='none',"
-        " settings=Settings(enabled=(), shipped_registry=False)))"
+        " tools='all', settings=Settings(enabled=(), shipped_registry=False)))"
     )
     environment = {**os.environ, "PYTHONPATH": str(PACKAGES), "PYTHONWARNINGS": "error"}
     return StdioServerParameters(

@@ -31,22 +31,20 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 async def _whole_way(where: Any) -> None:
-    """Evaluate, list, load, read, ask why: each once, through the SDK's own client."""
+    """Evaluate, select, load, read: each once, through the SDK's own client."""
     async with connected(where) as client:
         found = await called(client, "skill_evaluate", {"text": "extract tables from this pdf"})
         assert not found.is_error, shows(found)
         assert found.structured_content is not None
         assert found.structured_content["results"][0]["skillName"] == "pdf-tables"
-        listed = await called(client, "list_skills")
-        assert "deploy" in shows(listed)
+        selected = await called(client, "select_skill", {"query": "deploy the app to production"})
+        assert "Ship it." in shows(selected)
         loaded = await called(client, "load_skill", {"name": "pdf-tables"})
         assert "Use a ruler." in shows(loaded)
         read = await called(
             client, "read_skill_file", {"name": "pdf-tables", "path": "references/layout.md"}
         )
         assert "Columns first." in shows(read)
-        why = await called(client, "why_skill", {"name": "deploy", "query": "ship it"})
-        assert "deploy" in shows(why)
         refused = await called(client, "read_skill_file", {"name": "deploy", "path": "../x"})
         assert refused.is_error
 

@@ -13,7 +13,6 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextResourceContents
 
-from skillyard.serving.mcp import server as mcp_server
 from skillyard.serving.mcp.server import create_server
 from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.logging import Log
@@ -32,7 +31,7 @@ from tests.serving.mcp.local_servers import (
     serving,
 )
 from tests.store.node.nodes import publish_tree, store_in
-from tests.store.skills import skill, skills
+from tests.store.skills import skill
 from tests.tables import for_each
 
 FILES: dict[str, str | bytes] = {
@@ -223,26 +222,6 @@ def test_subscribers_hear_which_skill_changed(tmp_path: Path) -> None:
                 assert "Says two." in found.text
 
             server.asked(work)
-
-
-@for_each(("count", "named"), [(20, 20), (21, 0)])
-def test_names_of_few_skills_alone_are_offered_by_the_tools(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, named: int
-) -> None:
-    """Of many skills no record is read for it, at no publish and at no question."""
-    monkeypatch.setattr(mcp_server, "MAX_NODE_NAMES", 20)
-    with store_in(tmp_path) as store:
-        store.publish(skills(count), tenant="acme", publisher="ci")
-        with stored(tmp_path) as server:
-
-            async def work(client: Client) -> int:
-                tools = (await client.list_tools()).tools
-                (schema,) = [tool.input_schema for tool in tools if tool.name == "load_skill"]
-                return sum(f"s{number:05}" in json.dumps(schema) for number in range(count))
-
-            assert server.asked(work) == named
-            library = server.context.follower.snapshot.whole.library
-            assert (library._skills is None) == (named == 0)
 
 
 def test_probes_answer_without_a_token(tmp_path: Path) -> None:

@@ -229,7 +229,7 @@ def test_what_never_loaded_is_named_with_the_reason(tmp_path: Path) -> None:
     run(work())
 
 
-KINDS = ["resources", "prompts", "tools"]
+KINDS = ["resources", "prompts"]
 
 
 @pytest.mark.parametrize("where", ["http", pytest.param("stdio", marks=pytest.mark.slow)])
@@ -243,7 +243,7 @@ def test_older_clients_are_told_that_the_lists_changed(tmp_path: Path, where: st
             told.append(getattr(message, "method", ""))
 
         async with connected(place, "legacy", message_handler=note) as client:
-            await client.list_tools()
+            await client.list_resources()
             with pytest.warns(MCPDeprecationWarning):
                 await client.session.subscribe_resource("skill://deploy/SKILL.md")
             write_tree(root, {"new/SKILL.md": document("new")})
@@ -268,7 +268,7 @@ def test_newer_clients_hear_on_the_stream_that_they_opened(tmp_path: Path, where
 
     async def work(place: Any) -> None:
         async with connected(place) as client:
-            await client.list_tools()
+            await client.list_resources()
             async with listen(
                 client.session,
                 resources_list_changed=True,

@@ -337,13 +337,13 @@ def test_what_is_printed_meanwhile_never_reaches_the_client(root: Path) -> None:
         "from skillyard.serving.mcp import server, serve_stdio\n"
         "from skillyard.remote.sources.settings import Settings\n"
         "found = server.describe_tools\n"
-        "def describe_tools(names, **options):\n"
+        "def describe_tools(tools):\n"
         "    print('stray', flush=True)\n"
         "    os.write(1, b'stray')\n"
-        "    return found(names, **options)\n"
+        "    return found(tools)\n"
         "server.describe_tools = describe_tools\n"
         "serve_stdio(ServiceOptions(roots=(sys.argv[1],), local_only=True, log_format='none',"
-        " settings=Settings(enabled=(), shipped_registry=False)))\n"
+        " tools='all', settings=Settings(enabled=(), shipped_registry=False)))\n"
     )
     found = Spoken(root, program)
     try:

@@ -52,6 +52,12 @@ def add_serve_command(commands: Commands) -> None:
         help="serve only MCP: stdio for one client, http at /mcp for many",
     )
     parser.add_argument(
+        "--tools",
+        metavar="SET",
+        choices=("default", "all"),
+        help="the MCP tools to offer: default, or all (default: SKILLYARD_TOOLS, else default)",
+    )
+    parser.add_argument(
         "--http",
         action="store_true",
         help="serve HTTP with a web page, and MCP at /mcp (the default)",
@@ -163,6 +169,7 @@ def serve(args: Namespace, console: Console) -> int:
         state_dir=args.state_dir or "",
         max_stale_s=args.max_stale,
         feedback=args.feedback,
+        tools=args.tools,
         log_format=log_format(args, console),
     )
     if args.mcp == "stdio":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from types import MappingProxyType
 from typing import Any
 
@@ -139,14 +140,14 @@ def _body(route: Route) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for field in route.fields:
         properties[field.name] = _schema(field) if route.form else _member(field)
-        if field.alias:
-            properties[field.alias] = {
+        for alias in field.aliases:
+            properties[alias] = {
                 **_member(field),
                 "description": f"Another name of {field.name}.",
             }
     # A required field with an alias is present under either name; the description says so.
-    required = [field.name for field in route.fields if field.required and not field.alias]
-    either = [field for field in route.fields if field.required and field.alias]
+    required = [field.name for field in route.fields if field.required and not field.aliases]
+    either = [field for field in route.fields if field.required and field.aliases]
     shape: dict[str, Any] = {"type": "object", "properties": properties}
     if required:
         shape["required"] = required
@@ -159,7 +160,9 @@ def _body(route: Route) -> dict[str, Any]:
             for name in field.names
             if field.name in route.either
         ]
-    both = [{"required": list(field.names)} for field in route.fields if field.alias]
+    both = [
+        {"required": list(pair)} for field in route.fields for pair in combinations(field.names, 2)
+    ]
     if both:  # a field is sent under one of its names
         shape["not"] = {"anyOf": both}
     if route.strict:

@@ -44,7 +44,15 @@ __all__ = [
     "WHY",
 ]
 
-_Q = Field("q", "text", "What is looked for, in words.", True, shortest=1, longest=200)
+_Q = Field(
+    "q",
+    "text",
+    "What is looked for, in words.",
+    True,
+    shortest=1,
+    longest=200,
+    aliases=("query", "text"),
+)
 _SCORER = SCORER._replace(
     about=f"{SCORER.about} Default: {DEFAULT_SCORER}, or what {SCORER_VARIABLE} says."
 )
@@ -73,7 +81,7 @@ _SEARCH_REST = (
         items=20,
         longest=100,
         shortest=1,
-        alias="sources",
+        aliases=("sources",),
     ),
     SCORER._replace(about=f"{SCORER.about} Default: the one of the settings."),
     _EXPLAIN,
@@ -87,7 +95,7 @@ _SEARCH_REST = (
     ),
 )
 SEARCH = (_Q, *_SEARCH_REST)
-SEARCH_BODY = (_Q._replace(name="query", alias="q"), *_SEARCH_REST)
+SEARCH_BODY = (_Q._replace(name="query", aliases=("q", "text")), *_SEARCH_REST)
 
 NAME = Field(
     "name",
@@ -120,7 +128,7 @@ _DIAGNOSTICS = Field(
     "diagnostics", "flag", "List what did not load, or loaded with a remark.", default=False
 )
 _QUERY = (
-    TEXT._replace(name="q", default=""),
+    TEXT._replace(name="q", default="", aliases=("query", "text")),
     FILES,
     RECENT_ACTIVITY,
     INCLUDE_TAGS,
@@ -150,7 +158,7 @@ WHY = (
     _EXPLAIN,
 )
 SELECT = (
-    TEXT._replace(default="", alias="query"),
+    TEXT._replace(default="", aliases=("query", "q")),
     FILES,
     RECENT_ACTIVITY,
     INCLUDE_TAGS,
@@ -175,7 +183,7 @@ SELECT = (
     _DIAGNOSTICS,
 )
 EVALUATE = (
-    TEXT,
+    TEXT._replace(aliases=("query", "q")),
     FILES,
     RECENT_ACTIVITY,
     THRESHOLD,

@@ -18,7 +18,6 @@ from mcp.server.subscriptions import (
     ResourcesListChanged,
     ResourceUpdated,
     ServerEvent,
-    ToolsListChanged,
 )
 
 __all__ = ["Announcer"]
@@ -65,11 +64,9 @@ class Announcer:
         """Unsubscribe the client."""
         ctx.session._connection.state.get("skillyard", set()).discard(uri)
 
-    def announce(self, updated: Iterable[str], *, tools: bool) -> None:
+    def announce(self, updated: Iterable[str]) -> None:
         """Announce that the lists and the given resources changed. Returns at once."""
         events: list[ServerEvent] = [ResourcesListChanged(), PromptsListChanged()]
-        if tools:
-            events.append(ToolsListChanged())
         events += [ResourceUpdated(uri=uri) for uri in updated]
         self._start(self._publish(events))
         for session, followed in list(self._sessions.items()):
@@ -101,9 +98,7 @@ async def _notify_session(
                     await session.send_resource_list_changed()
                 elif isinstance(event, PromptsListChanged):
                     await session.send_prompt_list_changed()
-                elif isinstance(event, ToolsListChanged):
-                    await session.send_tool_list_changed()
-                elif event.uri in followed:
+                elif isinstance(event, ResourceUpdated) and event.uri in followed:
                     await session.send_resource_updated(event.uri)
     except Exception:  # noqa: BLE001 - a notification is never owed, and its reader may be anyone
         return

@@ -55,7 +55,7 @@ def _tool_failure_of(refused: Refused) -> ToolFailed | None:
     if refused.code == "ambiguous_name":
         hint = "ask for one of the ids: " + ", ".join(map(str, refused.extra.get("near", ())))
     elif refused.code == "skill_not_found" and not refused.extra.get("near"):
-        hint = "list_skills names the skills of this library, search_skills finds by words"
+        hint = "search_skills finds the skills of this library by words"
     elif hint.startswith(("/docs", "GET ")):  # hints for users of the HTTP routes
         hint = ""
     return ToolFailed(code, _with_hint(refused.message, hint), status=refused.status)

@@ -29,63 +29,38 @@ from skillyard.serving.runtime.request_fields import (
     WRONG_COST,
 )
 
-__all__ = ["ARGUMENTS", "parse_arguments", "with_names"]
+__all__ = ["ARGUMENTS", "parse_arguments"]
 
 Schema = dict[str, Any]
 
-NAMES = 50
-"""Maximum number of skills that the schemas of tools list by name."""
-
-
-_NAME = Field(
-    "name",
-    "text",
-    "The skill's name, id or slug, exactly as a listing gives it.",
-    True,
-    shortest=1,
-    longest=300,
-)
-_FILES = FILES._replace(
-    about="File paths in play; compared with the skills' file patterns, never opened.",
-    longest=1_024,
-)
-_RECENT = RECENT_ACTIVITY._replace(about="What was done lately, in words.", longest=1_024)
+_NAME = Field("name", "text", "The skill's name, id or slug.", True, shortest=1, longest=300)
+_QUERY = TEXT._replace(name="query", aliases=("text", "q"), about="The request in words.")
+_FILES = FILES._replace(about="File paths in play; never opened.", longest=1_024)
+_RECENT = RECENT_ACTIVITY._replace(about="What was done lately.", longest=1_024)
 _TAGS = Field("tags", "texts", "Only skills with one of these tags.", items=50, longest=200)
+_SCOPE = PACKAGE_SCOPE._replace(about="Skills below packages/a count only for files there.")
+_TOOLS = TOOLS._replace(about="Tools that you have; skills that need others drop out.", longest=300)
 _REFERENCES = REFERENCES._replace(about="Also bring the Markdown files beside each skill.")
 _MAX_TOKENS = Field(
-    "max_tokens",
-    "integer",
-    "At most about so many tokens of text; the rest is cut and said.",
-    least=0,
-    most=200_000,
+    "max_tokens", "integer", "A budget for the text; the rest is cut.", least=0, most=200_000
 )
-_DEFAULT, *_OTHERS, _LAST = BUILT_IN
-_SCORER = SCORER._replace(
-    about=f"The scorer that ranks: {_DEFAULT} (default, unless the server is set to another),"
-    f" {', '.join(_OTHERS)} or {_LAST}."
-)
+_SCORER = SCORER._replace(about=f"{', '.join(BUILT_IN)}, or a plugin's.")
 
 FIELDS: Mapping[str, tuple[Field, ...]] = {
     "select_skill": (
-        TEXT._replace(about="The request, as the user put it.", default=""),
+        _QUERY._replace(about="The request, as the user put it.", default=""),
         _FILES,
         _RECENT,
         _TAGS._replace(name="include_tags"),
         _TAGS._replace(name="exclude_tags", about="No skills with one of these tags."),
-        PACKAGE_SCOPE,
+        _SCOPE,
         TOP_K._replace(about="Choose at most so many.", most=20),
-        MIN_SCORE._replace(
-            about="The floor below which nothing is chosen (default: the scorer's own)."
-        ),
+        MIN_SCORE._replace(about="The score to reach."),
         WRONG_COST._replace(
-            about="What a wrong skill costs where a missed one costs 1; the floor follows"
-            " from it (default: 2). Not with min_score."
+            about="What a wrong skill costs where a missed one costs 1; not with min_score."
         ),
-        _MAX_TOKENS._replace(
-            about="A budget for the instructions of the best skill, in tokens; the rest is"
-            " cut and said. 0 brings none: load_skill does."
-        ),
-        TOOLS._replace(longest=300),
+        _MAX_TOKENS._replace(about="A budget for the instructions; 0 brings none."),
+        _TOOLS,
         _SCORER,
     ),
     "skill_evaluate": (
@@ -97,31 +72,19 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
         SHOW_DETAILS._replace(name="showDetails", about="Include match details"),
     ),
     "search_skills": (
-        TEXT._replace(
-            name="query",
-            about="What is looked for, in words.",
-            required=True,
-            shortest=1,
-            longest=500,
-        ),
-        LIMIT._replace(
-            about="How many skills to return; taken into the range of 0 to 20.",
-            default=5,
-            least=None,
-            most=None,
-        ),
+        _QUERY._replace(about="What is looked for.", required=True, shortest=1, longest=500),
+        LIMIT._replace(about="0 to 20 (default: 5).", default=5, least=None, most=None),
         _REFERENCES,
         _MAX_TOKENS._replace(
-            about="A budget for instructions, in tokens: the best skills bring theirs "
-            "while they fit. 0, the default, brings cards only; load_skill or get_skill bring one.",
+            about="A budget for instructions: the best skills bring theirs while they fit"
+            " (default: 0).",
             default=0,
         ),
         Field(
             "sources",
             "texts",
-            "Ask these sources only: local (this library), or a remote one that the operator of "
-            "this server allows (registry, skills.sh, github, well-known, servers). Default: all "
-            "of these.",
+            "Ask only these: local (this library), or a remote one that the operator allows"
+            " (registry, skills.sh, github, well-known, servers).",
             items=20,
             longest=100,
         ),
@@ -168,35 +131,21 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
     ),
     "load_skill": (
         _NAME,
-        Field(
-            "section",
-            "text",
-            "Only this heading of the instructions, with what stands below it.",
-            longest=300,
-        ),
+        Field("section", "text", "Only this heading, with what stands below it.", longest=300),
         _MAX_TOKENS,
     ),
     "read_skill_file": (
         _NAME,
-        Field(
-            "path",
-            "text",
-            "The file's path inside the skill's folder, as load_skill lists it.",
-            True,
-            shortest=1,
-            longest=1_024,
-        ),
+        Field("path", "text", "The file, as load_skill lists it.", True, shortest=1, longest=1_024),
         _MAX_TOKENS,
     ),
     "why_skill": (
         _NAME,
-        TEXT._replace(
-            name="query", about="What is to be done, in words.", required=True, shortest=1
-        ),
+        _QUERY._replace(required=True, shortest=1),
         _FILES,
         _RECENT,
-        PACKAGE_SCOPE,
-        TOOLS._replace(longest=300),
+        _SCOPE,
+        _TOOLS,
         _SCORER,
         LIMIT._replace(
             about="How many of the skills that rank higher to compare.",
@@ -211,25 +160,25 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
 
 
 def _input_schema(fields: Sequence[Field]) -> Schema:
+    """Return what a model needs to know of the fields; their bounds are checked, not listed."""
     schema: Schema = {
         "type": "object",
-        "properties": {field.name: field.schema() for field in fields},
-        "additionalProperties": False,
+        "properties": {field.name: _property(field) for field in fields},
     }
     required = [field.name for field in fields if field.required]
     return {**schema, "required": required} if required else schema
 
 
+def _property(field: Field) -> Schema:
+    kinds = {"text": "string", "flag": "boolean", "texts": "array"}
+    schema: Schema = {"type": kinds.get(field.kind, field.kind)}
+    if field.kind == "texts":
+        schema["items"] = {"type": "string"}
+    return {**schema, "description": field.about}
+
+
 ARGUMENTS: Mapping[str, Schema] = {tool: _input_schema(fields) for tool, fields in FIELDS.items()}
 """The same as JSON Schemas."""
-
-
-def with_names(schema: Schema, names: list[str]) -> Schema:
-    """Return the schema with the allowed names, if there are few."""
-    if not 0 < len(names) <= NAMES or "name" not in schema["properties"]:
-        return schema
-    name = {**schema["properties"]["name"], "enum": names}
-    return {**schema, "properties": {**schema["properties"], "name": name}}
 
 
 def parse_arguments(tool: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -238,11 +187,17 @@ def parse_arguments(tool: str, arguments: Mapping[str, Any] | None) -> dict[str,
     A message names the argument and never quotes its value. Raises ToolFailed.
     """
     fields = {field.name: field for field in FIELDS[tool]}
-    values_by_name = {name: value for name, value in (arguments or {}).items() if value is not None}
-    for name in values_by_name:
-        if name not in fields:
+    by_name = {name: field.name for field in fields.values() for name in field.names}
+    values_by_name: dict[str, Any] = {}
+    for name, value in (arguments or {}).items():
+        if value is None:
+            continue
+        if name not in by_name:
             known = ", ".join(fields) or "none"
             raise _wrong(f"{tool} has no argument {name[:60]!r}; it takes: {known}")
+        if by_name[name] in values_by_name:
+            raise _wrong(f"{name} is another spelling of {by_name[name]}: give one of them")
+        values_by_name[by_name[name]] = value
     values: dict[str, Any] = {}
     faults: list[Fault] = []
     for name, field in fields.items():

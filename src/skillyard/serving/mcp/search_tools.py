@@ -43,7 +43,7 @@ async def search_skills(call: Call) -> Answer:
         raise ToolFailed("invalid_argument", "query must not be empty")
     view = await call.shared.context.follower.fresh()
     if limit == 0:
-        return _answer(values["query"], [], [], "nothing was asked for: limit is 0")
+        return _answer(call, [], [], "nothing was asked for: limit is 0")
     names = values["sources"] or context.searches.default_names
     searches = context.searches
     scorer = searches.scorer_for(values["scorer"] and plain_scorer(values["scorer"]), names)
@@ -78,13 +78,11 @@ async def search_skills(call: Call) -> Answer:
             f"None of the {plural(len(cards), 'skill')} found surely fits: the best scores"
             f" {result.skills[0].score:.2f}, and {result.floor:.3g} is what it takes."
         )
-    return _answer(
-        values["query"], cards, statuses, summary, abstained=result.abstained, note=result.note
-    )
+    return _answer(call, cards, statuses, summary, abstained=result.abstained, note=result.note)
 
 
 def _answer(
-    query: str,
+    call: Call,
     cards: list[dict[str, Any]],
     statuses: list[dict[str, Any]],
     summary: str = "",
@@ -106,12 +104,17 @@ def _answer(
     for status in statuses:
         if status["state"] != "ok":
             lines.append(f"Source {status['name']} {status['state']}: {status.get('message', '')}")
-    if cards:
+    if cards and call.shared.context.options.all_tools:
         lines.append("get_skill(source, skill_id) brings the instructions of one.")
+    elif cards:
+        lines.append(
+            "load_skill(name) brings the instructions of one of this library; a search"
+            " with max_tokens brings those of others."
+        )
     if note:
         lines.append(note)
     structured = {
-        "query": query,
+        "query": call.values["query"],
         "count": len(cards),
         "abstained": abstained,
         "skills": cards,

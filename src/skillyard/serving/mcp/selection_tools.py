@@ -42,13 +42,13 @@ WorkResult = tuple[Answer, Iterable[Skill]]
 async def select_skill(call: Call) -> Answer:
     """Select skills for a request and return the instructions of the best one, or abstain."""
     values = call.values
-    if not values["text"].strip() and not values["files"]:
+    if not values["query"].strip() and not values["files"]:
         raise ToolFailed(
-            "invalid_argument", "select_skill needs text or files: give at least one of them"
+            "invalid_argument", "select_skill needs query or files: give at least one of them"
         )
     scorer = plain_scorer(values["scorer"])
     query = Query(
-        values["text"],
+        values["query"],
         files=tuple(values["files"] or ()),
         recent_activity=tuple(values["recent_activity"] or ()),
         include_tags=tuple(values["include_tags"] or ()),

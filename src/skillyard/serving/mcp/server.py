@@ -7,7 +7,7 @@ not depend on a transport.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar, get_args
 
@@ -17,6 +17,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import ListenHandler
+from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from skillyard import __version__
@@ -32,13 +33,13 @@ from skillyard.serving.mcp.failures import (
     log_refusal,
     protocol_error,
 )
-from skillyard.serving.mcp.library_tools import MAX_LISTED_SKILLS, offered_skills
+from skillyard.serving.mcp.library_tools import MAX_LISTED_SKILLS
 from skillyard.serving.mcp.manifests import Manifests
 from skillyard.serving.mcp.prompts import get_prompt, list_prompts
 from skillyard.serving.mcp.results import COMPONENTS
-from skillyard.serving.mcp.schemas import ARGUMENTS, NAMES, parse_arguments
+from skillyard.serving.mcp.schemas import ARGUMENTS, parse_arguments
 from skillyard.serving.mcp.skill_uris import SKILL_FILE
-from skillyard.serving.mcp.tools import INSTRUCTIONS, describe_tools, tools_of
+from skillyard.serving.mcp.tools import INSTRUCTIONS, TOOLS, describe_tools, tools_of
 from skillyard.serving.mcp.view_worker import ViewWorker
 from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.view import Change
@@ -50,8 +51,6 @@ __all__ = ["SkillServer", "create_server"]
 Context = ServerRequestContext[Any, Any]
 P = TypeVar("P")
 R = TypeVar("R")
-MAX_NODE_NAMES = 500
-"""Maximum number of skills of a node whose names are listed, because that reads their records."""
 CALLS = 1_024
 """Maximum number of open notification streams."""
 
@@ -107,8 +106,8 @@ class SkillServer(Server[SharedState]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """Declare that tools, prompts and resources may change, for every transport."""
-        options = notification_options or NotificationOptions(True, True, True)
+        """Declare that prompts and resources may change, for every transport."""
+        options = notification_options or NotificationOptions(True, True)
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 
 
@@ -129,7 +128,8 @@ class _Methods:
         self._log = shared.context.log
         self._follower = shared.context.follower
         self.announcer = Announcer()
-        self._names: tuple[str, ...] = ()
+        options = shared.context.options
+        self._tools = tools_of(all_tools=options.all_tools, feedback=options.feedback)
         self._caching: asyncio.Task[None] | None = None
         self._turn = asyncio.Lock()
         self._notifications: set[asyncio.Task[None]] = set()
@@ -189,9 +189,7 @@ class _Methods:
         """Notify clients of a change. The URIs of the changed skills are computed in a thread."""
         async with self._turn:
             updated = await self._shared.context.in_thread(self._changed_uris, change)
-            names = self._schema_names()
-            self.announcer.announce(updated, tools=names != self._names)
-            self._names = names
+            self.announcer.announce(updated)
         if self._caching is None or self._caching.done():
             self._caching = asyncio.get_running_loop().create_task(self._cache_files())
 
@@ -205,29 +203,14 @@ class _Methods:
             return []
         return [f"{roots[s.path]}/{SKILL_FILE}" for s in change.changed if s.path in roots]
 
-    def _schema_names(self) -> tuple[str, ...]:
-        """Return the names for the schemas of the tools; empty when there are many."""
-        view = self._follower.view
-        if view is None or len(view.catalog) > MAX_LISTED_SKILLS:
-            return ()
-        if view.files.on_demand and len(view.files) > MAX_NODE_NAMES:
-            return ()
-        names = sorted({skill.name for skill in offered_skills(view)})
-        return tuple(names) if len(names) <= NAMES else ()
-
     async def on_initialized(self, ctx: Context, params: Any) -> None:
         """Record that a client of the older era is ready."""
         self.announcer.add_client(ctx)
 
     async def list_tools(self, ctx: Context, params: Any) -> types.ListToolsResult:
-        """Return the tools, with the library's names if there are few."""
+        """Return the tools."""
         _no_cursor(params)
-        if self._follower.view is None:  # hosts give up on a server that starts slowly
-            await self._shared.views.prepare()
-        self._names = self._schema_names()
-        feedback = self._shared.context.options.feedback
-        tools = describe_tools(list(self._names), feedback=feedback)
-        return types.ListToolsResult(tools=tools)
+        return types.ListToolsResult(tools=describe_tools(self._tools))
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
         """Run a tool. Its failure is a result with an error, so that the model can correct it.
@@ -235,11 +218,9 @@ class _Methods:
         The result is already JSON. The SDK validates it again in any case, and a model object would
         only be serialised first.
         """
-        tools = tools_of(feedback=self._shared.context.options.feedback)
-        tool = tools.get(params.name)
+        tool = self._tools.get(params.name)
         if tool is None:
-            clean_name = clean_line(shorten(params.name, 100))
-            raise invalid(f"Unknown tool: {clean_name!r}; the tools are {', '.join(tools)}")
+            raise _unknown_tool(params.name, self._tools)
 
         before = 0.0
 
@@ -318,6 +299,14 @@ class _Methods:
     ) -> dict[str, Any]:
         """Return the children of a directory."""
         return await extension.read_directory(self._shared, params.uri, params.cursor)
+
+
+def _unknown_tool(name: str, offered: Iterable[str]) -> MCPError:
+    if name in TOOLS:
+        how = "its operator offers it with `serve --tools all` or SKILLYARD_TOOLS=all"
+        return invalid(f"This server does not offer {name}: {how}")
+    clean_name = clean_line(shorten(name, 100))
+    return invalid(f"Unknown tool: {clean_name!r}; the tools are {', '.join(offered)}")
 
 
 def _result(text: str, **more: Any) -> dict[str, Any]:

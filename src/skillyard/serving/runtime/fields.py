@@ -32,15 +32,15 @@ class Field(NamedTuple):
     items: int = 100
     """Texts of a list."""
     choices: tuple[str, ...] = ()
-    alias: str = ""
-    """A second name under which it is understood."""
+    aliases: tuple[str, ...] = ()
+    """Other names under which it is understood."""
     pattern: str = ""
     """The accepted pattern, for the API description. The use case checks it."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every name under which it is understood."""
-        return (self.name, self.alias) if self.alias else (self.name,)
+        return (self.name, *self.aliases)
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the value."""

@@ -12,7 +12,16 @@ from skillyard.errors import InvalidInput, InvalidSkillsRoot
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.runtime.clients import Proxies
 
-__all__ = ["LOG_FORMATS", "TOKEN", "TOKEN_FILE", "ServiceLimits", "ServiceOptions", "is_loopback"]
+__all__ = [
+    "LOG_FORMATS",
+    "TOKEN",
+    "TOKEN_FILE",
+    "TOOLS",
+    "TOOL_SETS",
+    "ServiceLimits",
+    "ServiceOptions",
+    "is_loopback",
+]
 
 TOKEN = "SKILLYARD_HTTP_TOKEN"
 """The environment variable with the bearer token."""
@@ -20,6 +29,9 @@ TOKEN_FILE = "SKILLYARD_HTTP_TOKEN_FILE"
 """The environment variable with the path of a token file, for systemd credentials and secrets."""
 TOKEN_BYTES = 4_096
 """Maximum bytes of a token file: headers could not contain more."""
+TOOLS = "SKILLYARD_TOOLS"
+"""The environment variable with the set of MCP tools: default or all."""
+TOOL_SETS = ("default", "all")
 LOG_FORMATS = ("json", "text", "none")
 PORTS = 65_535
 
@@ -102,6 +114,8 @@ class ServiceOptions:
     """Maximum age in seconds of a node's data for ``/readyz``; 0: unlimited."""
     feedback: bool = False
     """Store what clients say about skills, and count it, with that of the user, in rankings."""
+    tools: str | None = None
+    """The MCP tools that are offered: ``default`` or ``all``. None reads it from :data:`TOOLS`."""
     profile: str | None = None
     """The profile whose tags and rules hold; None: that of ``SKILLYARD_PROFILE``."""
     remote: bool = False
@@ -122,6 +136,9 @@ class ServiceOptions:
             raise InvalidInput("max_stale_s must be seconds, 0 or more")
         if self.log_format not in LOG_FORMATS:
             raise InvalidInput(f"log_format must be one of {', '.join(LOG_FORMATS)}")
+        put(self, "tools", self.tools or os.environ.get(TOOLS) or TOOL_SETS[0])
+        if self.tools not in TOOL_SETS:
+            raise InvalidInput(f"tools ({TOOLS}) must be one of {', '.join(TOOL_SETS)}")
         if not isinstance(self.profile, str | None):
             raise InvalidInput("profile must be text")
         if not isinstance(self.feedback, bool):
@@ -132,6 +149,11 @@ class ServiceOptions:
         _check_limits(self.limits)
         if not self.token:
             _check_alone(self.host, self.allowed_hosts)
+
+    @property
+    def all_tools(self) -> bool:
+        """True when MCP clients are offered every tool."""
+        return self.tools == "all"
 
     def check_roots(self) -> None:
         """Raise InvalidSkillsRoot for a root that is not a folder, when folders are served."""

@@ -44,7 +44,7 @@ RECENT_ACTIVITY = Field(
     "texts",
     "What was done lately, in words. May repeat.",
     items=200,
-    alias="recentActivity",
+    aliases=("recentActivity",),
 )
 INCLUDE_TAGS = Field("include_tags", "texts", "Keep only skills with one of these tags.")
 EXCLUDE_TAGS = Field("exclude_tags", "texts", "Leave out skills with one of these tags.")
@@ -111,5 +111,9 @@ THRESHOLD = Field(
     "threshold", "number", "The confidence that a skill must reach.", default=0.3, least=0, most=1
 )
 SHOW_DETAILS = Field(
-    "show_details", "flag", "Say in the message what matched.", default=False, alias="showDetails"
+    "show_details",
+    "flag",
+    "Say in the message what matched.",
+    default=False,
+    aliases=("showDetails",),
 )
