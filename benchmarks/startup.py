@@ -38,7 +38,7 @@ ROUNDS = 15
 SKILLS = 300
 QUERY = "turn a scanned contract into a clean spreadsheet and check the totals"
 IMPORT_LIMIT = 3.0
-SELECT_LIMIT = 6.0
+SELECT_LIMIT = 7.0
 EXAMPLES = SOURCE.parent / "examples" / "skills"
 SLOWEST = 10
 

@@ -13,7 +13,7 @@ import pytest
 import skillyard as sy
 from skillyard.cli import main
 from skillyard.policy.library import open_catalog
-from skillyard.usecases.node_sync import store_sync
+from skillyard.store.node.syncing import sync
 from tests.parity.trees import write_tree
 from tests.requirements import requirement
 from tests.serving.http.local_server import running
@@ -105,8 +105,8 @@ def of_a_store(root: Path, folder: Path) -> dict[str, Any]:
     with store_in(folder) as store:
         done = publish(store, root)
         held = store.status().skills
-    synced = store_sync(f"sqlite:///{folder}/store.db", folder=str(folder / "node"), jobs=1)
-    return {"store publish": {done.added}, "store status": {held}, "store sync": {synced.skills}}
+    node = sync(f"sqlite:///{folder}/store.db", str(folder / "node"))
+    return {"store publish": {done.added}, "store status": {held}, "node": {node.counts.skills}}
 
 
 @requirement("catalog:counts")

@@ -220,7 +220,6 @@ BASES = {
     "store init": "--store sqlite:///new.db",
     "store migrate": "--store sqlite:///store.db",
     "store publish": "skills --store sqlite:///store.db --tenant acme --publisher me",
-    "store sync": "--store sqlite:///store.db --state-dir node",
     "store withdraw": "csv-cleaning --store sqlite:///store.db --tenant acme --publisher me",
     "store rollback": "1 --store sqlite:///store.db --tenant acme --publisher me",
     "store log": "--store sqlite:///store.db",
@@ -297,8 +296,7 @@ def test_every_option_has_a_row_that_shows_what_it_does(command: CommandParser) 
             shown = row_of(command, flag)
             known = shown.base is not None or command.name in BASES
             assert known, f"add the arguments of {command.name} to BASES"
-        # What `store sync --watch` calls is tested in store/node, the option itself nowhere.
-        elif flag not in OPTIONS and (command.name, flag) != ("store sync", "--watch"):
+        elif flag not in OPTIONS:
             word = flag.removeprefix("--").replace("-", "_")
             assert any(each in sources(place) for each in (flag, word)), f"{flag} is not in {place}"
 
@@ -499,8 +497,6 @@ ROWS: dict[tuple[str, str], Row] = {
         "--prune", "other --store sqlite:///store.db --tenant acme --publisher me"
     ),
     ("store publish", "--profile"): row("--profile small", refused="--profile names folders"),
-    ("store sync", "--caller"): row("--caller team"),
-    ("store sync", "--state-dir"): row("--state-dir node2"),
     ("store withdraw", "--source"): row("--source a/b"),
     ("store withdraw", "--publisher"): row("--publisher you"),
     ("store rollback", "--store"): row(
@@ -544,10 +540,9 @@ ELSEWHERE: dict[Any, str] = {
     ("bench compare", "--margin"): "cli/test_bench.py",
     ("bench score", "--qrels"): "cli/test_bench.py",
     ("index build", "--watch"): "cli/test_index.py",
-    ("store sync", "--watch"): "store",
     **{
         (f"store {command}", flag): "store"
-        for command in ("publish", "sync", "withdraw", "rollback")
+        for command in ("publish", "withdraw", "rollback")
         for flag in ("--durability", "--jobs")
     },
 }

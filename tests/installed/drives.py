@@ -108,7 +108,6 @@ DRIVES = (
     Drive(f"store status {STORE}", ""),
     Drive(f"store log {STORE}", "acme"),
     Drive(f"store history csv-cleaning {STORE} --tenant acme", "csv-cleaning"),
-    Drive(f"store sync {STORE} --state-dir node", ""),
     Drive(f"store withdraw csv-cleaning {STORE} --tenant acme", ""),
     Drive(f"store rollback 1 {STORE} --tenant acme", ""),
     Drive(f"store grant team {STORE} --tenant acme", "team"),

@@ -139,7 +139,6 @@ _UNUSED = {
     **dict.fromkeys(("hook claude-code", "hook codex"), ("--scope", "--json")),
     "hook install": ("--scope",),
     "store publish": ("--scope",),
-    "store sync": ("--root", "--scope"),
     "serve": ("--json",),
     "fake-llm": (*_LIBRARY, "--json"),
 }

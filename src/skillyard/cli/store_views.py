@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         StoreMigrated,
         StorePublished,
         StoreStatus,
-        StoreSynced,
     )
 
 __all__ = [
@@ -32,7 +31,6 @@ __all__ = [
     "migrated_blocks",
     "published_blocks",
     "status_blocks",
-    "synced_line",
 ]
 
 MAX_ERRORS = 20
@@ -52,12 +50,6 @@ def migrated_blocks(result: StoreMigrated) -> Iterator[Block]:
     if result.reader_role is not None and result.before != result.now:
         yield line("a node with a login of its own sees what its login's name was granted, and")
         yield line(f"nothing else, once it is a member: GRANT {result.reader_role} TO its_login")
-
-
-def synced_line(result: StoreSynced) -> Iterator[Block]:
-    """Yield the content of a node's folder."""
-    what = f"{plural(result.skills, 'skill')}, generation {result.generation}"
-    yield line(Span(result.folder, "name"), f"  {what}; {result.bytes / 1e6:,.1f} MB")
 
 
 def published_blocks(result: StorePublished) -> Iterator[Block]:

@@ -23,7 +23,6 @@ __all__ = [
     "StoreProgress",
     "StorePublished",
     "StoreStatus",
-    "StoreSynced",
 ]
 
 
@@ -210,18 +209,3 @@ class StoreGranted:
     tenant: Annotated[str, "The owner of the skills."]
     namespace: Annotated[str, "This one and all below it; empty: all."]
     places: Annotated[tuple[str, ...], "These skills alone; empty: all."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreSynced:
-    """The state of a node's folder."""
-
-    schema: Schema[Literal["skillyard.store-sync/1"]] = "skillyard.store-sync/1"
-    store: Annotated[str, "The address of its store, without credentials."]
-    folder: Annotated[str, "Where it is."]
-    caller: Annotated[str | None, "Whose view it holds; null: everything."]
-    generation: Annotated[int, "The generation that it holds."]
-    skills: Annotated[int, "Its skills."]
-    segments: Annotated[int, "Segments of its index."]
-    bytes: Annotated[int, "Size of its files."]
-    seconds: Annotated[float, "Since the step began."]

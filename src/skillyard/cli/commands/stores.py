@@ -1,8 +1,7 @@
-"""``store``: publishing to a catalog store, and following it."""
+"""``store``: publishing to a catalog store."""
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
@@ -28,8 +27,6 @@ from skillyard.cli.commands.store_options import (
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE
 from skillyard.cli.options import (
-    add_caller,
-    add_state_dir,
     add_store,
     file_path,
     folder,
@@ -40,7 +37,7 @@ from skillyard.errors import SkillyardError
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.shapes.store import StoreMigrated, StorePublished, StoreSynced
+    from skillyard.shapes.store import StoreMigrated, StorePublished
     from skillyard.store.ingest.work_items import Options, Step
 
 
@@ -258,75 +255,12 @@ def status(args: Namespace, console: Console) -> int:
     return 0
 
 
-def add_store_sync_command(commands: Commands) -> None:
-    """Declare ``store sync``."""
-    parser = add_command(
-        commands,
-        "sync",
-        "update a node's folder to the store's last generation",
-        run=store_sync,
-        about=(
-            "After an interrupt the next run continues where this one stopped. A node that "
-            "serves the folder updates it by itself and must be its only user."
-        ),
-        examples=(
-            "skillyard store sync --store sqlite:///catalog.db --state-dir node",
-            "skillyard store sync --watch",
-        ),
-    )
-    add_store(parser)
-    add_caller(parser)
-    add_state_dir(parser)
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=whole_number,
-        help="worker processes (default: one per processor)",
-    )
-    parser.add_argument("--watch", action="store_true", help="keep running and follow the store")
-
-
-def store_sync(args: Namespace, console: Console) -> int:
-    """Bring a node's folder up to date; with ``--watch`` follow the store until interrupted."""
-    from skillyard.cli.progress import progress
-    from skillyard.usecases import node_sync
-
-    url, caller = store_address(args), args.caller
-    folder, jobs, profile = args.state_dir or "", args.jobs or 0, args.library_profile
-    if args.watch:
-        console.note("following the store; interrupt to stop")
-        try:
-            for step in node_sync.store_follow(
-                url, caller=caller, folder=folder, jobs=jobs, profile=profile
-            ):
-                if isinstance(step, str):
-                    console.note(step)
-                else:
-                    _print_sync(step, console)
-        except KeyboardInterrupt:
-            return 0
-    with progress("taking over", console) as report:
-        done = node_sync.store_sync(
-            url, caller=caller, folder=folder, jobs=jobs, progress=report, profile=profile
-        )
-    _print_sync(done, console)
-    return 0
-
-
-def _print_sync(done: StoreSynced, console: Console) -> None:
-    from skillyard.cli.store_views import synced_line
-
-    console.show(done, synced_line)
-    sys.stdout.flush()  # who reads a watch through a pipe reads each line as it comes
-
-
 def add_store_group(commands: Commands) -> None:
     """Declare ``store`` and its commands."""
     group = add_group(commands, "store", "a catalog store that several machines share")
     add_store_init_command(group)
     add_store_migrate_command(group)
     add_store_publish_command(group)
-    add_store_sync_command(group)
     add_store_withdraw_command(group)
     add_store_rollback_command(group)
     add_store_log_command(group)

@@ -7,7 +7,7 @@ from skillyard.errors import IndexDamaged, SkillIoError
 from skillyard.index.index_reader import open_index
 from skillyard.index.token_table import bundled_table
 from skillyard.store.node.catalog import NodeCatalog
-from skillyard.store.node.generation_builder import Progress, apply_few, few_changes, rebuild
+from skillyard.store.node.generation_builder import apply_few, few_changes, rebuild
 from skillyard.store.node.library import NodeLibrary
 from skillyard.store.node.state import POLICY, VIEWER, NodeState, position_in
 from skillyard.store.opening import login_of, open_store
@@ -35,7 +35,7 @@ def open_node(folder: str, caller: str | None = None) -> NodeCatalog:
             "there is no node's catalog here for this caller",
             path=state.folder,
             code="node_missing",
-            hint="make it with `skillyard store sync`",
+            hint="make it with `skillyard serve --store`",
         )
     return NodeCatalog(NodeLibrary(searcher, bundled_table()), position_in(searcher))
 
@@ -45,29 +45,27 @@ def sync(
     folder: str,
     *,
     caller: str | None = None,
-    jobs: int = 1,
-    progress: Progress | None = None,
     policy: Admission | None = None,
 ) -> NodeCatalog:
     """Update a node's folder to the last generation of the store at an address, and return it.
 
-    ``jobs`` processes analyse the skills, and those that ``policy`` refuses are left out. An
-    interrupted call is continued, and a damaged index is rebuilt. Raises what the store raises,
-    InvalidInput, UnknownName, and SkillIoError when another process updates the folder.
+    Skills that ``policy`` refuses are left out. An interrupted call is continued, and a damaged
+    index is rebuilt. Raises what the store raises, InvalidInput, UnknownName, and SkillIoError when
+    another process updates the folder.
     """
     state = NodeState(folder, caller, login_of(url), policy)
     with open_store(url, caller=caller, connections=2) as store, state.lock():
         try:
-            _advance(store, state, jobs, progress)
+            _advance(store, state)
         except IndexDamaged:
-            rebuild(store, state, jobs=jobs, progress=progress, anew=True)
+            rebuild(store, state, anew=True)
     return open_node(folder, caller)
 
 
-def _advance(store: CatalogStore, state: NodeState, jobs: int, progress: Progress | None) -> None:
+def _advance(store: CatalogStore, state: NodeState) -> None:
     searcher = state.open()
     position = START if searcher is None else position_in(searcher)
     page = few_changes(store, position)  # None for an empty folder
     if page is not None and (page.position == position or not apply_few(state, page).overdue):
         return
-    rebuild(store, state, jobs=jobs, progress=progress)
+    rebuild(store, state)
