@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
-from skillyard.cli.commands import MODULES
+from skillyard.cli.commands import GROUPS, MODULES
 from skillyard.cli.options import SHARED, add_shared_options
 from skillyard.cli.parser import CommandParser, UsageError, near
 from skillyard.cli.removed import removal
@@ -98,6 +98,8 @@ def build_parser(word: str | None = None) -> CommandParser:
     commands = root.add_commands()
     for add in _command_table(word).values():
         add(commands)
+    for name, child in root.children().items():
+        child.section = next(title for title, group in GROUPS.items() if name in group)
     _complete(root)
     return root
 

@@ -31,6 +31,8 @@ class CommandParser(argparse.ArgumentParser):
 
     arguments: tuple[argparse.Action, ...] = ()
     """The command's own arguments: without ``--help`` and those that every command has."""
+    section: str = ""
+    """The title above its line on the help page of the program; empty below another command."""
     subcommands: Commands | None = None
     """None for a command that runs."""
 
@@ -148,7 +150,12 @@ class _HelpFormatter(argparse.HelpFormatter):
         if not isinstance(action, argparse._SubParsersAction):
             super().add_argument(action)
             return
+        section = "commands"
         for name, parser in action.choices.items():
+            if parser.section not in ("", section):
+                section = parser.section
+                self.end_section()
+                self.start_section(section)
             below = ", ".join(parser.children())
             super().add_argument(
                 argparse.Action(

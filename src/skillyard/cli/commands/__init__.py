@@ -6,39 +6,50 @@ parser. A run function imports its use case itself, so that a module is cheap to
 
 from __future__ import annotations
 
-__all__ = ["MODULES"]
+__all__ = ["GROUPS", "MODULES"]
 
-MODULES = {
-    "list": "library",
-    "check": "library",
-    "scan": "scans",
-    "show": "library",
-    "rank": "selection",
-    "select": "selection",
-    "evaluate": "selection",
-    "why": "selection",
-    "summary": "prompts",
-    "inject": "prompts",
-    "search": "remote",
-    "add": "remote",
-    "sync": "installation",
-    "update": "installation",
-    "outdated": "installation",
-    "verify": "installation",
-    "remove": "installation",
-    "serve": "service",
-    "hook": "hooks",
-    "trust": "trust",
-    "policy": "policies",
-    "usage": "usage",
-    "feedback": "feedback",
-    "bench": "benchmarks",
-    "eval": "evaluations",
-    "fake-llm": "fake_llm",
-    "index": "indexes",
-    "doctor": "doctor",
-    "store": "stores",
-    "completion": "completion",
-    "help": "help",
+GROUPS = {
+    "commands": {
+        "list": "library",
+        "select": "selection",
+        "why": "selection",
+        "check": "library",
+        "scan": "scans",
+        "add": "remote",
+        "sync": "installation",
+        "serve": "service",
+        "hook": "hooks",
+        "doctor": "doctor",
+        "eval": "evaluations",
+    },
+    "rank and show": {
+        "rank": "selection",
+        "show": "library",
+        "inject": "prompts",
+        "summary": "prompts",
+        "search": "remote",
+    },
+    "installed skills": {
+        "remove": "installation",
+        "update": "installation",
+        "outdated": "installation",
+        "verify": "installation",
+    },
+    "libraries, rules and use": {
+        "index": "indexes",
+        "policy": "policies",
+        "trust": "trust",
+        "usage": "usage",
+        "feedback": "feedback",
+        "store": "stores",
+        "bench": "benchmarks",
+    },
+    "others": {
+        "completion": "completion",
+        "evaluate": "selection",
+        "fake-llm": "fake_llm",
+        "help": "help",
+    },
 }
-"""The module of each command by its first word, in the order of the help page."""
+"""The module of each command by its first word, in the groups and the order of the help page."""
+MODULES = {word: module for group in GROUPS.values() for word, module in group.items()}
