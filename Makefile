@@ -107,9 +107,10 @@ clients: ## Test with Skyll's, FastMCP's and the SDK's clients, MCP Inspector, n
 	@PYTHON='$(PYTHON)' tools/venv .venv-clients clients
 	@.venv-clients/bin/python tools/clients/run.py $(ARGS)
 
-lint: $(DEV) ## Check style and formatting
+lint: $(DEV) ## Check style, formatting, and which module imports which
 	@$(BIN)/python -m ruff check . $(ARGS)
 	@$(BIN)/python -m ruff format --check .
+	@$(BIN)/lint-imports --no-logo --no-cache pyproject.toml
 
 types: $(DEV) ## Check types, strictly, and those of the package for Windows too
 	@$(BIN)/python -m mypy $(ARGS)

@@ -16,7 +16,6 @@ from benchmarks.measure import Figure, Options, versions_of
 from skillyard.evals.regression.changes import REGRESSION, changes_of_measures
 from skillyard.evals.regression.measures import Measure
 from skillyard.evals.statistics.bounded_mean import bounded_interval
-from skillyard.evals.statistics.intervals import wilson
 from skillyard.evals.statistics.power import equivalence_units, units_needed
 from skillyard.evals.statistics.subset_means import subset_means
 from skillyard.evals.statistics.verdicts import (
@@ -28,6 +27,7 @@ from skillyard.evals.statistics.verdicts import (
     level_for,
     word_for,
 )
+from skillyard.sums import wilson
 
 SUMMARY = "false and missed statements of verdicts, gates and plans, in simulated runs"
 RUNS = 2_000

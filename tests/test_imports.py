@@ -1,6 +1,7 @@
 """The import rule (design.md §2): only downwards, no circle, nothing heavy before it is used.
 
-The sources are read as syntax trees; what an interpreter really loads is asked of fresh ones.
+The contracts of import-linter are in pyproject.toml. What stands at the top of modules is read from
+syntax trees; what an interpreter really loads is asked of fresh ones.
 """
 
 from __future__ import annotations
@@ -27,40 +28,18 @@ SOURCE = REPOSITORY / "src"
 PACKAGE = "skillyard"
 TESTKIT = "skillyard_testkit"
 
-# A room imports its own level or lower. The door and the command's entry stand above all.
-LEVELS = {
-    "arguments": 0, "diagnostics": 0, "errors": 0, "extras": 0, "invisible": 0, "io": 0,
-    "limits": 0, "lookalikes": 0, "shapes": 0, "sums": 0, "text": 0, "unicode_tables": 0,
-    "skill": 1,
-    "formats": 2, "discovery": 2, "resources": 2,
-    # Validation stands one level above its place in the design: its rules for whole libraries
-    # look at catalogs.
-    "catalog": 3, "validation": 3, "analysis": 3, "embedding": 3,
-    "index": 4, "scanning": 4,
-    "ranking": 5, "store": 5, "policy": 5,
-    "selection": 6, "remote": 6,
-    "context": 7,
-    # A use case (doctor) looks at what the hook keeps; nothing in hook imports a surface.
-    "decisions": 8, "evals": 8, "hook": 8,
-    "usecases": 9,
-    "serving": 10, "serving.runtime": 10,
-    "cli": 11, "serving.mcp": 11, "serving.http": 11, "serving.web": 11, "adapters": 11,
-    "client": 11, "__main__": 11,
-    "": 12,
-}  # fmt: skip
-SURFACE, SERVING = 11, 10
-OF_SEVERAL = {"serving"}
-"""Folders that hold several rooms."""
+SURFACES = {"adapters", "cli", "client", "serving", "__main__"}
+"""Rooms that may import third-party packages at the top of a module."""
+CORE = {
+    *("analysis", "arguments", "catalog", "context", "diagnostics", "discovery", "errors"),
+    *("extras", "formats", "index", "invisible", "io", "limits", "lookalikes", "policy", "ranking"),
+    *("resources", "scanning", "selection", "shapes", "skill", "sums", "text", "unicode_tables"),
+    *("validation", "version", ""),
+}
+"""Rooms that use only what the project depends on; the others need an extra, and say so."""
+IN_A_CIRCLE = ("skillyard.evals.", "skillyard.remote.sources.")
+"""Folders with modules that still are in one."""
 CORE_DEPENDENCIES = {"yaml", "Stemmer", "filelock", "platformdirs", "shtab"}
-CROSSINGS = {
-    ("cli", "serving.http"), ("cli", "serving.mcp"),  # ``serve`` starts them
-    ("serving.http", "serving.mcp"),  # MCP at one path of the service
-    ("serving.http", "serving.web"),  # it serves the pages, which know of no server
-    ("__main__", "cli"),
-}  # fmt: skip
-"""The surfaces that use another one."""
-OF_EXTRAS = {"embedding", "remote", "store"}
-"""Rooms below the surfaces that only work with an extra, and say so."""
 AT_MODULE_LEVEL = {"yaml"}
 """What may stand at the top of a module below the surfaces; the rest waits inside functions."""
 
@@ -86,12 +65,7 @@ def modules() -> dict[str, Path]:
 
 
 def room(module: str) -> str:
-    parts = module.split(".")[1:3]
-    return ".".join(parts[: 1 + (parts[0] in OF_SEVERAL)]) if parts else ""
-
-
-def level(module: str) -> int:
-    return LEVELS.get(room(module), 0)
+    return module.partition(".")[2].partition(".")[0]
 
 
 def visited(body: list[ast.stmt], at_top: bool) -> Iterator[tuple[ast.stmt, bool]]:
@@ -129,85 +103,39 @@ def uses() -> tuple[Use, ...]:
     )
 
 
-def ours() -> list[Use]:
-    return [use for use in uses() if use.target.split(".")[0] == PACKAGE]
-
-
 def third_party() -> list[Use]:
     known = {*sys.stdlib_module_names, PACKAGE}
     return [use for use in uses() if use.target.split(".")[0] not in known]
 
 
-def test_every_room_has_a_level() -> None:
-    assert {room(module) for module in modules()} - set(LEVELS) == set()
+def test_the_contracts_of_import_linter_hold() -> None:
+    cli = pytest.importorskip("importlinter.cli", reason="make lint has import-linter")
+    configuration = str(REPOSITORY / "pyproject.toml")
+    assert cli.lint_imports(configuration, no_cache=True, no_logo=True) == 0
 
 
-def test_a_room_imports_its_own_level_or_lower() -> None:
-    upward = [use for use in ours() if level(use.module) < level(use.target)]
-    assert [use for use in upward if use.target != PACKAGE] == []
-
-
-def test_only_surfaces_go_through_the_door() -> None:
-    through = {room(use.module) for use in ours() if use.target == PACKAGE}
-    assert {name for name in through if LEVELS[name] < SURFACE} == set()
-
-
-def test_surfaces_do_not_import_each_other() -> None:
-    crossing = {
-        (room(use.module), room(use.target))
-        for use in ours()
-        if level(use.module) == level(use.target) == SURFACE
-        and room(use.module) != room(use.target)
+def test_no_module_is_in_a_circle_of_imports_or_types() -> None:
+    grimp = pytest.importorskip("grimp", reason="make lint has import-linter")
+    graph = grimp.build_graph(PACKAGE, cache_dir=None)
+    # The door names every public name for type checkers, and is imported by the command only.
+    imports = {
+        each: graph.find_modules_directly_imported_by(each)
+        for each in graph.modules - {PACKAGE}
+        if not each.startswith(IN_A_CIRCLE)
     }
-    assert crossing - CROSSINGS == set()
-
-
-def test_no_circle_of_rooms_is_imported_inside_functions_either() -> None:
-    graph: dict[str, set[str]] = {name: set() for name in LEVELS}
-    for use in ours():
-        if room(use.module) != room(use.target) and use.target != PACKAGE:
-            graph[room(use.module)].add(room(use.target))
     try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        pytest.fail(f"a circle of rooms: {' -> '.join(error.args[1])}")
-
-
-def test_the_engine_never_imports_the_evaluation() -> None:
-    assert [use for use in ours() if room(use.target) == "evals" and
-            room(use.module) not in {"evals", "usecases", "cli"}] == []  # fmt: skip
-
-
-def ancestors(module: str) -> list[str]:
-    parts = module.split(".")
-    return [".".join(parts[:size]) for size in range(1, len(parts))]
-
-
-def test_no_circle_of_any_length_is_imported() -> None:
-    graph: dict[str, set[str]] = {module: set() for module in modules()}
-    for use in ours():
-        if use.at_top:
-            # Importing a module also runs the packages around it, but for those we are in already.
-            around = set(ancestors(use.target)) - {use.module, *ancestors(use.module)}
-            graph[use.module] |= {use.target, *around} - {use.module}
-    try:
-        order = list(TopologicalSorter(graph).static_order())
+        TopologicalSorter(imports).prepare()
     except CycleError as error:
         pytest.fail(f"a circle of imports: {' -> '.join(error.args[1])}")
-    assert len(order) == len(graph)
 
 
 def test_below_the_surfaces_only_the_yaml_reader_is_imported_at_module_level() -> None:
-    heavy = [use for use in third_party() if use.at_top and level(use.module) < SERVING]
+    heavy = [use for use in third_party() if use.at_top and room(use.module) not in SURFACES]
     assert {use.target.split(".")[0] for use in heavy} <= AT_MODULE_LEVEL
 
 
 def test_the_core_uses_only_what_the_project_depends_on() -> None:
-    core = [
-        use
-        for use in third_party()
-        if level(use.module) <= LEVELS["context"] and room(use.module) not in OF_EXTRAS
-    ]
+    core = [use for use in third_party() if room(use.module) in CORE]
     assert {use.target.split(".")[0] for use in core} <= CORE_DEPENDENCIES
 
 
@@ -222,7 +150,7 @@ def test_only_fake_llm_uses_the_testkit_and_that_uses_only_errors_of_ours() -> N
     assert PACKAGE not in imported
 
 
-def test_a_missing_level_or_an_upward_import_would_be_seen() -> None:
+def test_each_import_statement_is_seen_with_its_place() -> None:
     tree = ast.parse(
         "import a\nif TYPE_CHECKING:\n    import b\nelse:\n    import c\n"
         "try:\n    import d\nexcept ImportError:\n    import e\n"

@@ -149,14 +149,14 @@ def test_exactly_the_skills_whose_requirements_are_met_are_chosen(
         assert all(needs[name] <= set(order[:place]) for place, name in enumerate(order))
     whys = {match.skill.name: match.rejected_because for match in found.rejected}
     for each in reversed(skills):  # the reason does not depend on where the search starts
-        lack = RequirementChecker(sy.Catalog.from_skills(skills)).lack(each)
+        lack = RequirementChecker(sy.Catalog.from_skills(skills).named).lack(each)
         assert lack == whys.get(each.name, "")
 
 
 def test_a_chain_of_thousands_and_a_skill_of_thousands_end_soon() -> None:
     chain = [skill(f"s{n}", f"skill:s{n + 1}") for n in range(5_000)]
     many = skill("many", *(f"skill:none{n}" for n in range(10_000)))
-    checker = RequirementChecker(sy.Catalog.from_skills([*chain, skill("s5000"), many]))
+    checker = RequirementChecker(sy.Catalog.from_skills([*chain, skill("s5000"), many]).named)
     assert checker.lack(chain[0]) == ""
     assert len(checker.required(chain[0])) == 5_000
     assert "none0" in checker.lack(many)

@@ -344,7 +344,8 @@ def _python() -> Iterator[str]:
     yield _PYTHON_HEAD
     rooms: dict[str, list[str]] = {}
     for name, room in skillyard._ROOMS.items():
-        rooms.setdefault(room, []).append(name)
+        if name != "__version__":
+            rooms.setdefault(room, []).append(name)
     for room, names in rooms.items():
         yield from ("", f"## skillyard.{room}", "")
         for name in names:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
-
 _ROOMS = {
+    "__version__": "version",
     "AmbiguousName": "errors",
     "Diagnostic": "errors",
     "EmbedderFailed": "errors",
@@ -97,7 +96,7 @@ _ROOMS = {
 _DOORS = frozenset({"evals"})
 """Rooms with names of their own, as in ``sy.evals.remap``: modules, so not among the names."""
 
-__all__ = ["__version__", *sorted(_ROOMS)]  # noqa: PLE0604
+__all__ = [*sorted(_ROOMS)]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
@@ -217,3 +216,4 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
         find_check_config as find_check_config,
         read_check_config as read_check_config,
     )
+    from skillyard.version import __version__ as __version__

@@ -349,7 +349,7 @@ class MissingRequirements:
     def _checker(self) -> RequirementChecker:
         from skillyard.catalog.requirements import RequirementChecker  # deferred: rarely needed
 
-        return RequirementChecker(self._catalog, self._tools)
+        return RequirementChecker(self._catalog.named, self._tools)
 
 
 def _best(

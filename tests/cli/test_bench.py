@@ -15,13 +15,8 @@ import pytest
 
 from skillyard.errors import SkillIoError
 from skillyard.evals.retrieval import measures as retrieval
-from skillyard.evals.retrieval.measures import (
-    BenchQuery,
-    RankedAnswer,
-    measures,
-    read_run,
-    write_json,
-)
+from skillyard.evals.retrieval.measures import BenchQuery, RankedAnswer, measures, write_json
+from skillyard.evals.retrieval.trec import read_run
 from skillyard.ranking.match import score_query
 from skillyard.ranking.query import Query
 from tests.cli.conftest import Answer, Run

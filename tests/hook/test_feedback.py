@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.decisions.feedback_file import add_feedback, feedback_path
-from skillyard.ranking.hybrid.user_feedback import FEEDBACK_POINTS
+from skillyard.ranking.hybrid.constants import FEEDBACK_POINTS
 from tests.hook.conftest import PROMPT, Hook, payload
 
 

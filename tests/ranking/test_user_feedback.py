@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from skillyard.catalog import Catalog
 from skillyard.errors import InvalidInput
 from skillyard.ranking.feedback import SkillFeedback
-from skillyard.ranking.hybrid.constants import CALIBRATION
-from skillyard.ranking.hybrid.scorer import HYBRID, ScoredHybrid
-from skillyard.ranking.hybrid.user_feedback import (
-    CLIENT_SHARE,
+from skillyard.ranking.hybrid.constants import (
+    CALIBRATION,
     FEEDBACK_LOG_ODDS,
     FEEDBACK_POINTS,
     RELIABILITY,
-    relevance,
 )
+from skillyard.ranking.hybrid.scorer import HYBRID, ScoredHybrid
+from skillyard.ranking.hybrid.user_feedback import CLIENT_SHARE, relevance
 from skillyard.ranking.query import Query
 from skillyard.selection import select
 from skillyard.skill import Skill

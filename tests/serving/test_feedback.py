@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from skillyard.decisions.feedback_file import add_feedback, list_feedback
-from skillyard.ranking.hybrid.user_feedback import CLIENT_SHARE, FEEDBACK_POINTS
+from skillyard.ranking.hybrid.constants import FEEDBACK_POINTS
+from skillyard.ranking.hybrid.user_feedback import CLIENT_SHARE
 from tests.serving.http.local_server import running
 from tests.serving.mcp.local_servers import run, serving
 from tests.tables import for_each

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.ranking.match import eligible, score_query
-from skillyard.usecases.sentences import shown_score
-from skillyard.usecases.skill_explanation import Why, why_skill
+from skillyard.usecases.skill_explanation import Why, shown_score, why_skill
 from tests.property.strategies import few, queries, skills
 
 SCORERS = ["confidence", "hybrid", "overlap", "relevance", "triggers"]

@@ -7,13 +7,12 @@ and a skill in a cycle of requirements cannot be used.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.text import clean_line
 
 if TYPE_CHECKING:
-    from skillyard.catalog.snapshot import Catalog
     from skillyard.skill import Skill
 
 __all__ = ["RequirementChecker"]
@@ -48,11 +47,14 @@ class _Edge(NamedTuple):
 class RequirementChecker:
     """Checks skills of one catalog. Each skill and program is checked once.
 
-    ``tools`` are the names of the caller's tools; when there are none, tools are not checked.
+    ``named`` returns the skills of a name. ``tools`` are the names of the caller's tools; when
+    there are none, tools are not checked.
     """
 
-    def __init__(self, catalog: Catalog, tools: Iterable[str] = ()) -> None:
-        self._catalog = catalog
+    def __init__(
+        self, named: Callable[[str], tuple[Skill, ...]], tools: Iterable[str] = ()
+    ) -> None:
+        self._named = named
         self._tools = frozenset(tools)
         self._programs: dict[str, bool] = {}
         self._edges: dict[_Key, tuple[_Edge, ...]] = {}
@@ -124,7 +126,7 @@ class RequirementChecker:
     def _skill_edge(self, wanted: str, shown: str) -> _Edge:
         name, sign, least = wanted.partition(">=")
         shown_name = clean_line(name)[:_NAME_CHARS]
-        found = self._catalog.named(name)
+        found = self._named(name)
         if not found:
             return _Edge(f"the skill {shown_name} is not in the catalog", None)
         if len(found) > 1:

@@ -204,7 +204,7 @@ class Catalog:
             from skillyard.catalog.counts import count_skills
             from skillyard.catalog.requirements import RequirementChecker
 
-            lack = RequirementChecker(self).lack
+            lack = RequirementChecker(self.named).lack
             self._counts = count_skills(self._skills, self._shadowed, self._further, lack)
         return self._counts
 

@@ -52,7 +52,7 @@ def parse(arguments: Sequence[str]) -> tuple[CommandParser, Namespace]:
     """
     shared, words = _split(arguments)
     if shared.version:
-        from skillyard import __version__
+        from skillyard.version import __version__
 
         _print_and_exit(f"{PROGRAM} {__version__}\n")
     parser, rest = _find(words)

@@ -9,9 +9,9 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from skillyard import __version__
 from skillyard.errors import InvalidInput
 from skillyard.remote.sources.transport import origin_of
+from skillyard.version import __version__
 
 __all__ = ["ANSWER_BYTES", "DEFAULT_URL", "TOKEN", "URL", "Service"]
 

@@ -162,7 +162,7 @@ class IndexedCatalog(Catalog):
             if requiring:
                 from skillyard.catalog.requirements import RequirementChecker
 
-                lacking = sum(map(bool, map(RequirementChecker(self).lack, requiring)))
+                lacking = sum(map(bool, map(RequirementChecker(self.named).lack, requiring)))
                 self._counts = self._counts._replace(lacking=lacking)
         return self._counts
 

@@ -25,13 +25,13 @@ from skillyard.evals.retrieval.measures import (
     measures,
     per_query,
     read_queries,
-    read_run,
     read_skills,
     read_text,
     run_queries,
     write_json,
     write_text,
 )
+from skillyard.evals.retrieval.trec import read_run
 from skillyard.ranking.registry import DEFAULT_SCORER, resolve
 from skillyard.shapes.benchmarks import BenchReport, BenchRun, BenchScore
 

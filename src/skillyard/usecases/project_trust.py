@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillyard.catalog import read_catalog
 from skillyard.hook.approval import ProjectSkills, approve_project, read_project, refused_approval
 from skillyard.io.processes import processors
-from skillyard.remote.install.accepted import Accepted
 from skillyard.remote.install.verdict import check_accept
+from skillyard.scanning.accepted import Accepted
 from skillyard.usecases.skill_scan import Scanned, scan_skills
 
 if TYPE_CHECKING:

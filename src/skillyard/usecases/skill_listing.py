@@ -86,7 +86,9 @@ class Listing(NamedTuple):
 def card(catalog: Catalog, skill: Skill) -> Card:
     """Return the card of one skill of the catalog."""
     remarks = sum(each.path == skill.path for each in catalog.diagnostics)
-    return _card(catalog, skill, remarks, catalog.shadowed.get(skill), RequirementChecker(catalog))
+    return _card(
+        catalog, skill, remarks, catalog.shadowed.get(skill), RequirementChecker(catalog.named)
+    )
 
 
 def list_skills(
@@ -98,7 +100,7 @@ def list_skills(
     """
     remarks = Counter(each.path for each in catalog.diagnostics)
     shadowed = catalog.shadowed
-    checker = RequirementChecker(catalog)
+    checker = RequirementChecker(catalog.named)
     cards = tuple(
         _card(catalog, skill, remarks[skill.path], shadowed.get(skill), checker)
         for skill in catalog

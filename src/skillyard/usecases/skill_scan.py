@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic, InvalidInput, InvalidSkillsRoot
-from skillyard.remote.install.accepted import Accepted, accepted_in, without_accepted
-from skillyard.remote.install.lockfile import project_lock_path, read_project_lock
+from skillyard.io.workers import Workers
 from skillyard.scanning import RULES, SEVERITIES, Finding, scan_files
+from skillyard.scanning.accepted import Accepted, without_accepted
 from skillyard.shapes import scans as shapes
 from skillyard.shapes.encoder import from_attributes
-from skillyard.store.ingest.pool import Workers
 from skillyard.usecases.scan_units import ScanUnit, library_units, scan_units
 from skillyard.validation.codes import RuleText
 
@@ -99,17 +98,16 @@ def scan_skills(
     *,
     load: Callable[[], Catalog],
     library: LibrarySpec | None = None,
-    lock: str | None = None,
     jobs: int = 1,
-    accepted: Sequence[Accepted] | None = None,
+    accepted: Sequence[Accepted] = (),
+    lock: str = "",
 ) -> Scanned:
     """Scan skill folders, skill files, folders with many skills, skills by name, and a library.
 
     ``load`` returns the catalog in which a name is looked up; it is called for the first name.
-    ``lock`` is the lock file whose accepted findings are taken out; None is that of the project of
-    the working folder, and with ``accepted`` none is read. A folder without a skill is scanned as
-    one. Thousands of skills are scanned by ``jobs`` processes. Raises InvalidSkillsRoot for what is
-    neither a path nor a name, SkillNotFound, SkillIoError for a damaged lock, and WorkerLost.
+    What is ``accepted``, by the lock file ``lock``, is taken out. A folder without a skill is
+    scanned as one. Thousands of skills are scanned by ``jobs`` processes. Raises InvalidSkillsRoot
+    for what is neither a path nor a name, SkillNotFound, and WorkerLost.
     """
     catalog: Catalog | None = None
     units: dict[str, ScanUnit] = {}
@@ -140,11 +138,6 @@ def scan_skills(
         skills += with_files
         files += count
         findings += found
-    lock_path = project_lock_path(".") if lock is None else lock
-    if lock is not None and not os.path.lexists(lock):
-        raise InvalidInput(f"the lock file {lock} does not exist")
-    if accepted is None:
-        accepted = accepted_in(read_project_lock(lock_path), lock_path)
     left, taken = without_accepted(sorted(set(findings), key=_order), accepted)
     return Scanned(
         (*targets, *(() if library is None else library.roots)),
@@ -153,7 +146,7 @@ def scan_skills(
         files,
         tuple(left),
         tuple(taken),
-        lock_path if accepted else "",
+        lock if accepted else "",
     )
 
 

@@ -18,7 +18,6 @@ from skillyard.decisions.log_reader import iter_entries
 from skillyard.decisions.request_clusters import RequestCluster, cluster_requests
 from skillyard.decisions.usage import SkillCount, UsageCount, count_usage
 from skillyard.errors import InvalidInput
-from skillyard.evals.statistics.intervals import wilson
 from skillyard.hook.journal import journal_path
 from skillyard.shapes.usage import (
     CallerUsage,
@@ -31,6 +30,7 @@ from skillyard.shapes.usage import (
     Usage,
 )
 from skillyard.skill import Origin, Skill
+from skillyard.sums import wilson
 
 __all__ = ["FEW_DECISIONS", "HOW_TO_LOG", "log_paths", "skill_usage"]
 

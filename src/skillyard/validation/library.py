@@ -223,7 +223,7 @@ def _unknown_tools(skills: Sequence[Skill], tools: Iterable[str] | None) -> Iter
 def _requirements(
     catalog: Catalog, skills: Sequence[Skill], tools: Iterable[str] | None
 ) -> Iterator[Diagnostic]:
-    checker = RequirementChecker(catalog, tools or ())
+    checker = RequirementChecker(catalog.named, tools or ())
     for skill in skills:
         lack = checker.lack(skill)
         if lack:

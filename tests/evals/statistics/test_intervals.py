@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.statistics.intervals import independent, t_interval, wilson
+from skillyard.evals.statistics.intervals import independent, t_interval
+from skillyard.sums import wilson
 from tests.tables import for_each
 
 POINTS = st.floats(-4, 4).map(lambda value: round(value, 4))

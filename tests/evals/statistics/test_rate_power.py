@@ -14,13 +14,13 @@ from skillyard.errors import InvalidInput
 from skillyard.evals.layers.rate_plan import KINDS, requests_needed
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.routing import rate
-from skillyard.evals.statistics.intervals import wilson
 from skillyard.evals.statistics.power import POWER
 from skillyard.evals.statistics.rate_power import (
     chance_above,
     least_for_rate,
     requests_for_rate,
 )
+from skillyard.sums import wilson
 from tests.evals.statistics.planting import allowed
 from tests.shared_data import PACKAGES
 from tests.tables import for_each

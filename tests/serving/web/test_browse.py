@@ -5,7 +5,6 @@ from __future__ import annotations
 import skillyard as sy
 from skillyard.catalog.counts import NO_SKILLS
 from skillyard.serving.runtime.browse import BrowseIndex, browse_index_of
-from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.web.browse_page import MAX_TAGS, PAGE_SIZE, browse_page
 from tests.serving.web.page_parser import Page, harm, read
 from tests.tables import for_each
@@ -13,7 +12,7 @@ from tests.tables import for_each
 
 def shelf(*skills: sy.Skill) -> BrowseIndex:
     catalog = sy.Catalog.from_skills(skills)
-    found = browse_index_of(Snapshot(catalog, catalog, 1))
+    found = browse_index_of(catalog)
     assert found is not None
     return found
 

@@ -19,7 +19,6 @@ from skillyard.remote.search import FoundSkill
 from skillyard.remote.sources.protocol import Hit
 from skillyard.serving.runtime.browse import browse_index_of
 from skillyard.serving.runtime.errors import Fault, not_found, sources_refusal, wrong_field
-from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.serving.web.error_page import error_page
 from skillyard.serving.web.layout import bare_policy
 from skillyard.serving.web.search_page import Library, Offer, Question, home_page, results_page
@@ -145,7 +144,7 @@ def test_the_page_without_a_search_names_skills_and_hides_filters_that_decide_no
     offer = Offer(("local",), ("hybrid",), "hybrid", 10)
     skills = [sy.Skill(f"skill-{n:02}", "x", "y") for n in range(30)]
     catalog = sy.Catalog.from_skills(skills)
-    shelf = browse_index_of(Snapshot(catalog, catalog, 1))
+    shelf = browse_index_of(catalog)
     counts = SkillCounts(33, 2, 1, 0, 0)
     page = read(home_page(offer, Question(), Library(counts, shelf)))
     assert "33 skills (2 by name only, 1 shadowed)" in page.text()

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from skillyard.errors import InvalidInput, StoreRefused, StoreUnavailable
+from skillyard.io.processes import processors
+from skillyard.io.workers import WorkerLost
 from skillyard.limits import DEFAULT_LIMITS
-from skillyard.store.ingest import ingest_run, pool, publisher
+from skillyard.store.ingest import ingest_run, publisher
 from skillyard.store.ingest.ingest_run import ingest
 from skillyard.store.ingest.partition import Partition
 from skillyard.store.ingest.work_items import Options, Step
@@ -318,7 +320,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_an_error_and_another_run_goes
 ) -> None:
     root = tree(tmp_path / "root", 600)
     monkeypatch.setattr(ingest_run, "build_rows", errands.dying)
-    with pytest.raises(pool.WorkerLost, match="run it again"):
+    with pytest.raises(WorkerLost, match="run it again"):
         publish(store, root, jobs=2)
     assert store.generation() == 0
     monkeypatch.undo()
@@ -345,4 +347,4 @@ def test_wrong_options_are_refused_before_anything_is_done(
 
 
 def test_this_process_knows_how_many_processors_it_may_use() -> None:
-    assert pool.processors() >= 1
+    assert processors() >= 1

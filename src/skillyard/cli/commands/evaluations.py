@@ -97,10 +97,10 @@ def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
 def _run(
     eval_type: str, args: Namespace, console: Console, catalog: Any, options: EvalOptions
 ) -> EvaluationResult:
-    from skillyard import __version__
     from skillyard.cli.eval_progress import eval_progress
     from skillyard.cli.interrupts import stop_on_interrupt
     from skillyard.usecases.eval_runs import eval_run
+    from skillyard.version import __version__
 
     with stop_on_interrupt() as stop, eval_progress(console) as step:
         return eval_run(

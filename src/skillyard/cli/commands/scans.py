@@ -61,16 +61,19 @@ def scan(args: Namespace, console: Console) -> int:
     """Print the findings; 1 when one of them is high."""
     from skillyard.cli.source import load, refuse_nothing, unbound_library_of
     from skillyard.io.processes import processors
+    from skillyard.remote.install.accepted import accepted_by_lock
     from skillyard.usecases.skill_scan import scan_skills
 
     # Where a skill is named, --root and --scope say where it is looked up.
     named = not all(map(os.path.lexists, args.path))
+    lock, accepted = accepted_by_lock(args.lock)
     result = scan_skills(
         args.path,
         load=lambda: load(args, console),
         library=None if named else unbound_library_of(args),
-        lock=args.lock,
         jobs=processors(),
+        accepted=accepted,
+        lock=lock,
     )
     if console.json or args.format == "json":
         console.document(result)

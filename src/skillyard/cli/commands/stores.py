@@ -214,8 +214,8 @@ def _publish(args: Namespace, options: Options, console: Console) -> StorePublis
 
 
 def _options(args: Namespace) -> Options:
+    from skillyard.io.processes import processors
     from skillyard.store.ingest.partition import Partition
-    from skillyard.store.ingest.pool import processors
     from skillyard.store.ingest.work_items import Options
 
     return Options(

@@ -1,19 +1,20 @@
-"""The TREC formats: runs (``query Q0 document rank score tag``) and qrels.
+"""Runs as files, ours and TREC's (``query Q0 document rank score tag``), and TREC's qrels.
 
 Blanks in ids are percent-encoded (``%20``), because blanks separate the columns.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 from urllib.parse import quote, unquote
 
 from skillyard.errors import InvalidInput
-from skillyard.evals.retrieval.measures import DEPTH, RankedAnswer
+from skillyard.evals.retrieval.measures import DEPTH, RankedAnswer, read_text
 
-__all__ = ["parse_qrels", "parse_run", "run_text"]
+__all__ = ["parse_qrels", "parse_run", "read_run", "run_text"]
 
 
 def _encode(key: str) -> str:
@@ -49,6 +50,34 @@ def parse_run(text: str, path: str) -> dict[str, RankedAnswer]:
         )
         for query, pairs in rows.items()
     }
+
+
+def read_run(path: str) -> dict[str, RankedAnswer]:
+    """Read a run file, ours (JSON) or TREC's. Raises SkillIoError, and InvalidInput."""
+    text = read_text(path)
+    if text.strip() and text.lstrip()[0] not in '{["':
+        return parse_run(text, path)
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"{path}: not JSON") from None
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{path}: a run maps query ids to results")
+    return {key: _ranked_answer(entry, f"{path}: {key}") for key, entry in value.items()}
+
+
+def _ranked_answer(entry: Any, where: str) -> RankedAnswer:
+    confidence = entry.get("confidence") if isinstance(entry, dict) else None
+    results: Any = entry.get("results") if isinstance(entry, dict) else entry
+    try:
+        pairs = [(str(key), float(score)) for key, score in results]
+        sure = float(confidence if confidence is not None else pairs[0][1] if pairs else -inf)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{where}: results must be pairs of skill id and score") from None
+    ids = tuple(dict.fromkeys(key for key, _ in pairs))[:DEPTH]
+    return RankedAnswer(ids, sure if ids else -inf)
 
 
 def parse_qrels(text: str, path: str) -> dict[str, dict[str, int]]:

@@ -1,9 +1,8 @@
-"""Means, their spread and t interval, the interval of a share, and partial pooling.
+"""Means, their spread and t interval, and partial pooling.
 
 - Student's t over the means of the units, with units - 1 degrees of freedom: the average of each
   cluster is one observation (Miller 2024, arXiv 2411.00640). It shows how precise a figure is;
   verdicts are decided by :mod:`skillyard.evals.statistics.subset_means`.
-- Wilson's score interval: Wilson, JASA 22 (1927) 209-212.
 - Partial pooling: a mean of few prompts that lies far from the others is more likely to be luck
   than one of many. The variance between skills is that of DerSimonian & Laird (Controlled Clinical
   Trials 7, 1986, 177-188); each mean is then the weighted mean of its own value and the library's
@@ -14,13 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from math import fsum, isfinite, sqrt
-from statistics import NormalDist
 from typing import TypeVar
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.statistics.scientific import special
 
-__all__ = ["LEVEL", "independent", "mean_of", "shrunken_means", "spread_of", "t_interval", "wilson"]
+__all__ = ["LEVEL", "independent", "mean_of", "shrunken_means", "spread_of", "t_interval"]
 
 Unit = TypeVar("Unit", bound=Hashable)
 
@@ -58,26 +56,6 @@ def t_interval(values: Sequence[float], *, level: float = LEVEL) -> tuple[float,
     quantile = float(special().stdtrit(count - 1, (1 + level) / 2))
     mean, half = mean_of(values), quantile * spread_of(values) / sqrt(count)
     return mean - half, mean + half
-
-
-def wilson(successes: float, n: int, level: float = LEVEL) -> tuple[float, float]:
-    """Return the score interval of a share, both ends in 0..1; (0, 1) without trials.
-
-    A trial that succeeds in part counts as a part of a success. Raises InvalidInput unless
-    0 <= successes <= n. Needs no library.
-    """
-    if not 0 <= successes <= n:
-        raise InvalidInput(f"a share needs 0 <= successes <= n, not {successes} of {n}")
-    if n == 0:
-        return 0.0, 1.0
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    share = successes / n
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    # The ends are exactly 0 and 1 there; rounding would leave them a hair beside.
-    low = 0.0 if successes == 0 else middle - half
-    high = 1.0 if successes == n else middle + half
-    return low, high
 
 
 def shrunken_means(values_by_skill: Sequence[Sequence[float]]) -> list[float]:

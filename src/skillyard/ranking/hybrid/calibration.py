@@ -10,9 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from math import exp
 from typing import TYPE_CHECKING
 
-from skillyard.ranking.hybrid.constants import HALF_OF_QUERY, Calibration, Features, QueryFeatures
+from skillyard.ranking.hybrid.constants import (
+    FEEDBACK_LOG_ODDS,
+    HALF_OF_QUERY,
+    Calibration,
+    Features,
+    QueryFeatures,
+)
 from skillyard.ranking.hybrid.evidence import Evidence
-from skillyard.ranking.hybrid.user_feedback import FEEDBACK_LOG_ODDS
 from skillyard.sums import stable_sum
 
 if TYPE_CHECKING:

@@ -1,16 +1,28 @@
 """The constants of ``hybrid``. ``training/README.md`` describes how they were obtained."""
 
+from math import log
 from typing import NamedTuple
 
 __all__ = [
     "CALIBRATION",
+    "FEEDBACK_LOG_ODDS",
+    "FEEDBACK_POINTS",
     "FUSION",
     "HALF_OF_QUERY",
+    "RELIABILITY",
     "Calibration",
     "Features",
     "Fusion",
     "QueryFeatures",
 ]
+
+RELIABILITY = 0.8
+"""The assumed share of judgements that are right."""
+FEEDBACK_LOG_ODDS = log(RELIABILITY / (1.0 - RELIABILITY))
+"""Log-odds of one judgement about the same request: its likelihood ratio, log(4) = 1.39."""
+FEEDBACK_POINTS = 0.198
+"""Points of the same judgement. ``Calibration.gap`` makes 1.39 log-odds of them, so a judgement
+counts the same for the best skill and for one behind it."""
 
 
 class Fusion(NamedTuple):

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from skillyard.index.searcher import Searcher, tie_key
-from skillyard.ranking.hybrid.constants import Fusion
+from skillyard.ranking.hybrid.constants import FEEDBACK_POINTS, Fusion
 from skillyard.ranking.hybrid.evidence import CandidateSet, Evidence
-from skillyard.ranking.hybrid.user_feedback import FEEDBACK_POINTS
 
 __all__ = ["Points", "fuse", "fuse_totals", "fusion_weights", "rescale", "top_by_points"]
 

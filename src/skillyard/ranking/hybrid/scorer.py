@@ -19,6 +19,7 @@ from skillyard.ranking.hybrid.calibration import (
 )
 from skillyard.ranking.hybrid.constants import (
     CALIBRATION,
+    FEEDBACK_POINTS,
     FUSION,
     Calibration,
     Features,
@@ -37,7 +38,7 @@ from skillyard.ranking.hybrid.query_analysis import (
 )
 from skillyard.ranking.hybrid.reason import reason
 from skillyard.ranking.hybrid.retrieval import ordinals_by_name, retrieve
-from skillyard.ranking.hybrid.user_feedback import FEEDBACK_POINTS, feedback_by_ordinal
+from skillyard.ranking.hybrid.user_feedback import feedback_by_ordinal
 from skillyard.ranking.query import Query, called_words, invokes
 from skillyard.ranking.scorer import (
     DefaultPolicy,
@@ -445,11 +446,27 @@ class ScoredHybrid(Scored):
 
     def explain(self, skill: Skill) -> Explanation:
         """Return the explanation tree: probability, points, terms and fields."""
-        from skillyard.ranking.hybrid.explanation import explain
+        from skillyard.ranking.hybrid.explanation import Outcome, explain
 
         ordinal, evidence = self.evidence_of(skill)
         own = self._points_of(skill)
-        return explain(self, self._bound, skill, ordinal, evidence, own)
+        bound, scorer = self._bound, self._bound.scorer
+        outcome = Outcome(
+            bound.library,
+            scorer.calibration,
+            "" if bound.dense is None else bound.dense.embedder.id,
+            "" if scorer.reranker is None else type(scorer.reranker).__name__,
+            self.analysed,
+            self.candidates,
+            self.totals,
+            self.best,
+            self.features,
+            self.query_features,
+            self.adjust_log_odds,
+            self.best_feedback,
+            self.log_odds,
+        )
+        return explain(outcome, skill, ordinal, evidence, own, self.score_of(own.total))
 
     def _evidence(self, ordinal: int) -> Evidence:
         """Return the evidence of a candidate; an unranked one gets its BM25F score for display."""

@@ -10,7 +10,6 @@ judgements never move a skill further than one about the very same request.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import log
 from typing import TYPE_CHECKING
 
 from skillyard.index.token_table import bundled_table
@@ -22,15 +21,8 @@ if TYPE_CHECKING:
     from skillyard.ranking.query import Query
     from skillyard.ranking.request_similarity import RequestVector
 
-__all__ = ["FEEDBACK_LOG_ODDS", "FEEDBACK_POINTS", "feedback_by_ordinal", "relevance"]
+__all__ = ["feedback_by_ordinal", "relevance"]
 
-RELIABILITY = 0.8
-"""The assumed share of judgements that are right."""
-FEEDBACK_LOG_ODDS = log(RELIABILITY / (1.0 - RELIABILITY))
-"""Log-odds of one judgement about the same request: its likelihood ratio, log(4) = 1.39."""
-FEEDBACK_POINTS = 0.198
-"""Points of the same judgement. ``Calibration.gap`` makes 1.39 log-odds of them, so a judgement
-counts the same for the best skill and for one behind it."""
 START, FULL = 0.30, 0.60
 """Cosines of two requests at which feedback starts to count and counts in full. Nearly half of the
 pairs of requests by other hands for one skill are above 0.30; of the pairs of development requests

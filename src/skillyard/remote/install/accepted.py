@@ -7,34 +7,33 @@ A file that changes is no longer accepted, wherever it lies.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
 
-from skillyard.errors import SkillIoError
+from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.remote.install.file_paths import name_in_shell
 from skillyard.remote.install.javascript_json import Json, parse, stringify
-from skillyard.remote.install.lock_entries import Lock, LockedSkill
-from skillyard.scanning import Finding
+from skillyard.remote.install.lock_entries import LockedSkill
+from skillyard.remote.install.lockfile import project_lock_path, read_project_lock
+from skillyard.scanning.accepted import Accepted
 
-__all__ = ["KEY", "Accepted", "accepted_in", "accepted_of", "with_accepted", "without_accepted"]
+__all__ = ["KEY", "accepted_by_lock", "accepted_of", "with_accepted"]
 
 KEY = "scanAccepted"
 _MEMBERS = ("rule", "digest", "reason")
 
 
-class Accepted(NamedTuple):
-    """One rule that does not apply to files of one content."""
+def accepted_by_lock(path: str | None) -> tuple[str, tuple[Accepted, ...]]:
+    """Return the path of a lock file, None: that of this project, and what its entries accept.
 
-    rule: str
-    digest: str
-    """``sha256:…`` of the file."""
-    reason: str
-
-
-def accepted_in(lock: Lock, path: str) -> tuple[Accepted, ...]:
-    """Return what all entries of a lock accept. Raises SkillIoError for another form."""
-    return tuple(each for skill in lock.skills for each in accepted_of(skill, path))
+    Raises InvalidInput for a named one that does not exist, SkillIoError for a damaged one.
+    """
+    if path is not None and not os.path.lexists(path):
+        raise InvalidInput(f"the lock file {path} does not exist")
+    place = project_lock_path(".") if path is None else path
+    skills = read_project_lock(place).skills
+    return place, tuple(each for skill in skills for each in accepted_of(skill, place))
 
 
 def accepted_of(skill: LockedSkill | None, path: str) -> tuple[Accepted, ...]:
@@ -72,19 +71,3 @@ def with_accepted(skill: LockedSkill, accepted: Iterable[Accepted]) -> LockedSki
     listed: list[Json] = [dict(each._asdict()) for each in sorted(set(accepted))]
     others = [pair for pair in skill.extra if pair[0] != KEY]
     return replace(skill, extra=[*others, (KEY, stringify(listed))] if listed else others)
-
-
-def without_accepted(
-    findings: Iterable[Finding], accepted: Iterable[Accepted]
-) -> tuple[list[Finding], list[tuple[Finding, Accepted]]]:
-    """Return the findings that are not accepted, and those that are with their entries."""
-    entries = {(each.rule, each.digest): each for each in accepted}
-    left: list[Finding] = []
-    taken: list[tuple[Finding, Accepted]] = []
-    for finding in findings:
-        entry = entries.get((finding.rule, finding.digest))
-        if entry is None:
-            left.append(finding)
-        else:
-            taken.append((finding, entry))
-    return left, taken

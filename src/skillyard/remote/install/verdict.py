@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from skillyard.errors import InvalidInput, UnknownName
-from skillyard.remote.install.accepted import Accepted, without_accepted
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.scanning import HIGH, RULES, Finding, files_of_folder, files_of_package, scan_files
+from skillyard.scanning.accepted import Accepted, without_accepted
 from skillyard.text import plural
 
 __all__ = ["Verdict", "check_accept", "scan_package"]

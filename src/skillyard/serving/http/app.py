@@ -20,9 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from skillyard.errors import SkillyardError
 from skillyard.serving.http.fields import from_form, from_json, from_path, from_query
 from skillyard.serving.http.routes.pages import refusal_reply
-from skillyard.serving.http.routes.route import Route
 from skillyard.serving.http.routes.table import ROUTES
-from skillyard.serving.runtime.app_context import CURRENT_SNAPSHOT, AppContext, RouteRequest
+from skillyard.serving.runtime.app_context import CURRENT_SNAPSHOT, AppContext, Route, RouteRequest
 from skillyard.serving.runtime.encoding import (
     MIN_COMPRESSED_BYTES,
     SAFE_HEADERS,

@@ -7,12 +7,12 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import Any
 
-from skillyard import __version__
-from skillyard.serving.http.routes.route import Route
 from skillyard.serving.http.schemas import SCHEMAS
+from skillyard.serving.runtime.app_context import Route
 from skillyard.serving.runtime.encoding import JSON
 from skillyard.serving.runtime.fields import Field
 from skillyard.serving.runtime.guards import FORM
+from skillyard.version import __version__
 
 __all__ = ["STATUSES", "document"]
 

@@ -20,7 +20,6 @@ from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from skillyard import __version__
 from skillyard.errors import SkillError
 from skillyard.policy.places import profile_name
 from skillyard.serving.mcp import extension
@@ -45,6 +44,7 @@ from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.view import Change
 from skillyard.shapes.tools import RESULTS
 from skillyard.text import clean_line, shorten
+from skillyard.version import __version__
 
 __all__ = ["SkillServer", "create_server"]
 

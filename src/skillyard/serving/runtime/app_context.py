@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillyard.decisions.feedback_file import with_feedback
 from skillyard.remote.sources.settings import load_settings
+from skillyard.serving.runtime.encoding import JSON, Reply
+from skillyard.serving.runtime.fields import Field
 from skillyard.serving.runtime.folder_follower import FolderFollower
 from skillyard.serving.runtime.follower import Follower
 from skillyard.serving.runtime.guards import BodyReader, ConcurrencyLimiter, Guard
@@ -23,9 +25,8 @@ from skillyard.serving.runtime.source_health import SourceHealth
 
 if TYPE_CHECKING:
     from skillyard.ranking.query import Query
-    from skillyard.serving.http.routes.route import Route
 
-__all__ = ["CURRENT_SNAPSHOT", "AppContext", "RouteRequest"]
+__all__ = ["CURRENT_SNAPSHOT", "AppContext", "Handler", "Route", "RouteRequest"]
 
 T = TypeVar("T")
 
@@ -45,6 +46,44 @@ class RouteRequest(NamedTuple):
     """The entity tags that the client has cached, as sent."""
     gzip: bool = False
     """True when the client accepts gzip."""
+
+
+class Route(NamedTuple):
+    """One route of the service: its path and method, fields, handler and response."""
+
+    method: str
+    """``GET`` (which includes HEAD) or ``POST``."""
+    pattern: str
+    """The path for matching: ``/skills/{source:path}/{id}``."""
+    name: str
+    """The operation id."""
+    about: str
+    handler: Handler
+    answer: str | dict[str, Any]
+    """The name of the response's schema, or the schema."""
+    fields: tuple[Field, ...] = ()
+    """The fields of the query of a GET, or of the JSON body of a POST."""
+    path_fields: tuple[Field, ...] = ()
+    either: tuple[str, ...] = ()
+    """Fields of the body of which at least one must be non-empty."""
+    refusals: tuple[int, ...] = ()
+    """Statuses in addition to those of every route."""
+    strict: bool = True
+    """Refuse unknown fields. Skyll's clients may send more than skillyard reads."""
+    free: bool = False
+    """True for routes that are served however busy the service is, without waiting for a slot."""
+    media: str = JSON
+    tagged: bool = False
+    """True when the response may have an entity tag."""
+    form: bool = False
+    """True when the body is a submitted form instead of JSON."""
+    group: str = ""
+    """The tag of the route in the OpenAPI document."""
+
+    @property
+    def path(self) -> str:
+        """The documented path: ``/skills/{source}/{id}``."""
+        return self.pattern.replace(":path}", "}")
 
 
 CURRENT_SNAPSHOT: ContextVar[Snapshot | None] = ContextVar("answered_from", default=None)
@@ -139,3 +178,6 @@ class AppContext:
         await self.follower.close()
         for pool in (self._pool, self._slow_thread):
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+Handler = Callable[[AppContext, RouteRequest], Awaitable[Reply]]

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.catalog import Catalog
-from skillyard.serving.runtime.snapshot import Snapshot
 from skillyard.skill import Origin, Skill
 from skillyard.store.node.library import MAX_IN_MEMORY
 from skillyard.text import clean_line
@@ -41,20 +40,13 @@ class BrowseIndex(NamedTuple):
         return self.by_key.get(_key(tag))
 
 
-def browse_index_of(snapshot: Snapshot) -> BrowseIndex | None:
-    """Return the browse index of a snapshot; None when there are too many skills.
+def browse_index_of(whole: Catalog) -> BrowseIndex | None:
+    """Return the browse index of a catalog; None when there are too many skills.
 
-    The first caller builds it, in some hundredths of a second for 10,000 skills.
+    It takes some hundredths of a second for 10,000 skills.
     """
-    whole = snapshot.whole
     if whole.on_demand and len(whole) > MAX_IN_MEMORY:
         return None
-    if snapshot.shelf is None:
-        snapshot.shelf = _build_index(whole)
-    return snapshot.shelf
-
-
-def _build_index(whole: Catalog) -> BrowseIndex:
     sorted_skills = [skill for skill in whole.candidates if skill.origin != Origin.CONVENTION]
     sorted_skills.sort(key=lambda skill: (skill.name.casefold(), skill.name, skill.path))
     groups: dict[str, tuple[str, list[Skill]]] = {}

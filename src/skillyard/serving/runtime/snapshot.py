@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
+from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -65,8 +66,6 @@ class Snapshot:
         """Identifies the results of searches: snapshots with equal identity answer equally."""
         self.hits: LruBytes[str, tuple[Skill, Hit]] = LruBytes(HITS_BYTES)
         """Recently found skills, as a search shows them; see ``local.hit_of``."""
-        self.shelf: BrowseIndex | None = None
-        """Built on the first access; see ``browse.browse_index_of``."""
         self._catalog = catalog
         self.vectors = Vectors()
         """The vectors of ``hybrid+NAME``."""
@@ -76,6 +75,13 @@ class Snapshot:
         """Names of the scorers that have ranked it; the next snapshot is prepared for them."""
         self._binding = Lock()
         self._bound: dict[str, Ranking] = {}
+
+    @cached_property
+    def shelf(self) -> BrowseIndex | None:
+        """The skills for browsing, built on the first access; None when there are too many."""
+        from skillyard.serving.runtime.browse import browse_index_of  # it loads code of stores
+
+        return browse_index_of(self.whole)
 
     def ranking_for(self, scorer: str) -> Ranking:
         """Return the catalog for ranking with a scorer. Raises UnknownName, InvalidInput.

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 
 from skillyard.errors import Diagnostic, InvalidInput, StoreRefused
+from skillyard.io.workers import Workers
 from skillyard.store.identifiers import (
     checked_durability,
     checked_key,
@@ -22,7 +23,6 @@ from skillyard.store.identifiers import (
 )
 from skillyard.store.ingest import folders
 from skillyard.store.ingest.lines import Lines
-from skillyard.store.ingest.pool import Workers
 from skillyard.store.ingest.pruning import prune
 from skillyard.store.ingest.publisher import Publisher
 from skillyard.store.ingest.row_builder import build_rows, refusal

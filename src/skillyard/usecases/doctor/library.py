@@ -97,7 +97,7 @@ def _surveyed(catalog: Catalog, folders: Sequence[Folder], request: Request) -> 
         skills[_owner(skill.path, folders)].append(skill)
     for diagnostic in catalog.diagnostics:
         reported[_owner(diagnostic.path, folders)].append(diagnostic)
-    shadowed, lack = catalog.shadowed, RequirementChecker(catalog).lack
+    shadowed, lack = catalog.shadowed, RequirementChecker(catalog.named).lack
     for folder, own, remarks in zip(folders, skills, reported, strict=True):
         counts = count_skills(own, shadowed, catalog.further, lack)
         distinct = [

@@ -9,7 +9,7 @@ from skillyard.io.folder_manifest import manifest_of
 from skillyard.policy.decision import Policy, check_signer
 from skillyard.policy.rules import NO_RULES
 from skillyard.policy.signers import Signer
-from skillyard.remote.install.accepted import accepted_of, without_accepted
+from skillyard.remote.install.accepted import accepted_of
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.install.swap import LIMITS
 from skillyard.remote.origins.archive import ARCHIVE
@@ -19,6 +19,7 @@ from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.well_known import WellKnown
 from skillyard.resources import read_file
 from skillyard.scanning import files_of_folder, scan_files
+from skillyard.scanning.accepted import without_accepted
 from skillyard.shapes import installation as shapes
 from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.installation import (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from skillyard import __version__
 from skillyard.catalog.counts import NO_SKILLS
 from skillyard.errors import SkillyardError
 from skillyard.policy.places import profile_name
@@ -17,6 +16,7 @@ from skillyard.serving.runtime.encoding import Reply, json_bytes, json_reply
 from skillyard.serving.runtime.metrics import MEDIA, Figure, render_metrics
 from skillyard.shapes import service as shapes
 from skillyard.shapes.encoder import encode, from_attributes
+from skillyard.version import __version__
 
 __all__ = ["description", "health", "metrics", "openapi", "root"]
 

@@ -22,7 +22,6 @@ from skillyard.resources import Resource, list_resources
 from skillyard.serving.http.routes import operations
 from skillyard.serving.http.routes.search import scorer_of
 from skillyard.serving.runtime.app_context import AppContext, RouteRequest
-from skillyard.serving.runtime.browse import browse_index_of
 from skillyard.serving.runtime.encoding import Reply, json_reply, prefers_html
 from skillyard.serving.runtime.errors import BUILDING, Refused, refusal_of, sources_refusal
 from skillyard.serving.runtime.local import LOCAL, hit_of
@@ -161,7 +160,7 @@ async def _search(context: AppContext, question: Question) -> bytes:
 def _home(context: AppContext, offer: Offer, snapshot: Snapshot, question: Question) -> bytes:
     counts = snapshot.whole.counts
     if counts.skills:
-        return home_page(offer, question, Library(counts, browse_index_of(snapshot)))
+        return home_page(offer, question, Library(counts, snapshot.shelf))
     broken = sum(each.severity == "error" for each in snapshot.whole.diagnostics)
     return home_page(
         offer, question, Library(counts, None, _served_folders(context.options), broken)
@@ -217,7 +216,7 @@ async def browse(context: AppContext, request: RouteRequest) -> Reply:
 
     def work() -> bytes:
         counts = snapshot.whole.counts
-        return browse_page(browse_index_of(snapshot), counts, values["tag"].strip(), values["page"])
+        return browse_page(snapshot.shelf, counts, values["tag"].strip(), values["page"])
 
     return _page(await context.in_thread(work))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skillyard import __version__
 from skillyard.context.budget import estimate_tokens
 from skillyard.errors import UnknownName
 from skillyard.ranking.registry import is_built_in, scorer_names
@@ -19,6 +18,7 @@ from skillyard.serving.runtime.errors import sources_refusal
 from skillyard.serving.runtime.local import LOCAL
 from skillyard.serving.runtime.search_runner import ranked_result
 from skillyard.serving.runtime.snapshot import Snapshot
+from skillyard.version import __version__
 
 __all__ = ["scorer_of", "search", "skill_shape"]
 

@@ -12,8 +12,8 @@ from skillyard.serving.http.routes import (
     search,
     skills,
 )
-from skillyard.serving.http.routes.route import Handler, Route
 from skillyard.serving.http.well_known import ARCHIVE_PATH, INDEX_PATH, SKILL_PATH
+from skillyard.serving.runtime.app_context import Handler, Route
 from skillyard.serving.runtime.fields import Field
 from skillyard.serving.runtime.metrics import MEDIA as METRICS
 

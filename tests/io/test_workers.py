@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.errors import InvalidInput
-from skillyard.store.ingest.pool import WorkerLost, Workers
+from skillyard.io.workers import WorkerLost, Workers
 from tests.shared_data import PACKAGES
 from tests.store.ingest import errands
 
@@ -52,7 +52,7 @@ def test_one_job_and_a_little_work_start_no_process() -> None:
 
 ORPHANS = """
 import os, signal
-from skillyard.store.ingest.pool import Workers
+from skillyard.io.workers import Workers
 
 if __name__ == "__main__":
     workers = Workers(2)

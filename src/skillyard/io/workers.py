@@ -14,9 +14,8 @@ from typing import TypeVar
 
 from skillyard.errors import SkillyardError
 from skillyard.io.closeable import Closeable
-from skillyard.io.processes import processors
 
-__all__ = ["WorkerLost", "Workers", "processors"]
+__all__ = ["WorkerLost", "Workers"]
 
 R = TypeVar("R")
 

@@ -1,0 +1,35 @@
+"""Findings that the user accepted, and what is left of a scan without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from skillyard.scanning.engine import Finding
+
+__all__ = ["Accepted", "without_accepted"]
+
+
+class Accepted(NamedTuple):
+    """One rule that does not apply to files of one content."""
+
+    rule: str
+    digest: str
+    """``sha256:…`` of the file."""
+    reason: str
+
+
+def without_accepted(
+    findings: Iterable[Finding], accepted: Iterable[Accepted]
+) -> tuple[list[Finding], list[tuple[Finding, Accepted]]]:
+    """Return the findings that are not accepted, and those that are with their entries."""
+    entries = {(each.rule, each.digest): each for each in accepted}
+    left: list[Finding] = []
+    taken: list[tuple[Finding, Accepted]] = []
+    for finding in findings:
+        entry = entries.get((finding.rule, finding.digest))
+        if entry is None:
+            left.append(finding)
+        else:
+            taken.append((finding, entry))
+    return left, taken
