@@ -55,7 +55,6 @@ def test_the_report_is_plain_in_a_pipe_and_ends_with_remedies_and_counts(
     assert (answer.code, answer.err) == (0, "")
     lines = answer.out.splitlines()
     assert lines[0].split() == ["STATUS", "CHECK", "FINDING"]
-    assert lines[1].split() == ["ok", "version", "skillyard", __version__]
     assert lines[-1].startswith(f"skillyard {__version__}: ")
     assert lines[-1].endswith(", 0 errors")
     assert "\x1b" not in answer.out
@@ -98,8 +97,10 @@ def test_no_control_character_of_a_settings_file_reaches_the_terminal(
     run: Run, skills: Path
 ) -> None:
     attack = "skill\x1b]0;odd\x07\u202eyard"
-    entry = {"command": f"/gone/{attack}", "args": ["skillyard", "serve"]}
-    write(skills.parent, {".mcp.json": json.dumps({"mcpServers": {attack: entry}})})
+    words = f"'/gone/{attack}/skillyard' hook claude-code # skillyard hook, made: entry"
+    hook = {"type": "command", "command": words}
+    settings = {"hooks": {"UserPromptSubmit": [{"hooks": [hook]}]}}
+    write(skills.parent, {".claude/settings.json": json.dumps(settings)})
     for color in ("never", "always"):
         answer = run("doctor", "skills", "--color", color)
         assert answer.code == 1

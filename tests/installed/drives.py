@@ -114,7 +114,7 @@ DRIVES = (
     Drive(f"store grants {STORE}", "team"),
     Drive(f"store revoke team {STORE} --tenant acme", "team"),
     Drive("completion bash", "complete"),
-    Drive("doctor examples/skills", "Python"),
+    Drive("doctor examples/skills", "the root examples/skills has"),
     Drive("help select", "select"),
 )
 LONG_RUNNING = {"serve", "fake-llm"}

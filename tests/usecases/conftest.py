@@ -16,7 +16,6 @@ from skillyard.cli import main
 from skillyard.cli.grammar import read_command
 from skillyard.shapes.encoder import encode
 from skillyard.usecases.doctor import Diagnosis, Finding, diagnose
-from skillyard.usecases.doctor.environment import VARIABLES
 
 SKILL = "---\nname: {name}\ndescription: Finds the commit that broke the build.\n---\nDo it.\n"
 
@@ -54,8 +53,9 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
     (made.project / ".git").mkdir(parents=True)
     for name in ("python", "skillyard"):
         made.add_program(made.programs, name)
-    for name in [*VARIABLES, *(name for name in os.environ if name.startswith("SKILLYARD_"))]:
-        monkeypatch.delenv(name, raising=False)
+    of_hosts = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME")
+    for name in [name for name in os.environ if name.startswith(("SKILLYARD_", *of_hosts))]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(made.home))
     monkeypatch.setenv("PATH", os.pathsep.join([str(made.programs), "/usr/bin", "/bin"]))
     monkeypatch.setenv("SKILLYARD_STATE", str(tmp_path / "state"))

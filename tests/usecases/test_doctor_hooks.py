@@ -14,12 +14,6 @@ from tests.requirements import requirement
 from tests.usecases.conftest import Doctor, User, follow
 
 
-@pytest.fixture(autouse=True)
-def only_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look at the hooks alone; the other subjects have files of their own."""
-    monkeypatch.setattr("skillyard.usecases.doctor.SUBJECTS", ("hooks",))
-
-
 def claude_settings(user: User) -> Path:
     path = user.home / ".claude" / "settings.json"
     path.parent.mkdir(exist_ok=True)
@@ -66,20 +60,15 @@ def test_a_hook_whose_program_is_gone_is_an_error_and_keeps_its_options(
     assert doctor().one("hook.claude-code").status == "ok"
 
 
-def test_a_hook_that_is_there_twice_or_told_nonsense_is_a_warning(
-    doctor: Doctor, user: User
-) -> None:
+def test_a_hook_with_arguments_that_nobody_knows_is_a_warning(doctor: Doctor, user: User) -> None:
     path = claude_settings(user)
     follow(doctor().one("hook.claude-code"))
     text = path.read_text(encoding="utf-8")
-    shape = json.loads(text)
-    shape["hooks"]["UserPromptSubmit"] *= 2
-    for changed in (json.dumps(shape), text.replace("hook claude-code", "hook claude-code --odd")):
-        path.write_text(changed, encoding="utf-8")
-        found = doctor().one("hook.claude-code")
-        assert found.status == "warning"
-        follow(found)
-        assert doctor().one("hook.claude-code").status == "ok"
+    path.write_text(text.replace("hook claude-code", "hook claude-code --odd"), encoding="utf-8")
+    found = doctor().one("hook.claude-code")
+    assert found.status == "warning"
+    follow(found)
+    assert doctor().one("hook.claude-code").status == "ok"
 
 
 def test_a_host_that_runs_no_hooks_is_told(doctor: Doctor, user: User) -> None:
@@ -178,17 +167,3 @@ def test_a_project_waits_is_approved_changes_and_goes(doctor: Doctor, user: User
     shutil.rmtree(user.project / ".claude")
     assert doctor().one("trust").details["state"] == "changed"
     assert doctor().one("trust").status == "ok"  # what is gone is not offered
-
-
-def test_the_approval_of_a_project_that_is_gone_can_be_taken_back(
-    doctor: Doctor, user: User
-) -> None:
-    other = user.home / "other"
-    user.add_skill(other / ".claude" / "skills")
-    follow(doctor().one("trust")._replace(command=f"skillyard trust {other}"))
-    assert doctor().all("trust.gone") == []
-    shutil.rmtree(other)
-    found = doctor().one("trust.gone")
-    assert found.path == str(other)
-    follow(found)
-    assert doctor().all("trust.gone") == []

@@ -31,18 +31,14 @@ class SettingsFile(NamedTuple):
     status: os.stat_result | None
 
 
-def read_settings(
-    path: str, *, to_change: bool = True, max_bytes: int | None = None
-) -> SettingsFile:
+def read_settings(path: str, *, to_change: bool = True) -> SettingsFile:
     """Return a settings file. Raises SettingsRefused for what cannot be read.
 
-    With ``to_change`` a read-only file is refused too. ``max_bytes`` is the size limit
-    (default: :data:`MAX_BYTES`).
+    With ``to_change`` a read-only file is refused too.
     """
-    limit = MAX_BYTES if max_bytes is None else max_bytes
     real = os.path.realpath(path)
     try:
-        data, status = read_regular(real, limit, follow=True)
+        data, status = read_regular(real, MAX_BYTES, follow=True)
     except FileNotFoundError:
         if os.path.islink(path):
             raise _refusal(path, "the link leads nowhere", "mend or remove the link") from None
@@ -51,7 +47,7 @@ def read_settings(
         if error.errno == errno.EINVAL:
             raise _refusal(path, "it is no regular file", "name another one with --file") from None
         if error.errno == errno.EFBIG:
-            what = f"it has more than {limit:,} bytes"
+            what = f"it has more than {MAX_BYTES:,} bytes"
             raise _refusal(path, what, "is it the right file?") from None
         raise _refusal(path, f"cannot read it: {error.strerror}", "check the path") from None
     if to_change and not status.st_mode & 0o222:

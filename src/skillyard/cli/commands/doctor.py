@@ -1,4 +1,4 @@
-"""``doctor``: what works here, what does not, and what to do about it."""
+"""``doctor``: why a skill is not used, and what to do about it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def add_doctor_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "doctor",
-        "check the installation, and say what to do about each problem",
+        "say why a skill is not used: what is seen, the hook, the settings",
         run=doctor,
         about=(
-            "Checks the installation and its extras, the library and its index, the folders "
-            "that skillyard writes, prompt hooks and approved projects, MCP registrations, "
-            "settings and environment variables. It only reads: it starts no program and "
-            "uses no network. The exit code is 1 when a finding is an error."
+            "Checks the library and its index, your agents' folders, the policy in force, prompt "
+            "hooks, the approval of the project, settings and environment variables. It only "
+            "reads: it starts no program and uses no network. The exit code is 1 when a finding "
+            "is an error."
         ),
         examples=(
             "skillyard doctor",

@@ -1,10 +1,13 @@
-"""Check the prompt hook in each host's settings, its index, and the trusted projects."""
+"""Check the prompt hook in each host's settings, its index, and the approval of the project."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
+import shutil
+import tomllib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -14,21 +17,18 @@ from skillyard.hook.hosts import HOSTS, Host
 from skillyard.hook.installation import installed_commands
 from skillyard.hook.library import library_place
 from skillyard.hook.settings_file import SettingsRefused, read_settings
-from skillyard.hook.trust import project_above, projects, untrusted_skills
+from skillyard.hook.trust import project_above, untrusted_skills
 from skillyard.index.indexed_catalog import indexing_is_off
 from skillyard.index.library_spec import LibrarySpec
 from skillyard.text import plural
-from skillyard.usecases.doctor.documents import read_document
-from skillyard.usecases.doctor.finding import ERROR, INFO, OK, WARNING, Finding
-from skillyard.usecases.doctor.programs import resolved_program, skillyard_arguments
-from skillyard.usecases.doctor.request import Request
-from skillyard.usecases.doctor.storage import index_finding
+from skillyard.usecases.doctor.finding import ERROR, INFO, OK, WARNING, Finding, Request
+from skillyard.usecases.doctor.indexes import index_finding
 from skillyard.usecases.library_index import status_of
 
 __all__ = ["hooks"]
 
 _TITLES = {"claude-code": "Claude Code", "codex": "Codex"}
-_CORRECT = "Correct the file in an editor; nothing was changed."
+_PROGRAM = re.compile(r"skillyard(\.exe)?")
 
 
 class InstalledHook(NamedTuple):
@@ -47,34 +47,38 @@ class InstalledHook(NamedTuple):
             return []
 
     @property
-    def options(self) -> list[str]:
-        """The options that the hook was installed with."""
-        given = skillyard_arguments(self.words) or []
-        end = given.index("||") if "||" in given else len(given)
-        return given[2:end]
+    def arguments(self) -> list[str]:
+        """What skillyard is given: all after its name, up to an alternative of the shell."""
+        words = self.words
+        names = (place for place, word in enumerate(words) if _is_program(word))
+        given = words[next(names, len(words)) + 1 :]
+        return given[: given.index("||")] if "||" in given else given
 
     @property
     def again(self) -> str:
-        """The command that reinstalls this hook and builds its index."""
-        words = ["skillyard", "hook", "install", self.host.name, *self.options]
+        """The command that installs this hook again and builds its index."""
+        words = ["skillyard", "hook", "install", self.host.name, *self.arguments[2:]]
         if os.path.realpath(self.path) != os.path.realpath(self.host.settings()):
             words += ["--file", self.path]
         return shlex.join(words)
 
 
+def _is_program(word: str) -> bool:
+    return _PROGRAM.fullmatch(os.path.basename(word)) is not None
+
+
 def hooks(request: Request) -> Iterator[Finding]:
-    """Check the settings of every host, then the trusted projects."""
+    """Check the settings of every host, then the indexes and the current project."""
     installed: list[InstalledHook] = []
     for host in HOSTS:
         yield from _host(host, request, installed)
-    if installed:
+    if not indexing_is_off():  # reported with the index of the library
         yield from _indexes(request, installed)
-    yield from _trust(request, is_used=bool(installed))
+    yield _trust(request, is_used=bool(installed))
 
 
 def _host(host: Host, request: Request, installed: list[InstalledHook]) -> Iterator[Finding]:
-    title, name = _TITLES.get(host.name, host.name), f"hook.{host.name}"
-    own = host.settings()
+    title, name, own = _TITLES[host.name], f"hook.{host.name}", host.settings()
     places = [own]
     if host.name == "claude-code":  # a project's settings may hold hooks as well
         places += [
@@ -82,40 +86,27 @@ def _host(host: Host, request: Request, installed: list[InstalledHook]) -> Itera
             for folder in request.project_folders()
             for file in ("settings.json", "settings.local.json")
         ]
-    ours: list[InstalledHook] = []
-    is_broken = False
+    is_reported = False
     for path in dict.fromkeys(map(os.path.abspath, places)):
         try:
             text = read_settings(path, to_change=False).text
             commands = installed_commands(text, path) if text is not None else []
         except SettingsRefused as error:
-            is_broken = True
-            yield _refused(name, f"the settings of {title}", path, error)
+            message = f"the settings of {title} cannot be used: {error.message}"
+            remedy = "Correct the file in an editor."
+            yield Finding(name, ERROR, message, remedy, path=path, line=error.line)
+            is_reported = True
             continue
-        installed_here = [InstalledHook(host, path, command) for command in commands]
-        ours += installed_here
-        if len(installed_here) > 1:
-            yield Finding(
-                name,
-                WARNING,
-                f"{title} has the hook {len(installed_here)} times, and asks each of them",
-                "Install it again: one takes the place of all.",
-                installed_here[0].again,
-                path=path,
-            )
-        elif installed_here:
-            yield _installed(installed_here[0], title, request, text or "")
-    installed += ours
-    if ours or is_broken:
+        for command in commands:
+            hook = InstalledHook(host, path, command)
+            installed.append(hook)
+            yield _installed(hook, title, request, text or "")
+            is_reported = True
+    if is_reported:
         return
     if not os.path.isdir(host.home()):
-        yield Finding(
-            name,
-            OK,
-            f"{title} is not set up for this user",
-            path=own,
-            details={"installed": False},
-        )
+        message = f"{title} is not set up for this user"
+        yield Finding(name, OK, message, path=own, details={"installed": False})
         return
     yield Finding(
         name,
@@ -128,40 +119,34 @@ def _host(host: Host, request: Request, installed: list[InstalledHook]) -> Itera
     )
 
 
-def _refused(name: str, what: str, path: str, error: SettingsRefused) -> Finding:
-    message = f"{what} cannot be used: {error.message}"
-    return Finding(name, ERROR, message, _CORRECT, path=path, line=error.line)
-
-
 def _installed(hook: InstalledHook, title: str, request: Request, text: str) -> Finding:
     program = hook.words[0] if hook.words else ""
-    resolved = resolved_program(program) if program else None
+    resolved = shutil.which(program) if program else None
     details = {"installed": True, "program": program, "resolved": resolved}
-    name = f"hook.{hook.host.name}"
-    finding = Finding(name, OK, "", path=hook.path, details=details)
-    again = "Install the hook again, with the program that is here now."
+    finding = Finding(f"hook.{hook.host.name}", OK, "", path=hook.path, details=details)
     if resolved is None:
         return finding._replace(
             status=ERROR,
             message=f"the hook in {title} starts {program or 'a command'} that is not there",
-            remedy=again,
+            remedy="Install the hook again, with the program that is here now.",
             command=hook.again,
         )
-    roots, problem, _ = _hook_library(hook, request)
-    if problem:
+    plain = f"skillyard hook install {hook.host.name}"
+    library = _hook_library(hook, request)
+    if library is None:
         return finding._replace(
             status=WARNING,
-            message=f"the hook in {title} {problem}",
-            remedy=again,
-            command=f"skillyard hook install {hook.host.name}",
+            message=f"the hook in {title} has arguments that this version does not know",
+            remedy="Install the hook again.",
+            command=plain,
         )
-    for root in roots:
+    for root in library[0]:
         if not os.path.isdir(root):
             return finding._replace(
                 status=ERROR,
                 message=f"the hook in {title} reads {root}, which is not a folder",
                 remedy="Restore the folder, or install the hook with another --root.",
-                command=f"skillyard hook install {hook.host.name}",
+                command=plain,
             )
     if off := _switched_off(hook.host, text):
         return finding._replace(
@@ -174,67 +159,60 @@ def _installed(hook: InstalledHook, title: str, request: Request, text: str) -> 
     )
 
 
-def _hook_library(hook: InstalledHook, request: Request) -> tuple[tuple[str, ...], str, str | None]:
-    """Return the roots of an installed hook, what is wrong with its arguments, and its profile."""
-    given = skillyard_arguments(hook.words)
-    if given is None or request.read_command is None:
-        return (), "", None
-    end = given.index("||") if "||" in given else len(given)
-    read = request.read_command(given[:end])
+def _hook_library(
+    hook: InstalledHook, request: Request
+) -> tuple[tuple[str, ...], str | None] | None:
+    """Return the roots of an installed hook and its profile; None for unknown arguments."""
+    if request.read_command is None:
+        return (), None
+    read = request.read_command(hook.arguments)
     if read is None or read[0].words != ("hook", hook.host.name):
-        return (), "is started with arguments that this version does not know", None
-    return tuple(read[1].root), "", read[1].library_profile
+        return None
+    return tuple(read[1].root), read[1].library_profile
 
 
 def _switched_off(host: Host, text: str) -> str:
     """Return the setting that keeps a host from running hooks; empty where none does."""
     if host.name == "claude-code":
-        return "disableAllHooks" if _parsed(text).get("disableAllHooks") is True else ""
+        settings: dict[str, Any] = json.loads(text.removeprefix("\ufeff"))
+        return "disableAllHooks" if settings.get("disableAllHooks") is True else ""
     try:
-        config = read_document(os.path.join(host.home(), "config.toml"), "toml") or {}
-    except SettingsRefused:
-        return ""  # reported with the MCP registration, which stands in that file
-    features = config.get("features")
+        config = read_settings(os.path.join(host.home(), "config.toml"), to_change=False).text
+        features = tomllib.loads(config or "").get("features")
+    except (SettingsRefused, ValueError):
+        return ""
     off = isinstance(features, dict) and features.get("hooks") is False
     return "features.hooks = false in config.toml" if off else ""
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(text.removeprefix("\ufeff"))
-    return document
-
-
 def _indexes(request: Request, installed: list[InstalledHook]) -> Iterator[Finding]:
     """Look at the index of each library that an installed hook answers from."""
-    if indexing_is_off():
-        return  # reported with the index of the library
     project = project_above(request.folder)
-    places: dict[LibrarySpec, InstalledHook] = {}
+    where = project.path if project else None
+    hooks_by_place: dict[LibrarySpec, InstalledHook] = {}
     for hook in installed:
-        roots, _, profile = _hook_library(hook, request)
-        named, where = tuple(map(os.path.abspath, roots)), project.path if project else None
+        roots, profile = _hook_library(hook, request) or ((), None)
         try:
+            named = tuple(map(os.path.abspath, roots))
             place = library_place(named, where, request.folder, profile)
         except SkillyardError:
             continue  # a broken policy: every command that it binds says so
-        places.setdefault(place, hook)
-    for place, hook in places.items():
+        hooks_by_place.setdefault(place, hook)
+    for place, hook in hooks_by_place.items():
         try:
             status = status_of(place)
         except SkillyardError:
             continue  # the root that is gone is reported with the hook
+        command = hook.again
         if place.roots and place.files is None:
             words = [word for root in place.roots for word in ("--root", root)]
             command = shlex.join(["skillyard", "index", "build", *words, "--scope", "user"])
-        else:
-            command = hook.again
-        yield index_finding(
-            "index.hook", "the index that prompt hooks answer from", status, command
-        )
+        what = "the index that prompt hooks answer from"
+        yield index_finding("index.hook", what, status, command)
 
 
-def _trust(request: Request, *, is_used: bool) -> Iterator[Finding]:
-    """Look at the approval of the current project, and at approvals of projects that are gone."""
+def _trust(request: Request, *, is_used: bool) -> Finding:
+    """Look at the approval of the current project."""
     project = project_above(request.folder)
     if project is not None:
         review = review_project(project)
@@ -243,47 +221,29 @@ def _trust(request: Request, *, is_used: bool) -> Iterator[Finding]:
             "state": "changed" if any(paths for _, paths in news) else "approved",
             "skills": len(review.skills),
             **{word: list(paths) for word, paths in news},
-            "refused": [[each.path, each.why] for each in review.refused],
         }
         finding = Finding("trust", OK, "", path=project.path, details=details)
-        command = f"skillyard trust {shlex.quote(project.path)}"
-        if review.added or review.changed:
-            counts = ", ".join(f"{len(paths):,} {word}" for word, paths in news if paths)
-            yield finding._replace(
-                status=WARNING,
-                message=f"skills of this project differ from what was approved ({counts}); "
-                "prompt hooks do not use those",
-                remedy="Read what is new, then approve the project again.",
-                command=command,
-            )
-        else:
+        if not (review.added or review.changed):
             count = plural(len(review.skills), "approved skill")
-            yield finding._replace(message=f"this project has {count}, unchanged")
-    elif (waiting := untrusted_skills(request.folder)) is not None:
-        yield Finding(
-            "trust",
-            WARNING if is_used else INFO,
-            "the skills of this project are not approved, so prompt hooks do not use them",
-            "Read them, then approve the project.",
-            f"skillyard trust {shlex.quote(waiting)}",
-            path=waiting,
-            details={"state": "waiting"},
+            return finding._replace(message=f"this project has {count}, unchanged")
+        counts = ", ".join(f"{len(paths):,} {word}" for word, paths in news if paths)
+        return finding._replace(
+            status=WARNING,
+            message=f"skills of this project differ from what was approved ({counts}); "
+            "prompt hooks do not use those",
+            remedy="Read what is new, then approve the project again.",
+            command=f"skillyard trust {shlex.quote(project.path)}",
         )
-    else:
-        yield Finding(
-            "trust",
-            OK,
-            "this folder has no project skills that wait for approval",
-            path=request.folder,
-            details={"state": "none"},
-        )
-    for each in projects():
-        if not os.path.isdir(each.path):
-            yield Finding(
-                "trust.gone",
-                INFO,
-                "an approved project is not there any more",
-                "Take the approval back if it will not return.",
-                f"skillyard trust {shlex.quote(each.path)} --revoke",
-                path=each.path,
-            )
+    waiting = untrusted_skills(request.folder)
+    if waiting is None:
+        message = "this folder has no project skills that wait for approval"
+        return Finding("trust", OK, message, path=request.folder, details={"state": "none"})
+    return Finding(
+        "trust",
+        WARNING if is_used else INFO,
+        "the skills of this project are not approved, so prompt hooks do not use them",
+        "Read them, then approve the project.",
+        f"skillyard trust {shlex.quote(waiting)}",
+        path=waiting,
+        details={"state": "waiting"},
+    )

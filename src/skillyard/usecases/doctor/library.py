@@ -1,12 +1,12 @@
-"""Check the roots of the library and the user's agent folders."""
+"""Check the policy, the roots of the library and the user's agent folders."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from skillyard.catalog import Catalog, read_catalog
 from skillyard.catalog.counts import SkillCounts, count_skills
@@ -15,10 +15,9 @@ from skillyard.discovery.hosts import HOST_TITLES
 from skillyard.discovery.scopes import places_of
 from skillyard.errors import Diagnostic, SkillIoError
 from skillyard.policy.places import find_policy
-from skillyard.skill import Origin, Skill
+from skillyard.skill import Skill
 from skillyard.text import plural
-from skillyard.usecases.doctor.finding import ERROR, INFO, OK, WARNING, Finding
-from skillyard.usecases.doctor.request import Request
+from skillyard.usecases.doctor.finding import ERROR, INFO, OK, WARNING, Finding, Request
 
 __all__ = ["library"]
 
@@ -43,13 +42,8 @@ def library(request: Request) -> Iterator[Finding]:
             there.append(Folder(root))
         else:
             what = "is not a folder" if os.path.lexists(root) else "does not exist"
-            yield Finding(
-                "root",
-                ERROR,
-                f"the root {root} {what}",
-                "Name a folder that holds skills with --root.",
-                path=root,
-            )
+            remedy = "Name a folder that holds skills with --root."
+            yield Finding("root", ERROR, f"the root {root} {what}", remedy, path=root)
     agents = [
         Folder(root.path, HOST_TITLES[root.host], root.scope)
         for root in places_of({*request.scopes, "user"}).roots
@@ -97,16 +91,10 @@ def _surveyed(catalog: Catalog, folders: Sequence[Folder], request: Request) -> 
         skills[_owner(skill.path, folders)].append(skill)
     for diagnostic in catalog.diagnostics:
         reported[_owner(diagnostic.path, folders)].append(diagnostic)
-    shadowed, lack = catalog.shadowed, RequirementChecker(catalog.named).lack
+    lack = RequirementChecker(catalog.named).lack
     for folder, own, remarks in zip(folders, skills, reported, strict=True):
-        counts = count_skills(own, shadowed, catalog.further, lack)
-        distinct = [
-            skill
-            for skill in own
-            if skill.origin != Origin.CONVENTION and skill.path not in catalog.further
-        ]
-        layouts = Counter(skill.origin or "" for skill in distinct)
-        yield _folder(folder, counts, layouts, remarks, request)
+        counts = count_skills(own, catalog.shadowed, catalog.further, lack)
+        yield _folder(folder, counts, remarks, request)
 
 
 def _owner(path: str, folders: Sequence[Folder]) -> int:
@@ -120,25 +108,20 @@ def _owner(path: str, folders: Sequence[Folder]) -> int:
 
 
 def _folder(
-    folder: Folder,
-    counts: SkillCounts,
-    layouts: Counter[str],
-    remarks: list[Diagnostic],
-    request: Request,
+    folder: Folder, counts: SkillCounts, remarks: list[Diagnostic], request: Request
 ) -> Finding:
     severities = Counter(remark.severity for remark in remarks)
-    details: dict[str, Any] = {
+    details = {
         "agent": folder.agent,
-        "skills": dict(sorted(layouts.items())),
         "counts": counts.to_dict(),
         "diagnostics": {severity: severities[severity] for severity in _SEVERITIES},
     }
     name = "agent-folder" if folder.agent else "root"
     where = f"the folder of {folder.agent}" if folder.agent else f"the root {folder.path}"
-    by_layout = ", ".join(f"{number:,} {layout}" for layout, number in sorted(layouts.items()))
-    message = f"{where} has {counts.words}" + (f"; layouts: {by_layout}" if by_layout else "")
-    if summary := _listed((severities[each], each) for each in _SEVERITIES):
-        message += f"; diagnostics: {summary}"
+    message = f"{where} has {counts.words}"
+    if remarks:
+        listed = (plural(severities[each], each) for each in _SEVERITIES if severities[each])
+        message += f"; diagnostics: {', '.join(listed)}"
     finding = Finding(name, OK, message, path=folder.path, details=details)
     if severities["error"]:
         files = len({remark.path for remark in remarks if remark.severity == "error"})
@@ -155,7 +138,3 @@ def _folder(
             command="skillyard list --scope user",
         )
     return finding
-
-
-def _listed(counts: Iterable[tuple[int, str]]) -> str:
-    return ", ".join(plural(count, word) for count, word in counts if count)
