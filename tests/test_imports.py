@@ -31,7 +31,7 @@ TESTKIT = "skillyard_testkit"
 SURFACES = {"adapters", "cli", "client", "serving", "__main__"}
 """Rooms that may import third-party packages at the top of a module."""
 CORE = {
-    *("analysis", "arguments", "catalog", "context", "diagnostics", "discovery", "errors"),
+    *("analysis", "arguments", "catalog", "context", "discovery", "errors"),
     *("extras", "formats", "index", "invisible", "io", "limits", "lookalikes", "policy", "ranking"),
     *("resources", "scanning", "selection", "shapes", "skill", "sums", "text", "unicode_tables"),
     *("validation", "version", ""),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillyard.arguments import check_arguments
 from skillyard.catalog.copies import have_one_content
 from skillyard.catalog.roots import LibrarySpec, parse_roots
-from skillyard.diagnostics import LazyDiagnostics
 from skillyard.errors import AmbiguousName, Diagnostic, InvalidInput, SkillNotFound
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import Origin, Skill
@@ -52,11 +51,11 @@ class Catalog:
         "_by_name",
         "_by_slug",
         "_counts",
+        "_diagnostics",
         "_digest",
         "_entries",
         "_folder_stamps",
         "_further",
-        "_reported",
         "_scanned",
         "_shadowed",
         "_skills",
@@ -73,7 +72,7 @@ class Catalog:
         further: frozenset[str] = frozenset(),
     ) -> None:
         self._skills = tuple(sorted(skills, key=_order))
-        self._reported = LazyDiagnostics(diagnostics)
+        self._diagnostics = tuple(diagnostics)
         self._shadowed = shadowed or {}
         self._further = further
         self._spec: LibrarySpec | None = None
@@ -107,12 +106,7 @@ class Catalog:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The diagnostics of loading, sorted by path."""
-        return self._reported.entries
-
-    @property
-    def reported(self) -> LazyDiagnostics:
-        """The diagnostics, as objects or as JSON."""
-        return self._reported
+        return self._diagnostics
 
     @property
     def roots(self) -> tuple[str, ...]:

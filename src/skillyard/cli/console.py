@@ -100,14 +100,8 @@ class Console:
             self.write(text)
 
     def answer(self, value: Ranked | Selected) -> None:
-        """Print the JSON document of an answer; on one line, stored diagnostics stay JSON."""
-        if is_terminal(sys.stdout):
-            self.document(value.document(value.diagnostics))
-            return
-        from skillyard.shapes.encoder import with_diagnostics
-
-        shape = self._with_profile(value.document())
-        sys.stdout.write(with_diagnostics(shape, value.reported.json) + "\n")
+        """Print the JSON document of an answer."""
+        self.document(value.document(value.diagnostics))
 
     def _with_profile(self, value: Any) -> Any:
         if not self._profile:

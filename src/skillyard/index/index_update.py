@@ -11,7 +11,6 @@ from skillyard.catalog.copies import places_by_path
 from skillyard.catalog.counts import count_skills
 from skillyard.catalog.entries import Entry, Progress, read_one
 from skillyard.catalog.variants import Comparison
-from skillyard.diagnostics import LazyDiagnostics
 from skillyard.discovery import Candidate, Scan
 from skillyard.errors import IndexDamaged
 from skillyard.index.document_builder import build_document
@@ -32,7 +31,11 @@ from skillyard.index.library_state import (
     encode_state,
     placeholder_entry,
 )
-from skillyard.index.library_summary import LibrarySummary, encode_summary
+from skillyard.index.library_summary import (
+    LibrarySummary,
+    encode_diagnostics,
+    encode_summary,
+)
 from skillyard.index.records import candidate_key, encode_record
 from skillyard.index.searcher import EXCLUDED
 from skillyard.index.segment_searcher import SegmentSearcher
@@ -318,7 +321,7 @@ class _IndexUpdate:
         losers = {skill.path for skill in shadowed}
         return LibrarySummary(
             documents=len(loaded),
-            reported=LazyDiagnostics(diagnostics),
+            reported=encode_diagnostics(diagnostics),
             hidden=tuple(
                 keys[path] for path, facts in loaded.items() if facts.hidden and path not in losers
             ),

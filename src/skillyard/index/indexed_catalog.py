@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skillyard.catalog.snapshot import Catalog, CatalogDiff, build_catalog, difference_of
-from skillyard.diagnostics import LazyDiagnostics
 from skillyard.errors import Diagnostic, IndexDamaged, SkillError, SkillIoError
 from skillyard.index.facet_terms import NAME
 from skillyard.index.index_reader import open_index
@@ -21,7 +20,7 @@ from skillyard.index.library_spec import (
     is_fresh,
     table_for,
 )
-from skillyard.index.library_summary import LibrarySummary, decode_summary
+from skillyard.index.library_summary import LibrarySummary, decode_diagnostics, decode_summary
 from skillyard.index.path_mapping import PathMapping
 from skillyard.index.records import decode_card
 from skillyard.index.segment_searcher import SegmentSearcher
@@ -96,7 +95,7 @@ class _FullCatalog:
 class IndexedCatalog(Catalog):
     """The catalog of some roots over their index. Other data loads on first use."""
 
-    __slots__ = ("_full", "library", "summary")
+    __slots__ = ("_full", "_path_mapping", "_read_diagnostics", "library", "summary")
 
     _spec: LibrarySpec
 
@@ -110,11 +109,8 @@ class IndexedCatalog(Catalog):
         # Catalog.__init__ is not called: __getattr__ loads its fields on first use.
         self._spec = spec
         path_mapping = PathMapping(spec)
-        self._reported = path_mapping.map_diagnostics(summary.reported)
-        if summary.known < summary.files:
-            self._reported = LazyDiagnostics(
-                (*self._reported.entries, _building_diagnostic(spec, summary))
-            )
+        self._path_mapping = path_mapping
+        self._read_diagnostics: tuple[Diagnostic, ...] | None = None
         self._counts = None
         self.bound = {}
         self._full = _FullCatalog(spec)
@@ -135,7 +131,7 @@ class IndexedCatalog(Catalog):
         ``before`` is an earlier catalog of the same roots; only changed files are read again.
         """
         full = self._full.get(before)
-        self._reported = full.reported
+        self._read_diagnostics = full.diagnostics
         self._counts = full.counts
         return full
 
@@ -151,6 +147,17 @@ class IndexedCatalog(Catalog):
             and spec.renewed() == spec
             and is_fresh(searcher, spec, self.summary, force_scan=True)
         )
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics of loading, sorted by path. Raises ValueError for damaged ones."""
+        if self._read_diagnostics is None:
+            stored = decode_diagnostics(self.summary.reported)
+            self._read_diagnostics = self._path_mapping.diagnostics(stored)
+            if self.summary.known < self.summary.files:
+                building = _building_diagnostic(self._spec, self.summary)
+                self._read_diagnostics += (building,)
+        return self._read_diagnostics
 
     @property
     def counts(self) -> SkillCounts:

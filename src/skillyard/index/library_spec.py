@@ -39,7 +39,7 @@ WALK = "walk"
 """The side file with the record of the walk; see :mod:`skillyard.index.walk_record`."""
 ADAPTED = "adapted"
 """The setting of an index with a token table adapted to the library."""
-VERSION = "11"
+VERSION = "12"
 """Version of the formats of records, state, summary and walk record, and of what is read of a
 file."""
 

@@ -1,12 +1,19 @@
 """The summary of a library, stored with its index and read for every query."""
 
 import json
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from skillyard.catalog.counts import SkillCounts
-from skillyard.diagnostics import LazyDiagnostics
+from skillyard.errors import Diagnostic
 
-__all__ = ["LibrarySummary", "decode_summary", "encode_summary"]
+__all__ = [
+    "LibrarySummary",
+    "decode_diagnostics",
+    "decode_summary",
+    "encode_diagnostics",
+    "encode_summary",
+]
 
 
 class LibrarySummary(NamedTuple):
@@ -14,7 +21,8 @@ class LibrarySummary(NamedTuple):
 
     documents: int
     """Number of files that loaded."""
-    reported: LazyDiagnostics
+    reported: str
+    """The diagnostics, as JSON until somebody reads them."""
     hidden: tuple[str, ...]
     """Keys of skills that are selected only when called by name."""
     patterns: dict[str, tuple[str, ...]]
@@ -36,7 +44,7 @@ class LibrarySummary(NamedTuple):
 
 
 def encode_summary(summary: LibrarySummary) -> bytes:
-    """Return the summary as bytes: one line of JSON, then the diagnostics as printed."""
+    """Return the summary as bytes: one line of JSON, then the diagnostics."""
     shape = {
         "documents": summary.documents,
         "hidden": summary.hidden,
@@ -50,7 +58,7 @@ def encode_summary(summary: LibrarySummary) -> bytes:
         "known": summary.known,
     }
     head = json.dumps(shape, separators=(",", ":"))
-    return f"{head}\n{summary.reported.json}".encode("ascii")
+    return f"{head}\n{summary.reported}".encode("ascii")
 
 
 def decode_summary(data: bytes) -> LibrarySummary:
@@ -64,7 +72,7 @@ def decode_summary(data: bytes) -> LibrarySummary:
         variants = {key: tuple(keys) for key, keys in shape["variants"].items()}
         return LibrarySummary(
             shape["documents"],
-            LazyDiagnostics(json=reported),
+            reported,
             tuple(shape["hidden"]),
             patterns,
             str(shape["fingerprint"]),
@@ -77,3 +85,16 @@ def decode_summary(data: bytes) -> LibrarySummary:
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a summary: {error}") from None
+
+
+def encode_diagnostics(diagnostics: Iterable[Diagnostic]) -> str:
+    """Return diagnostics as one line of JSON."""
+    return json.dumps(list(diagnostics), separators=(",", ":"))
+
+
+def decode_diagnostics(text: str) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of :func:`encode_diagnostics`. Raises ValueError for other text."""
+    try:
+        return tuple(Diagnostic(*fields) for fields in json.loads(text))
+    except TypeError as error:
+        raise ValueError(f"no diagnostics: {error}") from None

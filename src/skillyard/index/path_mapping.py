@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from json import dumps
+import re
 from typing import TYPE_CHECKING
 
-from skillyard.diagnostics import LazyDiagnostics
 from skillyard.index.library_spec import LibrarySpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from skillyard.errors import Diagnostic
 
 __all__ = ["PathMapping"]
 
@@ -48,19 +49,24 @@ class PathMapping:
         roots = all_roots(spec.roots, spec.scopes, spec.folder)
         return tuple(_prefix(root.path) for root in roots)
 
-    def map_diagnostics(self, diagnostics: LazyDiagnostics) -> LazyDiagnostics:
-        """Return the diagnostics of the index with translated paths."""
+    def diagnostics(self, stored: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+        """Return the diagnostics of the index with translated paths, sorted by path."""
         if not self._differs:
-            return diagnostics
-        text = diagnostics.json
+            return stored
+        mapped = map(self._diagnostic, stored)
+        return tuple(sorted(mapped, key=lambda d: (d.path, d.line or 0, d.column or 0, d.code)))
+
+    def _diagnostic(self, diagnostic: Diagnostic) -> Diagnostic:
+        path, message, hint = diagnostic.path, diagnostic.message, diagnostic.hint
         for real, prefix in zip(self._real, self._prefixes, strict=True):
-            if real != prefix:
-                text = _rename_root(text, _json_escape(real), _json_escape(prefix))
-        renamed = LazyDiagnostics(json=text)
-        if len(self._prefixes) == 1:
-            return renamed
-        order = sorted(renamed.entries, key=lambda d: (d.path, d.line or 0, d.column or 0, d.code))
-        return LazyDiagnostics(order)
+            if path == real.rstrip("/"):
+                path = prefix.rstrip("/") or "."
+            elif path.startswith(real):
+                path = prefix + path.removeprefix(real)
+            start = re.compile(rf"(?<![^\s\"'(`\[]){re.escape(real)}")
+            escaped = prefix.replace("\\", r"\\")
+            message, hint = start.sub(escaped, message), start.sub(escaped, hint)
+        return diagnostic._replace(path=path, message=message, hint=hint)
 
 
 def _prefix(root: str) -> str:
@@ -69,20 +75,3 @@ def _prefix(root: str) -> str:
     if path == ".":
         return ""
     return f"{path.rstrip('/')}/"
-
-
-def _json_escape(text: str) -> str:
-    return dumps(text)[1:-1]
-
-
-_PATH_STARTS = ('"', " ", "'", "(", "`", "[")
-"""Characters that precede a path in the text of a diagnostic."""
-
-
-def _rename_root(text: str, real: str, prefix: str) -> str:
-    """Return JSON in which one root is replaced, alone and as the start of paths."""
-    whole = f'"{real.rstrip("/")}"'
-    text = text.replace(whole, f'"{prefix.rstrip("/") or "."}"')
-    for before in _PATH_STARTS:  # plain replacement: importing `re` costs more
-        text = text.replace(before + real, before + prefix)
-    return text

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import cache
-from json import dumps
 from operator import attrgetter
 from typing import Any, TypeVar
 
-__all__ = ["encode", "from_attributes", "with_diagnostics"]
+__all__ = ["encode", "from_attributes"]
 
 Shape = TypeVar("Shape")
 
@@ -49,11 +48,6 @@ def _members(kind: type) -> tuple[tuple[str, Any], ...] | None:
     return tuple(
         (each.name, MISSING if each.name == "schema" else each.default) for each in fields(kind)
     )
-
-
-def with_diagnostics(document: Any, diagnostics: str) -> str:
-    """Return a document as one line of JSON that ends with diagnostics, which are JSON already."""
-    return f'{dumps(encode(document))[:-1]}, "diagnostics": {diagnostics}}}'
 
 
 def from_attributes(kind: type[Shape], source: object, /, **members: Any) -> Shape:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillyard.catalog import Catalog
 from skillyard.catalog.counts import SkillCounts
 from skillyard.decisions import is_enabled
-from skillyard.diagnostics import LazyDiagnostics
 from skillyard.errors import Diagnostic, InvalidInput
 from skillyard.ranking.match import Match, eligible, in_order, score_query
 from skillyard.ranking.query import Query
@@ -48,8 +47,8 @@ class Ranked(NamedTuple):
     """How many skills have a score at all."""
     considered: int
     """How many skills the catalog offers for choice."""
-    reported: LazyDiagnostics
-    """What was noticed while the skills were read, as objects and as JSON."""
+    diagnostics: tuple[Diagnostic, ...]
+    """What was noticed while the skills were read."""
     counts: SkillCounts
     """Of the whole catalog."""
     conventions: int = 0
@@ -57,11 +56,6 @@ class Ranked(NamedTuple):
     explain: bool = False
     note: str = ""
     """Why the default scorer of a service did not rank; empty where it did."""
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What was noticed while the skills were read."""
-        return self.reported.entries
 
     def document(self, diagnostics: Iterable[Diagnostic] | None = None) -> "rankings.Ranked":
         """Return ``skillyard.rank/1``, with the diagnostics where they are given."""
@@ -114,7 +108,7 @@ def rank_skills(
         matches,
         len(pairs),
         considered,
-        catalog.reported,
+        catalog.diagnostics,
         catalog.counts,
         documents,
         explain,
@@ -129,18 +123,13 @@ class Selected(NamedTuple):
     min_score: float
     """The floor that was applied."""
     top_k: int
-    reported: LazyDiagnostics
-    """What was noticed while the skills were read, as objects and as JSON."""
+    diagnostics: tuple[Diagnostic, ...]
+    """What was noticed while the skills were read."""
     counts: SkillCounts
     """Of the whole catalog."""
     explain: bool = False
     note: str = ""
     """Why the default scorer of a service did not select; empty where it did."""
-
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What was noticed while the skills were read."""
-        return self.reported.entries
 
     @property
     def question(self) -> str:
@@ -210,4 +199,6 @@ def select_skills(
         )
     if limit is not None:
         selection = selection._replace(rejected=selection.rejected[:limit])
-    return Selected(query, selection, min_score, top_k, catalog.reported, catalog.counts, explain)
+    return Selected(
+        query, selection, min_score, top_k, catalog.diagnostics, catalog.counts, explain
+    )
