@@ -87,10 +87,14 @@ def _steps(path: Path, url: str, folder: str, row: dict[str, float]) -> Iterator
     again = _watched(named, environment)
     yield Figure("publish the same again", f"{again}; {json.dumps(_counts(again.output))}")
     node = str(Path(folder, "node"))
-    synced = _watched(("store", "sync", "--store", url, "--state-dir", node, "--json"), environment)
-    yield Figure("taken over by a node", str(synced))
-    yield Figure("size of the node", f"{synced.output['bytes'] / 1e9:.2f} GB")
-    row |= {"sync_s": synced.wall_s, "disk_gb": synced.output["bytes"] / 1e9}
+    command = ("-m", "skillyard", "serve", "--local-only", "--port", "0", "--store", url)
+    began = time.perf_counter()
+    with listening((*command, "--state-dir", node), folder, environment, ready="catalog"):
+        row["sync_s"] = time.perf_counter() - began
+    yield Figure("taken over by a node", f"{row['sync_s']:,.1f} s")
+    size = sum(file.stat().st_size for file in Path(node).rglob("*") if file.is_file())
+    row["disk_gb"] = size / 1e9
+    yield Figure("size of the node", f"{row['disk_gb']:.2f} GB")
     yield from _served(url, node, folder, environment, row)
 
 

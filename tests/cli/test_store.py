@@ -234,7 +234,6 @@ def test_an_address_in_the_wrong_place_is_repeated_without_its_password(
 def test_no_answer_and_no_progress_holds_the_password(
     run: Run, skills: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skillyard.cli.store_progress.INTERVAL_S", 0.0)
     monkeypatch.setenv("SKILLYARD_STORE", postgres_url)
     monkeypatch.setenv("SKILLYARD_PUBLISHER", "ci")
     for json_flag in ((), ("--json",)):

@@ -123,13 +123,6 @@ def test_trust_names_what_it_cannot_approve(run: Run, project: Path) -> None:
     assert run("trust", str(project / "nothing")).code == 2
 
 
-def test_the_hooks_own_log_is_shown(run: Run, hook: Hook, home: Path) -> None:
-    assert "nothing to say" in run("log", "show", "--hook").err
-    assert run("log", "show", "--hook", "--json").json["entries"] == []
-    hook(b"junk")
-    assert "bad_input" in run("log", "show", "--hook").out
-
-
 def test_what_a_skill_is_called_reaches_no_terminal(run: Run, project: Path) -> None:
     add_skill(project / "skills" / "a\x1b[2Jb", "x", "y")
     for arguments in (("trust", str(project)), ("trust", "--list")):

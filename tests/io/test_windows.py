@@ -122,16 +122,14 @@ def test_a_hook_is_installed_approved_and_answers(project: Path) -> None:
         step(*HOOK, input=payload(project)),
         step("trust", "--list", "--json"),
         step("hook", "uninstall", "claude-code", "--json"),
-        step("log", "show", "--json"),
     ]
-    installed, again, trusted, answer, listed, removed, logged = ends(project, "windows", steps)
+    installed, again, trusted, answer, listed, removed = ends(project, "windows", steps)
     assert json.loads(installed["out"])["settings"][0]["state"] == "installed"
     assert json.loads(again["out"])["settings"][0]["state"] == "unchanged"
     assert trusted["code"] == 0, trusted["err"]
     assert "csv-cleaning" in answer["out"], answer["err"]
     assert str(project) in listed["out"]
     assert removed["code"] == 0
-    assert logged["code"] == 0
 
 
 @pytest.mark.slow
@@ -185,12 +183,10 @@ def test_a_store_works_and_following_it_is_refused_in_one_sentence(project: Path
         step("store", "init", *store),
         step("store", "publish", "skills", *store, "--tenant", "main", "--jobs", "1"),
         step("store", "status", *store, "--json"),
-        step("store", "sync", *store),
         step("serve", *store, "--port", "0"),
     ]
-    *worked, synced, served = ends(project, "windows", steps)
+    *worked, refused = ends(project, "windows", steps)
     assert [(each["code"], each["err"]) for each in worked if each["code"]] == []
-    for refused in (synced, served):
-        assert refused["code"] == 2
-        assert "do not work on Windows; use WSL or a container" in refused["err"]
-        assert refused["err"].count("\n") == 1
+    assert refused["code"] == 2
+    assert "do not work on Windows; use WSL or a container" in refused["err"]
+    assert refused["err"].count("\n") == 1

@@ -10,28 +10,15 @@ from skillyard.cli.parser import CommandParser
 
 __all__ = [
     "LAYOUTS",
+    "OPTIONS",
     "SHARED",
     "add_accept",
-    "add_caller",
-    "add_explain",
-    "add_fallback",
-    "add_files",
     "add_into",
     "add_library",
     "add_limit",
-    "add_min_score",
-    "add_not_tag",
-    "add_package_scope",
-    "add_query",
-    "add_recent",
-    "add_references",
+    "add_options",
     "add_scorer",
     "add_shared_options",
-    "add_state_dir",
-    "add_store",
-    "add_tag",
-    "add_tools",
-    "add_wrong_cost",
     "agent_name",
     "file_path",
     "folder",
@@ -122,17 +109,16 @@ def add_shared_options(parser: CommandParser, unused: Collection[str] = ()) -> N
             group.add_argument(flag, **option)
 
 
+_REPEATS: dict[str, Any] = {"action": "append", "default": []}
 _SHARED_OPTIONS: dict[str, dict[str, Any]] = {
     "--root": {
-        "action": "append",
-        "default": [],
+        **_REPEATS,
         "metavar": "DIR",
         "type": folder,
         "help": "look for skills below this folder; may repeat, the first one wins (default: .)",
     },
     "--scope": {
-        "action": "append",
-        "default": [],
+        **_REPEATS,
         "metavar": "SCOPE",
         "choices": ("user", "project", "system", "marketplaces", "packages"),
         "help": (
@@ -157,11 +143,97 @@ _SHARED_OPTIONS: dict[str, dict[str, Any]] = {
         "default": "auto",
         "help": "colours and tables: auto (on a terminal, unless NO_COLOR is set), always, never",
     },
-    "--quiet": {
+    "--quiet": {"action": "store_true", "help": "no notes and no progress on standard error"},
+}
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "--caller": {
+        "metavar": "NAME",
+        "help": "serve what this caller of the store may see (default: all)",
+    },
+    "--durability": {
+        "metavar": "WHEN",
+        "choices": ("local", "synchronous"),
+        "default": "local",
+        "help": "acknowledge when the data is on the local disk, or also on a standby "
+        "(default: local)",
+    },
+    "--explain": {"action": "store_true", "help": "show how each score is computed"},
+    "--fallback": {"metavar": "TAG", "help": "when no skill passes, select one with this tag"},
+    "--files": {
+        **_REPEATS,
+        "metavar": "PATH",
+        "type": file_path,
+        "help": "path of a file that the task is about: matched with file patterns, never "
+        "opened; may repeat",
+    },
+    "--min-score": {
+        "metavar": "X",
+        "type": number,
+        "help": "lowest score that is selected (default: the scorer's own)",
+    },
+    "--namespace": {
+        "metavar": "NAME",
+        "help": "part of the tenant, words joined by / (default: its top)",
+    },
+    "--not-tag": {**_REPEATS, "metavar": "TAG", "help": "no skills with this tag; may repeat"},
+    "--package-scope": {
         "action": "store_true",
-        "help": "no notes and no progress on standard error",
+        "help": "with --files: skills below packages/a count for files below it only",
+    },
+    "--publisher": {
+        "metavar": "NAME",
+        "help": "name in the log (default: SKILLYARD_PUBLISHER, else the login name)",
+    },
+    "--recent": {
+        **_REPEATS,
+        "metavar": "WHAT",
+        "help": "a recent activity (confidence only); may repeat",
+    },
+    "--references": {"action": "store_true", "help": "count reference documents (relevance only)"},
+    "--source": {
+        "metavar": "NAME",
+        "help": "the source of the skills, as owner/repo (default: none)",
+    },
+    "--state-dir": {
+        "metavar": "DIR",
+        "type": folder,
+        "help": "folder of this node's copy of the store; one node, one folder "
+        "(default: in the cache)",
+    },
+    "--store": {
+        "metavar": "URL",
+        "help": "the catalog store, sqlite:///file.db or postgresql://user@host/database "
+        "(default: SKILLYARD_STORE)",
+    },
+    "--tag": {**_REPEATS, "metavar": "TAG", "help": "only skills with this tag; may repeat"},
+    "--tenant": {"metavar": "TENANT", "required": True, "help": "tenant that owns the skills"},
+    "--tool": {
+        **_REPEATS,
+        "metavar": "NAME",
+        "help": "a tool that you have: skills that require other tools are not chosen; may repeat",
+    },
+    "--wrong-cost": {
+        "metavar": "X",
+        "type": number,
+        "help": "cost of a wrong skill, relative to 1 for a missed one; sets the minimum score "
+        "(default: 2)",
+    },
+    "query": {
+        "metavar": "QUERY",
+        "nargs": "*",
+        "default": [],
+        "help": "the task in words; - reads it from standard input",
     },
 }
+"""Arguments of several commands, by the name with which :func:`add_options` adds them."""
+
+
+def add_options(parser: CommandParser, *names: str) -> None:
+    """Add arguments of the table, in this order."""
+    for name in names:
+        parser.add_argument(name, **OPTIONS[name])
 
 
 def add_accept(parser: CommandParser, verb: str = "install") -> None:
@@ -203,112 +275,6 @@ def add_global(parser: CommandParser, what: str) -> None:
     parser.add_argument("--global", dest="user", action="store_true", help=what)
 
 
-def add_caller(parser: CommandParser) -> None:
-    """Add ``--caller``."""
-    parser.add_argument(
-        "--caller",
-        metavar="NAME",
-        help="serve what this caller of the store may see (default: all)",
-    )
-
-
-def add_explain(parser: CommandParser) -> None:
-    """Add ``--explain``."""
-    parser.add_argument("--explain", action="store_true", help="show how each score is computed")
-
-
-def add_fallback(parser: CommandParser) -> None:
-    """Add ``--fallback``."""
-    parser.add_argument(
-        "--fallback", metavar="TAG", help="when no skill passes, select one with this tag"
-    )
-
-
-def add_files(parser: CommandParser) -> None:
-    """Add ``--files``."""
-    parser.add_argument(
-        "--files",
-        action="append",
-        default=[],
-        metavar="PATH",
-        type=file_path,
-        help=(
-            "path of a file that the task is about: matched with file patterns, never "
-            "opened; may repeat"
-        ),
-    )
-
-
-def add_package_scope(parser: CommandParser) -> None:
-    """Add ``--package-scope``."""
-    parser.add_argument(
-        "--package-scope",
-        action="store_true",
-        help="with --files: skills below packages/a count for files below it only",
-    )
-
-
-def add_tools(parser: CommandParser) -> None:
-    """Add ``--tool``."""
-    parser.add_argument(
-        "--tool",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a tool that you have: skills that require other tools are not chosen; may repeat",
-    )
-
-
-def add_min_score(parser: CommandParser) -> None:
-    """Add ``--min-score``."""
-    parser.add_argument(
-        "--min-score",
-        metavar="X",
-        type=number,
-        help="lowest score that is selected (default: the scorer's own)",
-    )
-
-
-def add_not_tag(parser: CommandParser) -> None:
-    """Add ``--not-tag``."""
-    parser.add_argument(
-        "--not-tag",
-        action="append",
-        default=[],
-        metavar="TAG",
-        help="no skills with this tag; may repeat",
-    )
-
-
-def add_query(parser: CommandParser) -> None:
-    """Add ``QUERY``."""
-    parser.add_argument(
-        "query",
-        metavar="QUERY",
-        nargs="*",
-        default=[],
-        help="the task in words; - reads it from standard input",
-    )
-
-
-def add_recent(parser: CommandParser) -> None:
-    """Add ``--recent``."""
-    parser.add_argument(
-        "--recent",
-        action="append",
-        default=[],
-        metavar="WHAT",
-        help="a recent activity (confidence only); may repeat",
-    )
-
-
-def add_references(parser: CommandParser) -> None:
-    """Add ``--references``."""
-    parser.add_argument(
-        "--references", action="store_true", help="count reference documents (relevance only)"
-    )
-
-
 def add_scorer(parser: CommandParser, *, variable: bool = True) -> None:
     """Add ``--scorer``. ``variable``: ``SKILLYARD_SCORER`` sets the default."""
     hint = "; SKILLYARD_SCORER names another default" if variable else ""
@@ -317,54 +283,6 @@ def add_scorer(parser: CommandParser, *, variable: bool = True) -> None:
         metavar="NAME",
         type=scorer_name,
         help=f"how to score (default: hybrid){hint}",
-    )
-
-
-def add_state_dir(parser: CommandParser) -> None:
-    """Add ``--state-dir``."""
-    parser.add_argument(
-        "--state-dir",
-        metavar="DIR",
-        type=folder,
-        help=(
-            "folder of this node's copy of the store; one node, one folder (default: in the cache)"
-        ),
-    )
-
-
-def add_store(parser: CommandParser) -> None:
-    """Add ``--store``."""
-    parser.add_argument(
-        "--store",
-        metavar="URL",
-        help=(
-            "the catalog store, sqlite:///file.db or postgresql://user@host/database "
-            "(default: SKILLYARD_STORE)"
-        ),
-    )
-
-
-def add_tag(parser: CommandParser) -> None:
-    """Add ``--tag``."""
-    parser.add_argument(
-        "--tag",
-        action="append",
-        default=[],
-        metavar="TAG",
-        help="only skills with this tag; may repeat",
-    )
-
-
-def add_wrong_cost(parser: CommandParser) -> None:
-    """Add ``--wrong-cost``."""
-    parser.add_argument(
-        "--wrong-cost",
-        metavar="X",
-        type=number,
-        help=(
-            "cost of a wrong skill, relative to 1 for a missed one; sets the minimum score "
-            "(default: 2)"
-        ),
     )
 
 

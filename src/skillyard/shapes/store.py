@@ -20,7 +20,6 @@ __all__ = [
     "StoreHistory",
     "StoreLog",
     "StoreMigrated",
-    "StoreProgress",
     "StorePublished",
     "StoreStatus",
 ]
@@ -61,21 +60,6 @@ class StorePublished:
     diagnostics: Annotated[tuple[Diagnostic, ...], "The first errors."]
     left_out: Annotated[int, "Errors that are not among them."]
     seconds: Annotated[float, "How long it took."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreProgress:
-    """The progress of a publish, on standard error."""
-
-    schema: Schema[Literal["skillyard.store-progress/1"]] = "skillyard.store-progress/1"
-    done: Annotated[int, "Skills that were looked at."]
-    total: Annotated[int | None, "How many there are, as far as known."]
-    published: Annotated[int, "Published."]
-    unchanged: Annotated[int, "Published already."]
-    refused: Annotated[int, "Not published."]
-    generation: Annotated[int, "The last one that was acknowledged; 0 before the first."]
-    rate: Annotated[float, "Skills a second."]
-    seconds_left: Annotated[float | None, "Estimated time to the end."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import (
-    add_min_score,
-    add_tools,
-    add_wrong_cost,
+    add_options,
     file_path,
     whole_number,
 )
@@ -33,9 +31,7 @@ def _add_hook_options(parser: CommandParser) -> None:
         default=0,
         help="include at most N characters of the instructions (default: 0)",
     )
-    add_min_score(parser)
-    add_wrong_cost(parser)
-    add_tools(parser)
+    add_options(parser, "--min-score", "--wrong-cost", "--tool")
     parser.add_argument(
         "--no-perhaps",
         action="store_true",

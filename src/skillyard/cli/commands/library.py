@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import add_tag, file_path, folder
+from skillyard.cli.options import LAYOUTS, add_options, file_path, folder
 from skillyard.cli.parser import add_command
 from skillyard.cli.source import load, note_unloaded
 from skillyard.errors import InvalidInput
@@ -41,11 +41,11 @@ def add_list_command(commands: Commands) -> None:
         type=folder,
         help="the folder to look below, instead of --root",
     )
-    add_tag(parser)
+    add_options(parser, "--tag")
     parser.add_argument(
         "--layout",
         metavar="LAYOUT",
-        choices=("agentskills", "runtime", "oasis", "convention"),
+        choices=LAYOUTS,
         help="only skills of this layout",
     )
 

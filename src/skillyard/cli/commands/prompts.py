@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
 from skillyard.cli.options import (
-    add_fallback,
-    add_min_score,
-    add_not_tag,
+    add_options,
     add_scorer,
-    add_tag,
-    add_tools,
-    add_wrong_cost,
     file_path,
     whole_number,
 )
@@ -187,12 +182,7 @@ def add_inject_command(commands: Commands) -> None:
         ),
     )
     add_scorer(parser)
-    add_min_score(parser)
-    add_wrong_cost(parser)
-    add_fallback(parser)
-    add_tag(parser)
-    add_not_tag(parser)
-    add_tools(parser)
+    add_options(parser, "--min-score", "--wrong-cost", "--fallback", "--tag", "--not-tag", "--tool")
 
 
 def inject(args: Namespace, console: Console) -> int:

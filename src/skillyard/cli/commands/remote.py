@@ -10,11 +10,10 @@ from skillyard.cli.exit_codes import NEGATIVE, UNREACHED
 from skillyard.cli.options import (
     add_accept,
     add_agent,
-    add_explain,
     add_global,
     add_into,
     add_limit,
-    add_query,
+    add_options,
     add_scorer,
     reasons_by_rule,
     source_name,
@@ -42,7 +41,7 @@ def add_search_command(commands: Commands) -> None:
             "skillyard search terraform --source registry --source local",
         ),
     )
-    add_query(parser)
+    add_options(parser, "query")
     parser.add_argument(
         "--source",
         action="append",
@@ -56,7 +55,7 @@ def add_search_command(commands: Commands) -> None:
         "--references", action="store_true", help="also fetch the reference documents of each skill"
     )
     add_scorer(parser, variable=False)
-    add_explain(parser)
+    add_options(parser, "--explain")
 
 
 def search(args: Namespace, console: Console) -> int:

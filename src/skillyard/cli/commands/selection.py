@@ -8,20 +8,9 @@ from typing import TYPE_CHECKING
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
 from skillyard.cli.options import (
-    add_explain,
-    add_fallback,
-    add_files,
     add_limit,
-    add_min_score,
-    add_not_tag,
-    add_package_scope,
-    add_query,
-    add_recent,
-    add_references,
+    add_options,
     add_scorer,
-    add_tag,
-    add_tools,
-    add_wrong_cost,
     number,
     whole_number,
 )
@@ -59,17 +48,10 @@ def add_rank_command(commands: Commands) -> None:
             "skillyard rank fix the flaky test --explain",
         ),
     )
-    add_query(parser)
-    add_files(parser)
-    add_package_scope(parser)
-    add_recent(parser)
+    add_options(parser, "query", "--files", "--package-scope", "--recent")
     add_scorer(parser)
     add_limit(parser, "show at most K skills", 10)
-    add_tag(parser)
-    add_not_tag(parser)
-    add_references(parser)
-    add_tools(parser)
-    add_explain(parser)
+    add_options(parser, "--tag", "--not-tag", "--references", "--tool", "--explain")
 
 
 def rank(args: Namespace, console: Console) -> int:
@@ -104,26 +86,18 @@ def add_select_command(commands: Commands) -> None:
             'skillyard select "hello" --fallback general',
         ),
     )
-    add_query(parser)
-    add_files(parser)
-    add_package_scope(parser)
-    add_recent(parser)
+    add_options(parser, "query", "--files", "--package-scope", "--recent")
     add_scorer(parser)
-    add_min_score(parser)
-    add_wrong_cost(parser)
+    add_options(parser, "--min-score", "--wrong-cost")
     parser.add_argument(
         "--top-k",
         metavar="K",
         type=whole_number,
         help="select at most K skills (default: the scorer's own)",
     )
-    add_fallback(parser)
+    add_options(parser, "--fallback")
     add_limit(parser, "list at most K of the rejected skills", None)
-    add_tag(parser)
-    add_not_tag(parser)
-    add_references(parser)
-    add_tools(parser)
-    add_explain(parser)
+    add_options(parser, "--tag", "--not-tag", "--references", "--tool", "--explain")
 
 
 def select(args: Namespace, console: Console) -> int:
@@ -158,8 +132,7 @@ def add_evaluate_command(commands: Commands) -> None:
     parser.add_argument(
         "--text", metavar="T", help="the user's words; - reads them from standard input"
     )
-    add_files(parser)
-    add_recent(parser)
+    add_options(parser, "--files", "--recent")
     parser.add_argument(
         "--threshold",
         metavar="X",
@@ -204,16 +177,10 @@ def add_why_command(commands: Commands) -> None:
         examples=('skillyard why git-bisect "find the commit that broke the build"',),
     )
     parser.add_argument("name", metavar="NAME", help="name, id or slug of the skill")
-    add_query(parser)
-    add_files(parser)
-    add_package_scope(parser)
-    add_recent(parser)
+    add_options(parser, "query", "--files", "--package-scope", "--recent")
     add_scorer(parser)
     add_limit(parser, "show at most K skills that rank higher", 5)
-    add_tag(parser)
-    add_not_tag(parser)
-    add_references(parser)
-    add_tools(parser)
+    add_options(parser, "--tag", "--not-tag", "--references", "--tool")
     parser.add_argument(
         "--explain",
         action="store_true",

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console, is_terminal
 from skillyard.cli.options import (
-    add_caller,
     add_library,
-    add_state_dir,
+    add_options,
     number,
     whole_number,
 )
@@ -80,8 +79,7 @@ def add_serve_command(commands: Commands) -> None:
         metavar="URL",
         help="follow this catalog store instead of reading folders (postgresql://…, sqlite:///…)",
     )
-    add_caller(parser)
-    add_state_dir(parser)
+    add_options(parser, "--caller", "--state-dir")
     parser.add_argument(
         "--max-stale",
         metavar="SECONDS",

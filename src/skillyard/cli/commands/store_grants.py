@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from skillyard.cli.commands.store_options import add_namespace, add_tenant, store_address
+from skillyard.cli.commands.store_options import store_address
 from skillyard.cli.console import Console
-from skillyard.cli.options import add_store
+from skillyard.cli.options import add_options
 from skillyard.cli.parser import CommandParser, add_command
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ def add_store_grant_command(commands: Commands) -> None:
         ),
     )
     parser.add_argument("caller", metavar="CALLER", help="caller who gets access")
-    add_store(parser)
-    add_tenant(parser)
-    add_namespace(parser)
+    add_options(parser, "--store", "--tenant", "--namespace")
     _add_places(parser)
 
 
@@ -66,9 +64,7 @@ def add_store_revoke_command(commands: Commands) -> None:
         examples=("skillyard store revoke team-a --tenant acme",),
     )
     parser.add_argument("caller", metavar="CALLER", help="caller who loses access")
-    add_store(parser)
-    add_tenant(parser)
-    add_namespace(parser)
+    add_options(parser, "--store", "--tenant", "--namespace")
     _add_places(parser)
 
 
@@ -98,7 +94,7 @@ def add_store_grants_command(commands: Commands) -> None:
         commands, "grants", "list the grants", run=grants, examples=("skillyard store grants",)
     )
     parser.add_argument("caller", metavar="CALLER", nargs="?", help="only grants of this caller")
-    add_store(parser)
+    add_options(parser, "--store")
 
 
 def grants(args: Namespace, console: Console) -> int:

@@ -6,17 +6,12 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from skillyard.cli.commands.store_options import (
-    add_durability,
-    add_namespace,
-    add_publisher,
-    add_source,
-    add_tenant,
     publisher_of,
     store_address,
 )
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import NEGATIVE
-from skillyard.cli.options import add_limit, add_store, whole_number
+from skillyard.cli.options import add_limit, add_options, whole_number
 from skillyard.cli.parser import add_command
 
 if TYPE_CHECKING:
@@ -37,12 +32,9 @@ def add_store_withdraw_command(commands: Commands) -> None:
     parser.add_argument(
         "place", metavar="PLACE", nargs="*", default=[], help="place of a skill in the catalog"
     )
-    add_store(parser)
-    add_tenant(parser)
-    add_namespace(parser)
-    add_source(parser)
-    add_publisher(parser)
-    add_durability(parser)
+    add_options(
+        parser, "--store", "--tenant", "--namespace", "--source", "--publisher", "--durability"
+    )
 
 
 def withdraw(args: Namespace, console: Console) -> int:
@@ -78,10 +70,7 @@ def add_store_rollback_command(commands: Commands) -> None:
         type=whole_number,
         help="number of the generation, as in the log",
     )
-    add_store(parser)
-    add_tenant(parser)
-    add_publisher(parser)
-    add_durability(parser)
+    add_options(parser, "--store", "--tenant", "--publisher", "--durability")
 
 
 def rollback(args: Namespace, console: Console) -> int:
@@ -114,7 +103,7 @@ def add_store_log_command(commands: Commands) -> None:
         run=log,
         examples=("skillyard store log --limit 5",),
     )
-    add_store(parser)
+    add_options(parser, "--store")
     add_limit(parser, "show the last K generations", 20)
 
 
@@ -139,10 +128,7 @@ def add_store_history_command(commands: Commands) -> None:
         examples=("skillyard store history csv-cleaning --tenant acme",),
     )
     parser.add_argument("place", metavar="PLACE", help="place of the skill, now or in the past")
-    add_store(parser)
-    add_tenant(parser)
-    add_namespace(parser)
-    add_source(parser)
+    add_options(parser, "--store", "--tenant", "--namespace", "--source")
 
 
 def history(args: Namespace, console: Console) -> int:

@@ -17,17 +17,13 @@ from skillyard.cli.commands.store_history import (
     add_store_withdraw_command,
 )
 from skillyard.cli.commands.store_options import (
-    add_durability,
-    add_namespace,
-    add_publisher,
-    add_tenant,
     publisher_of,
     store_address,
 )
 from skillyard.cli.console import Console
 from skillyard.cli.exit_codes import INTERRUPTED, NEGATIVE
 from skillyard.cli.options import (
-    add_store,
+    add_options,
     file_path,
     folder,
     whole_number,
@@ -54,7 +50,7 @@ def add_store_init_command(commands: Commands) -> None:
         ),
         examples=("skillyard store init --store sqlite:///catalog.db",),
     )
-    add_store(parser)
+    add_options(parser, "--store")
 
 
 def init(args: Namespace, console: Console) -> int:
@@ -74,7 +70,7 @@ def add_store_migrate_command(commands: Commands) -> None:
         about="There is no way back: older versions of skillyard refuse a migrated store.",
         examples=("skillyard store migrate",),
     )
-    add_store(parser)
+    add_options(parser, "--store")
 
 
 def migrate(args: Namespace, console: Console) -> int:
@@ -126,16 +122,13 @@ def add_store_publish_command(commands: Commands) -> None:
         type=file_path,
         help="a file with a skill on each line, plain or gzip; - is standard input; may repeat",
     )
-    add_store(parser)
-    add_tenant(parser)
-    add_namespace(parser)
-    add_publisher(parser)
+    add_options(parser, "--store", "--tenant", "--namespace", "--publisher")
     parser.add_argument(
         "--source",
         metavar="NAME",
         help="the source of skills that name none, as owner/repo (default: none)",
     )
-    add_durability(parser)
+    add_options(parser, "--durability")
     parser.add_argument(
         "--jobs",
         metavar="N",
@@ -183,20 +176,20 @@ def publish(args: Namespace, console: Console) -> int:
 def _publish(args: Namespace, options: Options, console: Console) -> StorePublished:
     """Publish until all is done or an interrupt; an error says first what is acknowledged."""
     from skillyard.cli.interrupts import stop_on_interrupt
+    from skillyard.cli.progress import progress
     from skillyard.cli.source import unbound_library_of
-    from skillyard.cli.store_progress import store_progress
     from skillyard.usecases import catalog_store
 
     named = [*args.folder, *args.root]
     library = None if args.jsonl and not named else unbound_library_of(args, args.folder)
     last: list[Step] = []
     try:
-        with stop_on_interrupt() as stop, store_progress(console) as show:
+        with stop_on_interrupt() as stop, progress("publishing", console) as show:
 
             def note_step(step: Step) -> None:
                 last[:] = [step]
                 if show is not None:
-                    show(step)
+                    show(step.done, step.total)
 
             return catalog_store.store_publish(
                 store_address(args),
@@ -204,7 +197,7 @@ def _publish(args: Namespace, options: Options, console: Console) -> StorePublis
                 roots=() if library is None else library.roots,
                 lines=args.jsonl,
                 stop=stop,
-                tell=note_step if show is not None else None,
+                tell=note_step,
             )
     except SkillyardError:
         if last and last[0].generation and not options.dry_run:
@@ -241,7 +234,7 @@ def add_store_status_command(commands: Commands) -> None:
         run=status,
         examples=("skillyard store status --store postgresql://owner@db/skills",),
     )
-    add_store(parser)
+    add_options(parser, "--store")
 
 
 def status(args: Namespace, console: Console) -> int:
