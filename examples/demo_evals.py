@@ -3,8 +3,8 @@
     make demo-evals
 
 The commands are the real ones, and so are the libraries that speak to the models. The model is a
-fake server on this machine (``skillyard fake-llm``): the results say nothing about any skill, and
-the report says so at its top.
+fake server on this machine (``skillyard_testkit.fake_llm``): the results say nothing about any
+skill, and the report says so at its top.
 """
 
 from __future__ import annotations
@@ -42,32 +42,32 @@ def main(arguments: list[str]) -> int:
         os.environ |= {"ANTHROPIC_BASE_URL": fake.url, "ANTHROPIC_API_KEY": "demo"}
 
         print_heading("Does it fire? Our own scorer picks: no model, no key, no cost.")
-        failed += run_command("eval activation --root skills", 12)
+        failed += run_command("eval run activation --root skills", 12)
 
         print_heading("Is it taken for another one?")
-        failed += run_command("eval confusion --root skills", 30)
+        failed += run_command("eval run confusion --root skills", 30)
 
         print_heading("The same question to a model, on a part of the cases.")
-        failed += run_command("eval activation --root skills --router model --limit 24", 8)
+        failed += run_command("eval run activation --root skills --router model --limit 24", 8)
 
         print_heading("A file for the cases of one skill: what people have to write is left open.")
         failed += run_command("eval init git-bisect --root skills --evals-dir mine", 4)
 
         print_heading("Such a file, filled in: what can its prompts show, and what would it cost?")
-        failed += run_command(f"eval effectiveness {CASES} --root skills --dry-run", 30)
+        failed += run_command(f"eval run effectiveness {CASES} --root skills --dry-run", 30)
 
         print_heading("Does it help? With the skill against without, judged in both orders.")
-        failed += run_command(f"eval effectiveness {CASES} --root skills --max-cost 2", 30)
+        failed += run_command(f"eval run effectiveness {CASES} --root skills --max-cost 2", 30)
 
         print_heading(
             "Is it worth its tokens? All of it, its summary, nothing; and the file beside it."
         )
-        failed += run_command(f"eval size-impact {CASES} --root skills --max-cost 2", 30)
+        failed += run_command(f"eval run size-impact {CASES} --root skills --max-cost 2", 30)
 
         print_heading("Again, with the network forbidden: everything that was paid for is kept.")
         os.environ.pop("ANTHROPIC_BASE_URL")
         os.environ.pop("ANTHROPIC_API_KEY")
-        failed += run_command(f"eval size-impact {CASES} --root skills --replay", 30)
+        failed += run_command(f"eval run size-impact {CASES} --root skills --replay", 30)
 
         print_heading("All of it on one page.")
         failed += run_command(f"eval report --out {shlex.quote(str(report))}", 30)

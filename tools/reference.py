@@ -127,11 +127,9 @@ They may stand before or after the command.
 
 _SCHEMAS = {
     **{
-        f"eval {layer}": "eval-run"
+        f"eval run {layer}": "eval-run"
         for layer in ("activation", "confusion", "effectiveness", "size-impact")
     },
-    "eval validate-rubrics": "eval-rubrics",
-    "eval baseline": "eval-baselines",
     **{f"store {each}": "store-schema" for each in ("init", "migrate")},
     **{f"store {each}": "store-changed" for each in ("withdraw", "rollback")},
     **{f"store {each}": "store-granted" for each in ("grant", "revoke")},
@@ -151,8 +149,6 @@ def _cli() -> Iterator[str]:
             shape = "one line for each request; the answers are described at `/docs`"
         elif command.name in ("hook claude-code", "hook codex"):
             shape = "the host's own format"
-        elif command.name == "fake-llm":
-            shape = "two lines `NAME=VALUE`"
         yield f"| [`{command.name}`](#{anchor}) | {command.summary} | {shape} |"
     yield _SHARED
     yield from _options(shared_options())

@@ -362,17 +362,6 @@ def test_a_worse_run_is_a_negative_answer(run: Run, tmp_path: Path) -> None:
     assert (missing.code, "no.json" in missing.err) == (2, True)
 
 
-def test_a_report_is_one_page(run: Run) -> None:
-    bench(run)
-    words = ("bench", "report", "--run", "run.json", "--queries", "q.jsonl", "--out", "r.html")
-    assert run(*words).out.startswith("r.html")
-    page = Path("r.html").read_text(encoding="utf-8")
-    assert page.startswith("<!doctype html>")
-    assert "<script" not in page
-    assert run(*words, "--against", "run.json", "--json").json["out"] == "r.html"
-    assert "Against run.json" in Path("r.html").read_text(encoding="utf-8")
-
-
 def test_a_run_of_ones_own_library(run: Run, tmp_path: Path) -> None:
     body = "---\nname: csv-cleaning\ndescription: Repairs messy CSV files.\n---\nFix.\n"
     query = {"id": "own", "query": "repair messy csv", "relevant": {"csv-cleaning": 3}}

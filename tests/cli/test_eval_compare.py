@@ -1,4 +1,4 @@
-"""``eval compare``, ``eval baseline`` and ``--gate`` at the terminal, with our own scorer."""
+"""``eval compare`` with ``--save`` and ``--gate``, and ``eval baseline``, with our own scorer."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_every_format_says_what_was_not_compared(format: str, ev: Eval) -> None:
     pytest.importorskip("jinja2")
     ev("activation")
     assert "there is no baseline yet" in ev("compare", "--gate", "--format", format).out
-    ev("baseline save")
+    ev("compare", "--save")
     told = ev("compare", "--gate", "--format", format)
     assert told.code == 0
     assert "cannot tell" in told.out.lower()
@@ -98,7 +98,9 @@ def test_every_format_says_what_was_not_compared(format: str, ev: Eval) -> None:
 
 def test_a_regression_is_told_and_gates_only_when_asked(ev: Eval, made: Project) -> None:
     ev("activation")
-    ev("baseline save")
+    saved = ev("compare", "--save", "--json")
+    assert (saved.code, saved.json["schema"]) == (0, "skillyard.eval-baselines/1")
+    assert ev("compare", "--save", "--gate").code == 2
     ev("activation")
     worsen(made)
     told = ev("compare")

@@ -1,4 +1,4 @@
-"""``eval report``: what it prints, which results it takes, and two runs side by side."""
+"""``eval report``: what it prints, and which results it takes; comparisons of two runs."""
 
 from __future__ import annotations
 
@@ -88,28 +88,38 @@ def test_a_stand_in_replaces_no_real_result(kitchen: Project, report: Report) ->
     assert report("--format", "text").out == named
 
 
-def test_two_runs_are_shown_side_by_side(kitchen: Project, report: Report) -> None:
-    first = store(kitchen, making.effectiveness(prompts=10))
-    second = store(kitchen, making.effectiveness(prompts=10), run_id="b")
-    answer = report(first, second, "--compare", "--format", "text")
-    assert answer.code == 0
-    row = next(line for line in answer.out.splitlines() if line.startswith("csv-cleaning"))
-    assert row.split()[-2:] == ["=", "unchanged"]
-    assert row.count(" to ") == 3
-    for format, ending in (("html", "html"), ("md", "md"), ("junit", "xml")):
-        out = f"both.{ending}"
-        assert report(first, second, "--compare", "--format", format, "--out", out).code == 0
-        assert Path(out).stat().st_size > 1_000
-    assert "A: with the skill" in Path("both.cases.html").read_text("utf-8")
+def test_two_runs_are_compared_with_one_another(kitchen: Project, run: Run) -> None:
+    envelope = making.effectiveness(prompts=10)
+    first = store(kitchen, envelope)
+    for case in envelope["cases"]:
+        if case["skill_name"] == "csv-cleaning" and case["improvement"] is not None:
+            case["improvement"] -= 2
+    second = store(kitchen, envelope, run_id="b", model="another")
+    answer = run("eval", "compare", "--evals-dir", "evals", first, second, "--gate")
+    assert answer.code == 1
+    assert "`model` differs: 'claude-sonnet-4-6' before, 'another' now" in answer.out
+    assert "regression  csv-cleaning: enhanced/baseline" in answer.out
+    (compared,) = run("eval", "compare", "--evals-dir", "evals", first, second, "--json").json[
+        "compared"
+    ]
+    assert (compared["baseline"], compared["path"]) == (first, second)
+    changes = {each["entity"]: each for each in compared["changes"]}
+    assert changes["csv-cleaning"]["change"] == pytest.approx(-2)
+    assert changes["git-bisect"]["status"] == "unchanged"
 
 
 def test_only_two_results_of_one_type_can_be_compared(kitchen: Project, run: Run) -> None:
     first = store(kitchen, making.effectiveness(prompts=1))
     other = store(kitchen, making.activation())
-    for paths in ((first,), (first, other), (first, first, first)):
-        answer = run("eval", "report", "--evals-dir", "evals", *paths, "--compare")
+    for paths, says in (
+        ((first,), "name two results files"),
+        ((first, other), "of the same type"),
+        ((first, first, first), "name two results files"),
+        ((first, first, "--save"), "leave out RESULTS"),
+    ):
+        answer = run("eval", "compare", "--evals-dir", "evals", *paths)
         assert answer.code == 2
-        assert "--compare takes two results files of the same type" in answer.err
+        assert says in answer.err
 
 
 def test_json_names_the_files(kitchen: Project, report: Report) -> None:

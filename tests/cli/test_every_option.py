@@ -207,10 +207,8 @@ BASES = {
     "bench run": "--skills b.jsonl --queries q.jsonl --out run.json",
     "bench score": "--run run1.json --queries q.jsonl",
     "bench compare": "run1.json run2.json --queries q.jsonl",
-    "bench report": "--run run1.json --queries q.jsonl --out page.html",
     "eval plan": "",
     "eval init": "--root skills",
-    "eval validate-rubrics": "--root skills",
     "index build": "skills",
     "index status": "skills",
     "index verify": "skills",
@@ -451,10 +449,6 @@ ROWS: dict[tuple[str, str], Row] = {
     },
     ("bench score", "--queries"): row("--queries q.jsonl", "--run run1.json"),
     ("bench compare", "--queries"): row("--queries q.jsonl", "run1.json run2.json"),
-    ("bench report", "--queries"): row("--queries q.jsonl", "--run run1.json --out page.html"),
-    ("eval validate-rubrics", "--rubrics-dir"): row(
-        "--rubrics-dir b", "--root skills", refused="there are no rubrics in b"
-    ),
     ("verify", "--allow-extra"): row("--allow-extra"),
     ("sync", "--frozen"): row("--frozen"),
     ("sync", "--allow-extra"): row("--allow-extra", "--frozen"),
@@ -462,15 +456,6 @@ ROWS: dict[tuple[str, str], Row] = {
     ("bench compare", "--tolerance"): row(
         "--tolerance 0", "run1.json worse.json --queries q.jsonl"
     ),
-    ("bench report", "--run"): row("--run run2.json"),
-    ("bench report", "--against"): row("--against run2.json"),
-    ("bench report", "--out"): row("--out b.html"),
-    ("eval plan", "--layer"): row("--layer confusion"),
-    ("eval plan", "--rate"): row("--rate 0.9", "--layer activation"),
-    ("eval plan", "--above"): row("--above 0.7", "--layer activation"),
-    ("eval plan", "--listed"): row("--listed 9", "--layer activation"),
-    ("eval plan", "--groups"): row("--groups 3", "--layer confusion"),
-    ("eval plan", "--runs"): row("--runs 3", "--layer activation"),
     ("eval plan", "--effect"): row("--effect 1"),
     ("eval plan", "--skills"): row("--skills 9"),
     ("eval plan", "--spread"): row("--spread 2"),
@@ -514,20 +499,14 @@ ROWS: dict[tuple[str, str], Row] = {
 """(command, option) -> how it is shown."""
 
 _LAYERS = ("activation", "confusion", "effectiveness", "size-impact")
-_RESULTS = ("report", "compare", "baseline", "export", "suggest", "validate-rubrics")
 ELSEWHERE: dict[Any, str] = {
     "serve": "serving",
     "hook claude-code": "hook",
     "hook codex": "hook",
-    "fake-llm": "cli/test_fake_llm.py",
-    "eval improve": "evals",
-    **dict.fromkeys((f"eval {each}" for each in (*_LAYERS, *_RESULTS)), "evals"),
+    **dict.fromkeys((f"eval run {each}" for each in _LAYERS), "evals"),
+    **dict.fromkeys(("eval report", "eval compare"), "evals"),
+    ("eval compare", "--save"): "cli/test_eval_compare.py",
     ("serve", "--allow-host"): "cli/test_serving.py",
-    ("fake-llm", "--latency-ms"): "testkit/fake_llm",
-    **{
-        ("eval improve", each): "usecases/improvement"
-        for each in ("--proposals", "--write", "--anyway")
-    },
     ("serve", "--trust-proxy"): "cli/test_serving.py",
     ("index build", "--adapt"): "index",
     ("summary", "--use"): "cli/test_host_listing.py",

@@ -30,7 +30,7 @@ def label(option: Action) -> str:
 SHELLS = ("bash", "zsh", "fish")
 COMMANDS = command_parsers()
 NAMES = [command.name for command in COMMANDS]
-GROUPS = [parser for parser in build_parser().children().values() if parser.children()]
+GROUPS = [parser for parser in build_parser().children().values() if parser.listed()]
 
 
 @requirement("cli:help")
@@ -59,12 +59,12 @@ def test_a_group_of_commands_explains_itself_and_asks_for_one(
     page = run(group.name, "--help")
     assert (page.code, page.err) == (0, "")
     assert run("help", group.name) == run("--help", group.name) == page
-    for name in group.children():
+    for name in group.listed():
         assert f"\n  {name} " in page.out
     alone = run(group.name)
     assert (alone.code, alone.out) == (2, "")
     assert alone.err.startswith(page.out)
-    assert f"name one of its commands: {', '.join(group.children())}; as in: " in alone.err
+    assert f"name one of its commands: {', '.join(group.listed())}; as in: " in alone.err
 
 
 def test_only_the_command_that_is_typed_is_built() -> None:
@@ -255,7 +255,7 @@ def test_the_completion_script_is_correct_for_its_shell(shell: str, tmp_path: Pa
     [
         (["s"], {"scan", "search", "serve", "show", "select", "store", "summary", "sync"}),
         (["--root", "x", "ra"], {"rank"}),
-        (["bench", ""], {"compare", "report", "run", "score"}),
+        (["bench", ""], {"compare", "run", "score"}),
         (["bench", "run", "--q"], {"--queries", "--quiet"}),
         (["rank", "--scorer", ""], set(BUILT_IN)),
         (["rank", "words", "--color", "a"], {"auto", "always"}),
@@ -279,8 +279,24 @@ def test_bash_completes_what_is_typed(typed: list[str], offered: set[str], tmp_p
 
 
 def test_the_help_of_a_question_ends_in_one_mark(run: Run) -> None:
-    text = " ".join(run("eval", "size-impact", "--help").out.split())
+    text = " ".join(run("eval", "run", "size-impact", "--help").out.split())
     assert "and than nothing? Model answers" in text
+
+
+def test_earlier_spellings_of_eval_work_and_no_list_names_them(run: Run) -> None:
+    listed = {"init", "plan", "run", "report", "compare"}
+    group = build_parser("eval").children()["eval"]
+    earlier = {"activation", "confusion", "effectiveness", "size-impact"}
+    assert set(group.listed()) == listed
+    assert set(group.children()) == listed | earlier | {"baseline", "validate-rubrics"}
+    for layer in earlier:
+        page = run("eval", layer, "--help")
+        assert (page.code, page.err) == (0, "")
+        same = run("eval", "run", layer, "--help").out
+        assert page.out.split("options:")[1] == same.split("options:")[1]
+    text = run("eval", "--help").out
+    assert not any(f"\n  {name} " in text for name in {*earlier, "baseline", "validate-rubrics"})
+    assert "validate-rubrics" not in run("eval", "validate").err.splitlines()[0]
 
 
 def test_an_effect_off_the_scale_is_wrong_use(run: Run) -> None:

@@ -114,7 +114,8 @@ class Installed:
     def remotes(self) -> Iterator[dict[str, str]]:
         """The variables that lead every remote source, and the model, to stand-ins of the wheel."""
         command = ("python", "-m", "skillyard_testkit", "--library", "examples/skills")
-        with self.started(*command) as sources, self.started("skillyard", "fake-llm") as model:
+        fake_llm = ("python", "-m", "skillyard_testkit.fake_llm")
+        with self.started(*command) as sources, self.started(*fake_llm) as model:
             settings = dict(next(sources).strip().split("=", 1) for _ in range(4))
             yield {
                 **settings,

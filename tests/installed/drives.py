@@ -50,7 +50,6 @@ DRIVES = (
     Drive(f"bench run {ROOT} --queries q.jsonl --out run.json", ""),
     Drive("bench score --run run.json --queries q.jsonl", "NDCG@10"),
     Drive("bench compare run.json run.json --queries q.jsonl", "ndcg@10"),
-    Drive("bench report --run run.json --queries q.jsonl --out bench.html", "bench.html"),
     Drive("search clean csv files --limit 3", "csv-cleaning", extra="remote"),
     Drive("search fill in pdf forms --source registry --json", "anthropics/skills", extra="remote"),
     Drive("add demo/skills/csv-cleaning --into mine", "mine/csv-cleaning", extra="remote"),
@@ -76,29 +75,21 @@ DRIVES = (
     Drive("hook codex", "git-bisect", stdin=PAYLOAD),
     Drive("hook uninstall claude-code --file settings.json", "settings.json"),
     Drive(f"eval init git-bisect {ROOT} --evals-dir evals", "git-bisect.yaml"),
-    Drive(f"eval activation {ROOT} {EVALS} --skill csv-cleaning", "csv-cleaning"),
-    Drive(f"eval confusion {ROOT} {EVALS}", ""),
+    Drive(f"eval run activation {ROOT} {EVALS} --skill csv-cleaning", "csv-cleaning"),
+    Drive(f"eval run confusion {ROOT} {EVALS}", ""),
     Drive("eval plan --effect 1", "Prompts of each skill", extra="eval"),
-    Drive(f"eval effectiveness {PAID} --anyway", "", extra="eval"),
+    Drive(f"eval run effectiveness {PAID} --anyway", "", extra="eval"),
     Drive(
-        f"eval size-impact {PAID} --skill csv-cleaning --anyway",
+        f"eval run size-impact {PAID} --skill csv-cleaning --anyway",
         "",
         extra="eval",
     ),
     Drive(
-        f"eval baseline save {KEPT} --eval-type confusion",
+        f"eval compare --save {KEPT} --eval-type confusion",
         "base",
     ),
     Drive(f"eval compare {KEPT}", "", extra="eval"),
     Drive("eval report --results-dir results --out report.html", "report.html", extra="eval"),
-    Drive("eval export --results-dir results --out logs", "logs"),
-    Drive(f"eval validate-rubrics {ROOT} --evals-dir examples/evals", ""),
-    Drive(f"eval suggest csv-cleaning {ROOT} --evals-dir examples/evals", "csv-cleaning"),
-    Drive(
-        f"eval improve csv-cleaning {ROOT} --evals-dir examples/evals",
-        "cannot tell",
-        extra="eval",
-    ),
     Drive("index build examples/skills", "skills, "),
     Drive("index status examples/skills", "current"),
     Drive("index verify examples/skills", ""),
@@ -117,5 +108,5 @@ DRIVES = (
     Drive("doctor examples/skills", "the root examples/skills has"),
     Drive("help select", "select"),
 )
-LONG_RUNNING = {"serve", "fake-llm"}
+LONG_RUNNING = {"serve"}
 """Commands that end when they are told to: the tests of services drive them."""

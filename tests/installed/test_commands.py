@@ -80,10 +80,3 @@ def test_with_the_core_alone_a_command_works_or_names_the_extra_it_needs(
     core: Installed, complete: Installed
 ) -> None:
     drive_all(core, complete, extras=False)
-
-
-def test_without_the_testkit_fake_llm_names_the_package_to_install(core: Installed) -> None:
-    done = core.run("skillyard", "fake-llm")
-    assert (done.code, done.out) == (2, "")
-    assert "pip install skillyard-testkit" in done.err
-    assert core.run("python", "-c", "import skillyard_testkit").code == 1

@@ -1,4 +1,4 @@
-"""Renders plans, results, comparisons and advice of evaluations as blocks."""
+"""Renders plans, results, and comparisons of evaluations as blocks."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from skillyard.text import plural
 if TYPE_CHECKING:
     from skillyard.evals.cases.scaffolding import CaseFile
     from skillyard.evals.layers.plan import Plan
-    from skillyard.evals.layers.rate_plan import RequestPlan
     from skillyard.evals.layers.runner import EvaluationResult
     from skillyard.evals.statistics.power import PromptPlan
     from skillyard.usecases.eval_results import EvalBaselines, EvalComparison, RubricCheck
-    from skillyard.usecases.suggestions import Suggestions, WordAdvice
 
 __all__ = [
     "baseline_blocks",
@@ -24,15 +22,11 @@ __all__ = [
     "compared_blocks",
     "plan_blocks",
     "prompts_blocks",
-    "requests_blocks",
     "result_blocks",
     "rubric_blocks",
-    "suggestion_blocks",
 ]
 
 _STATUS_STYLES = {"regression": "error", "improvement": "high", "unchanged": "dim"}
-_WORDS = 8
-"""Maximum number of words listed in an advice."""
 
 
 def plan_blocks(planned: Plan) -> Iterator[Block]:
@@ -75,49 +69,6 @@ def prompts_blocks(needed: PromptPlan) -> Iterator[Block]:
 
 def _count_text(count: int | None) -> str:
     return f"more than {MAX_UNITS:,}" if count is None else f"{count:,}"
-
-
-def requests_blocks(needed: RequestPlan) -> Iterator[Block]:
-    """Yield the numbers of requests that a rate needs, and the cost with a model as the router."""
-    bound = f"{round(100 * needed.bound, 6):g} %"
-    rate = f"{round(100 * needed.rate, 6):g} %"
-    is_two_sided = needed.groups is None
-    whose = "each skill that need it, and as many that do not" if is_two_sided else "each group"
-    yield line(f"Requests of {whose}:")
-    yield line(
-        Span(_count_text(needed.least), "name"),
-        f"  for the 95 % interval to lie above {bound} at all, if every request is decided rightly",
-        indent=2,
-    )
-    yield line(
-        Span(_count_text(needed.to_show), "name"),
-        f"  to show 4 times in 5 that a rate of {rate} is above {bound}",
-        indent=2,
-    )
-    if needed.false_statements is None or needed.any_false is None or needed.calls is None:
-        return
-    wrong = f"{100 * needed.false_statements:.1f} %"
-    yield line(f"A true rate of {bound} is shown as above it in {wrong} of the runs.")
-    if needed.rates > 1:
-        yield line(
-            f"Each rate stands by itself: if all {needed.rates} are {bound}, "
-            f"{100 * needed.any_false:.0f} % of the runs show at least one of them as above it."
-        )
-    yield line(
-        "One run is enough: more runs of a request are averaged, and count as no further request."
-    )
-    whole = plural(needed.skills, "skill")
-    if needed.groups is not None:
-        whole = plural(needed.groups, "group")
-    cost = f"A model sends {plural(needed.calls, 'call')}"
-    if needed.input_tokens is None or needed.listed is None:
-        cost += "; --listed N, the number of skills in the index, adds their tokens."
-    else:
-        cost += (
-            f", about {needed.input_tokens:,} input tokens with {plural(needed.listed, 'skill')} "
-            f"in the index, and up to {needed.max_output_tokens:,} output tokens."
-        )
-    yield line(f"{plural(needed.requests or 0, 'request')} of {whole}; hybrid sends none. {cost}")
 
 
 def _sizes(skills: Sequence[Mapping[str, Any]]) -> Table:
@@ -233,7 +184,7 @@ def compared_blocks(result: EvalComparison) -> Iterator[Block]:
 def baseline_blocks(result: EvalBaselines) -> Iterator[Block]:
     """Yield a table of the baselines of a folder."""
     if not result.baselines:
-        yield line(f"no baselines in {result.folder}; `skillyard eval baseline save` keeps one")
+        yield line(f"no baselines in {result.folder}; `skillyard eval compare --save` keeps one")
     for each in result.baselines:
         who = each["model"] or each["router"] or ""
         yield line(Span(each["path"], "name"), f"  {each['timestamp']}  {who}  {each['run_id']}")
@@ -263,30 +214,3 @@ def case_file_blocks(files: Sequence[CaseFile], next_command: str) -> Iterator[B
         yield line(Span(file.path, "name"), f"  {taken_over}{file.placeholders} to write")
     if any(file.placeholders for file in files):
         yield line(f"Write the prompts, then: {next_command}")
-
-
-def suggestion_blocks(result: Suggestions) -> Iterator[Block]:
-    """Yield the words to add, the words to remove, and the requests behind them."""
-    head = f"{result.in_order} of {plural(result.looked_at, 'request')} in order"
-    yield line(Span(result.skill, "name"), f": {head} ({result.scorer})")
-    yield from _words("words to say in the description", result.missing)
-    yield from _words("words that bring requests of others", result.shared)
-    for case in result.cases:
-        what = "should fire" if case.wanted else "should not fire"
-        place = f"rank {case.rank}" if case.rank is not None else "no score"
-        rival = f", behind {case.competitor}" if case.competitor and case.wanted else ""
-        yield line(Span(case.id, "name"), f"  {what}: {place}{rival}")
-        yield line(Span(case.user_prompt, "dim"), indent=2)
-        terms = ", ".join(
-            f"{term.term} ({term.ours:.2f} against {term.theirs:.2f})" for term in case.terms
-        )
-        if terms:
-            yield line(terms, indent=2)
-        if case.unclaimed:
-            yield line(f"nobody has: {', '.join(case.unclaimed)}", indent=2)
-
-
-def _words(title: str, words: Sequence[WordAdvice]) -> Iterator[Block]:
-    if words:
-        terms = ", ".join(f"{word.term} ({word.requests}x)" for word in words[:_WORDS])
-        yield line(f"{title}: {terms}")

@@ -105,7 +105,7 @@ def build_parser(word: str | None = None) -> CommandParser:
 
 
 def command_parsers() -> list[CommandParser]:
-    """Return the parser of every command, in the order of the help page."""
+    """Return the parser of every command that is listed, in the order of the help page."""
     return list(_leaves(build_parser()))
 
 
@@ -135,14 +135,13 @@ _LIBRARY = ("--root", "--scope", "--profile")
 _UNUSED = {
     **dict.fromkeys(("add", "sync", "update", "outdated", "verify", "remove", "trust"), _LIBRARY),
     **dict.fromkeys(("completion", "help", "hook uninstall"), _LIBRARY),
-    **dict.fromkeys(("bench score", "bench compare", "bench report"), _LIBRARY),
-    **dict.fromkeys(("eval plan", "eval compare", "eval report", "eval export"), _LIBRARY),
+    **dict.fromkeys(("bench score", "bench compare"), _LIBRARY),
+    **dict.fromkeys(("eval plan", "eval compare", "eval report"), _LIBRARY),
     **dict.fromkeys(("eval baseline", "store"), _LIBRARY),
     **dict.fromkeys(("hook claude-code", "hook codex"), ("--scope", "--json")),
     "hook install": ("--scope",),
     "store publish": ("--scope",),
     "serve": ("--json",),
-    "fake-llm": (*_LIBRARY, "--json"),
 }
 """Options of every command that a command, or a group of commands, does not have."""
 
@@ -203,9 +202,9 @@ def _command_table(word: str | None) -> dict[str, AddCommand]:
 
 def _complete(parser: CommandParser) -> None:
     """Add what every page has: the shared options, last, and for a group the first steps."""
-    below = list(parser.children().values())
-    for child in below:
+    for child in parser.children().values():
         _complete(child)
+    below = list(parser.listed().values())
     if below and not parser.examples:
         parser.examples = (below[0].examples[0], f"{below[0].prog} --help")
     parser.arguments = tuple(action for action in parser._actions if action.dest != "help")
@@ -213,7 +212,7 @@ def _complete(parser: CommandParser) -> None:
 
 
 def _leaves(parser: CommandParser) -> Iterator[CommandParser]:
-    for child in parser.children().values():
+    for child in parser.listed().values():
         if child.subcommands is None:
             yield child
         else:
@@ -225,7 +224,7 @@ def _without_command(parser: CommandParser, rest: list[str]) -> NoReturn:
     if rest and not rest[0].startswith("-"):
         parser.error(_unknown_command(parser, rest[0]))
     if parser.words:
-        names = ", ".join(parser.children())
+        names = ", ".join(parser.listed())
         message = f"name one of its commands: {names}; as in: {parser.examples[0]}"
     else:
         message = f"name a command, as in: {parser.examples[0]}"
@@ -236,7 +235,7 @@ def _without_command(parser: CommandParser, rest: list[str]) -> NoReturn:
 
 def _unknown_command(parser: CommandParser, word: str) -> str:
     """Return the error for an unknown command, with the nearest known one."""
-    names = parser.children()
+    names = parser.listed()
     typed = " ".join([*parser.words, word])
     return f"no command {typed!r}{near(word, names) or '; the commands are: ' + ', '.join(names)}"
 

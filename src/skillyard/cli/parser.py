@@ -75,6 +75,11 @@ class CommandParser(argparse.ArgumentParser):
         """Return the parsers of the commands below this one, by name."""
         return {} if self.subcommands is None else dict(self.subcommands.choices)
 
+    def listed(self) -> dict[str, CommandParser]:
+        """Return those of the children that help, errors and completion name."""
+        shown = [] if self.subcommands is None else self.subcommands._get_subactions()
+        return {action.dest: self.children()[action.dest] for action in shown}
+
     def format_usage(self) -> str:
         """Return the first words of the usage line, which no error of ours prints.
 
@@ -107,14 +112,15 @@ def add_command(
     run: RunCommand,
     about: str = "",
     examples: Iterable[str],
+    hidden: bool = False,
 ) -> CommandParser:
     """Add one command and return its parser, without arguments.
 
-    ``summary`` is shown in lists of commands, ``about`` on the command's own help page.
+    ``summary`` is shown in lists of commands, ``about`` on the command's own help page. A
+    ``hidden`` command works and is in no list.
     """
-    parser = commands.add_parser(
-        name, help=summary, summary=summary, about=about, examples=examples
-    )
+    listed: dict[str, Any] = {} if hidden else {"help": summary}  # argparse lists what has one
+    parser = commands.add_parser(name, summary=summary, about=about, examples=examples, **listed)
     parser.set_defaults(run_command=run)
     return parser
 
@@ -151,12 +157,13 @@ class _HelpFormatter(argparse.HelpFormatter):
             super().add_argument(action)
             return
         section = "commands"
-        for name, parser in action.choices.items():
+        for shown in action._get_subactions():
+            name, parser = shown.dest, action.choices[shown.dest]
             if parser.section not in ("", section):
                 section = parser.section
                 self.end_section()
                 self.start_section(section)
-            below = ", ".join(parser.children())
+            below = ", ".join(parser.listed())
             super().add_argument(
                 argparse.Action(
                     [],

@@ -12,7 +12,14 @@ __all__ = ["REMOVED", "removal"]
 
 REMOVED = {
     "bench replay": "keep queries with their skills, and compare two runs: skillyard bench compare",
+    "bench report": "skillyard bench score --json and bench compare --json have every figure",
     "cache": "the cache of remote answers is the folder remote in SKILLYARD_CACHE, to be deleted",
+    "eval export": "skillyard eval report writes HTML, Markdown and JUnit; the results are JSON",
+    "eval improve": "change the description, run the cases again, then skillyard eval compare",
+    "eval plan --layer": "each rate of a result has its 95 % interval",
+    "eval report --compare": "skillyard eval compare A.json B.json prints each change",
+    "eval suggest": "skillyard why NAME QUERY says which words of a request decide",
+    "fake-llm": "python -m skillyard_testkit.fake_llm is the same server, of skillyard-testkit",
     "log": "skillyard usage sums up the decision log; its lines are JSON for any other program",
     "scan --also": "run the other scanner itself, as in: skill-scanner scan PATH",
     "scan --reader": "the rules scan alone; ask a model of your choice to read the files",

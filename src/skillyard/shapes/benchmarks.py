@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from skillyard.shapes import Schema
 
-__all__ = ["BenchReport", "BenchRun", "BenchScore"]
+__all__ = ["BenchRun", "BenchScore"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +35,3 @@ class BenchScore:
     intervals: Annotated[
         Mapping[str, tuple[float, float]], "The 95 % bootstrap interval of each mean."
     ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchReport:
-    """The report of a run."""
-
-    schema: Schema[Literal["skillyard.bench-report/1"]] = "skillyard.bench-report/1"
-    out: Annotated[str, "The file of the report."]

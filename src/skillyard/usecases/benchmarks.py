@@ -33,12 +33,11 @@ from skillyard.evals.retrieval.measures import (
 )
 from skillyard.evals.retrieval.trec import read_run
 from skillyard.ranking.registry import DEFAULT_SCORER, resolve
-from skillyard.shapes.benchmarks import BenchReport, BenchRun, BenchScore
+from skillyard.shapes.benchmarks import BenchRun, BenchScore
 
 __all__ = [
     "BenchCompare",
     "bench_compare",
-    "bench_report",
     "bench_run",
     "bench_score",
 ]
@@ -210,18 +209,3 @@ def bench_compare(
     before, after = read_run(first), read_run(second)
     comparisons = compare(judged, before, after, names or MEASURES, margin=margin)
     return BenchCompare(first, second, tuple(comparisons), tolerance, margin)
-
-
-def bench_report(
-    run: str, queries: list[str], out: str, *, against: str | None = None
-) -> BenchReport:
-    """Write the HTML report of a run, compared with an earlier one if given.
-
-    Raises SkillIoError, InvalidInput.
-    """
-    from skillyard.evals.retrieval.report import render
-
-    judged, answers = _read_queries(queries), read_run(run)
-    compared = compare(judged, read_run(against), answers) if against is not None else ()
-    write_text(out, render(f"Retrieval: {run}", judged, answers, compared, against or ""))
-    return BenchReport(out=out)

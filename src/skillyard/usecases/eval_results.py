@@ -15,9 +15,9 @@ from skillyard.evals.regression.baselines import BASELINE, read_baseline, save_b
 from skillyard.evals.regression.comparison import (
     BaselineComparison,
     compare_folders,
+    compare_runs,
     compare_with_baseline,
 )
-from skillyard.evals.storage.case_shapes import check_cases
 from skillyard.evals.storage.entries import Entries
 from skillyard.evals.storage.files import write_file
 from skillyard.evals.storage.results import latest_of_each, read_results
@@ -108,12 +108,20 @@ def eval_compare(
     baselines: str | None = None,
     eval_type: str | None = None,
     path: str | None = None,
+    runs: Sequence[str] = (),
 ) -> EvalComparison:
     """Compare the latest results, or those in the file ``path``, with their baselines.
 
-    Raises InvalidInput, SkillIoError.
+    ``runs`` are two results files, of which the second is compared with the first instead. Raises
+    InvalidInput, SkillIoError.
     """
     config = eval_config(evals_dir)
+    if runs:
+        if len(runs) != 2:
+            raise InvalidInput("name two results files, the earlier one first, or none")
+        before, after = runs
+        envelopes = [read_results(each) for each in runs]
+        return EvalComparison((compare_runs(before, after, envelopes, config.regression),))
     if path is not None:
         folder = baselines or config.paths.baselines
         compared = compare_with_baseline(path, read_results(path), folder, config.regression)
@@ -175,8 +183,8 @@ def check_rubrics(evals_dir: str, rubrics: str | None, catalog: Catalog) -> Rubr
     data = read_files(folder, RUBRIC, catalog)
     if not data.files and not data.diagnostics:
         raise InvalidInput(
-            f"there are no rubrics in {folder}; `skillyard eval effectiveness --dry-run` checks the"
-            " case files of skills"
+            f"there are no rubrics in {folder}; `skillyard eval run effectiveness --dry-run`"
+            " checks the case files of skills"
         )
     return RubricCheck(len(data.cases), data.diagnostics)
 
@@ -187,7 +195,6 @@ class ReportSource(NamedTuple):
     report: Report
     results: tuple[tuple[dict[str, Any], str], ...]
     """Envelopes, each with the folder of its stored answers."""
-    side_by_side: bool
     reports: str
     """The folder of reports."""
     notes: tuple[str, ...] = ()
@@ -200,14 +207,12 @@ def read_report(
     *,
     results: str | None = None,
     baselines: str | None = None,
-    side_by_side: bool = False,
     compared: Sequence[BaselineComparison] | None = None,
 ) -> ReportSource:
     """Return the report on results files, by default on the latest real results of each type.
 
     It includes the changes against a baseline: those in ``compared``, by default against the
-    baselines that there are. ``side_by_side`` compares two results files of one type instead.
-    Raises InvalidInput without results.
+    baselines that there are. Raises InvalidInput without results.
     """
     from skillyard.evals.report.report import build_report
 
@@ -217,34 +222,15 @@ def read_report(
     newest = [] if read else list(latest_of_each(folder))
     read = read or [(each.path, each.envelope) for each in newest]
     envelopes = [envelope for _, envelope in read]
-    if side_by_side:
-        for path, envelope in read:
-            check_cases(path, envelope)
-        report = _side_by_side(envelopes, config)
-    elif not read:
+    if not read:
         raise InvalidInput(f"no results in {folder}; run `skillyard eval` first")
-    else:
-        if compared is None:
-            compared = _comparisons(read, baselines or config.paths.baselines, config)
-        changes = [line for each in compared for line in each.lines()]
-        report = build_report(envelopes, changes=changes)
+    if compared is None:
+        compared = _comparisons(read, baselines or config.paths.baselines, config)
+    changes = [line for each in compared for line in each.lines()]
+    report = build_report(envelopes, changes=changes)
     sources = tuple((envelope, os.path.dirname(path) or ".") for path, envelope in read)
     notes = tuple(each.note for each in newest if each.note)
-    return ReportSource(report, sources, side_by_side, config.paths.reports, notes)
-
-
-def _side_by_side(envelopes: Sequence[dict[str, Any]], config: Config) -> Report:
-    from skillyard.evals.regression.changes import changes_of_measures
-    from skillyard.evals.report.side_by_side import build_side_by_side
-
-    types = [envelope["meta"]["eval_type"] for envelope in envelopes]
-    if len(types) != 2 or types[0] != types[1]:
-        raise InvalidInput("--compare takes two results files of the same type of evaluation")
-    first, second = envelopes
-    layer = LAYERS[types[0]].load()
-    before, after = (tuple(layer.measures(each["cases"], config.regression)) for each in envelopes)
-    changes = changes_of_measures(types[0], before, after)
-    return build_side_by_side(first, second, [change.to_dict() for change in changes])
+    return ReportSource(report, sources, config.paths.reports, notes)
 
 
 def write_report(source: ReportSource, format: str, *, out: str | None = None) -> tuple[str, str]:
@@ -293,19 +279,14 @@ def _cases_text(source: ReportSource, report_link: str) -> str:
     """Return the page of all cases; the answers come from the folders of the results."""
     from skillyard.evals.report.cases import Texts, case_groups
     from skillyard.evals.report.html import CasePart, render_cases
-    from skillyard.evals.report.side_by_side import cases_side_by_side
 
     cases = sum(len(envelope["cases"]) for envelope, _ in source.results)
     results = [(each, Texts(_texts(folder), 2 * cases)) for each, folder in source.results]
-    if source.side_by_side:
-        (first, second), texts = zip(*results, strict=True)
-        parts = [CasePart("A and B", cases_side_by_side(first, second, texts))]
-    else:
-        parts = [
-            CasePart(f"{layer.code} {layer.title}", case_groups(envelope, texts))
-            for envelope, texts in results
-            for layer in [LAYERS[envelope["meta"]["eval_type"]]]
-        ]
+    parts = [
+        CasePart(f"{layer.code} {layer.title}", case_groups(envelope, texts))
+        for envelope, texts in results
+        for layer in [LAYERS[envelope["meta"]["eval_type"]]]
+    ]
     return render_cases(source.report, parts, report_link=report_link)
 
 

@@ -1,4 +1,4 @@
-"""Evaluation runs: the plan and the execution of one layer, its configuration, and suggestions."""
+"""Evaluation runs: the plan and the execution of one layer, and its configuration."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from skillyard.evals.config import read_config
 from skillyard.evals.config_values import Config
 from skillyard.evals.layers.datasets import BadCases, diagnostic_line
 from skillyard.evals.layers.plan import Plan, PlanSession, plan
-from skillyard.evals.layers.protocol import Work
+from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.runner import EvaluationResult, RunModels, Step, execute, moment
 from skillyard.evals.layers.session import Session
+from skillyard.evals.layers.work import Work
 from skillyard.evals.models.calls import Calls, Retry
 from skillyard.evals.models.factory import offline_model, open_model
 from skillyard.evals.models.ledger import Ledger, Spending, require_prices
@@ -38,9 +39,8 @@ from skillyard.text import clean_line, plural, shorten
 
 if TYPE_CHECKING:
     from skillyard.evals.cases.labels import Label
-    from skillyard.usecases.suggestions import Suggestions
 
-__all__ = ["EvalOptions", "eval_config", "eval_plan", "eval_run", "eval_suggest"]
+__all__ = ["EvalOptions", "eval_config", "eval_plan", "eval_run"]
 
 CONFIG = "config.yaml"
 _RUN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
@@ -245,10 +245,9 @@ def prepare_run(
         settings = RunSettings.of(eval_type, config, options.overrides)
     if not plans:
         settings.require_models()
-    layer = LAYERS[eval_type]
     paths = options.paths or _default_paths(config, eval_type)
     places = CasePlaces(paths, options.in_skills, settings.skill)
-    work = layer.load().read(settings, places, catalog)
+    work = load_layer(eval_type).read(settings, places, catalog)
     if options.resume is not None and not options.replay:
         _check_same_cases(start, work)
     for diagnostic in work.diagnostics:
@@ -424,20 +423,3 @@ def new_run_id(options: EvalOptions) -> str:
         return options.resume
     now = datetime.now(UTC)
     return f"{now:%Y%m%dT%H%M%SZ}-{now.microsecond:05x}{secrets.token_hex(1)}"
-
-
-def eval_suggest(
-    catalog: Catalog, skill: str, evals_dir: str, paths: tuple[str, ...] = ()
-) -> Suggestions:
-    """Return suggestions on when a skill is activated, from its activation cases.
-
-    Raises BadCases for errors in case files, SkillNotFound, AmbiguousName.
-    """
-    from skillyard.evals.cases.layer_cases import read_activation_cases
-    from skillyard.usecases.suggestions import suggest
-
-    places = paths or _default_paths(eval_config(evals_dir), "activation")
-    data = read_activation_cases(CasePlaces(places), catalog)
-    if data.errors:
-        raise BadCases(data.diagnostics)
-    return suggest(catalog, skill, data.cases)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from skillyard.evals.config_values import Regression
-from skillyard.evals.layers.registry import LAYERS
+from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.regression.comparison import compare_results
 from skillyard_testkit.fake_llm import FakeLlm
 
@@ -26,7 +26,15 @@ criteria:
     weight: 1.0
     description: The commit is found.
 """
-RUN = ("eval", "brevity", "--root", os.environ["SKILLYARD_LIBRARY"], "--model", "claude-haiku-5-5")
+RUN = (
+    "eval",
+    "run",
+    "brevity",
+    "--root",
+    os.environ["SKILLYARD_LIBRARY"],
+    "--model",
+    "claude-haiku-5-5",
+)
 
 
 def skillyard(*arguments: str) -> str:
@@ -38,7 +46,7 @@ def run_with_the_stand_in() -> dict[str, object]:
     rubric = Path("evals/rubrics/git-bisect.yaml")
     rubric.parent.mkdir(parents=True)
     rubric.write_text(RUBRIC, encoding="utf-8")
-    assert "are answers with a skill shorter" in skillyard("eval", "--help")
+    assert "are answers with a skill shorter" in skillyard("eval", "run", "--help")
     print("help")
     plan = json.loads(skillyard(*RUN, "--dry-run", "--json"))
     assert (plan["cases"], plan["generations"]["to_make"]) == (5, 10)
@@ -64,7 +72,7 @@ if __name__ == "__main__":
     for format, sign in (("html", "Is it shorter?"), ("md", "L7 brevity"), ("junit", "L7 brevity")):
         assert sign in skillyard("eval", "report", "--format", format, "--out", "-")
         print(format)
-    measures = LAYERS["brevity"].load().measures(envelope["cases"], Regression())
+    measures = load_layer("brevity").measures(envelope["cases"], Regression())
     baseline = {**envelope, "measures": [measure.to_dict() for measure in measures]}
     for case in envelope["cases"]:
         case["improvement"] += 1_000

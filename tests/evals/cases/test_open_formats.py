@@ -1,4 +1,4 @@
-"""Evaluations of other tools: read as they are, from files and from inside skill folders."""
+"""``evals.json`` and trigger sets: read as they are, from files and from inside skill folders."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from skillyard.evals.cases.layer_cases import (
 )
 from skillyard.evals.cases.parser import json_items
 from skillyard.evals.cases.records import Notes
-from skillyard.evals.cases.skill_cases import SkillCases, SkillPrompt
-from skillyard.evals.checks.check import Check
+from skillyard.evals.cases.skill_cases import SkillCases
 from skillyard.evals.criteria import DEFAULT_CRITERIA
 from tests.evals.cases.making import library, one, written
 from tests.tables import for_each
@@ -57,14 +56,6 @@ def read(path: Path, catalog: Catalog, skill: str | None = None) -> Dataset[Skil
     notes = Notes()
     files = find_sources([path], catalog, notes)
     return build_dataset(read_case_files(files, catalog, notes, skill), notes, files)
-
-
-def entry_of(folder: Path, entry: dict[str, Any]) -> SkillPrompt:
-    """The one entry of a file, as it is read."""
-    text = json.dumps({"skill_name": "table-repair", "evals": [entry]})
-    result = read(written(folder, "evals.json", text), library())
-    assert result.diagnostics == ()
-    return result.cases[0].prompts[0]
 
 
 def test_evals_are_read_as_they_are(tmp_path: Path) -> None:
@@ -197,73 +188,29 @@ def test_nothing_that_a_file_says_is_dropped_silently(tmp_path: Path) -> None:
     )
 
 
-# The shapes that public repositories have, in words of our own.
-
-
 @for_each(
-    ("entry", "expected", "assertions", "checks"),
+    ("entry", "expected", "assertions"),
     [
         # skill-creator, as it documents the file
         (
             {"id": 1, "prompt": "p", "expected_output": "e", "files": [], "expectations": ["a"]},
             "e",
             ("a",),
-            (),
         ),
+        # the format for evaluations of agentskills.io
+        ({"id": 1, "name": "n", "prompt": "p", "assertions": ["a", "b"]}, "", ("a", "b")),
         # assertions as objects, with ids or without
-        (
-            {"id": 1, "name": "n", "prompt": "p", "assertions": [{"id": "x", "text": "a"}]},
-            "",
-            ("a",),
-            (),
-        ),
-        # patterns that must and must not occur
-        (
-            {"prompt": "p", "must_have": [r"module\s+x"], "must_not_have": ["latch", "a(b"]},
-            "",
-            (),
-            (
-                Check("regex", r"module\s+x"),
-                Check("not_regex", "latch"),
-                Check("not_contains", "a(b"),
-            ),
-        ),
-        # the form of the authoring guide for skills: skills, query, expected_behavior
-        (
-            {"skills": ["x"], "query": "p", "files": [], "expected_behavior": ["a", "b"]},
-            "",
-            ("a", "b"),
-            (),
-        ),
-        # rubric lines with a condition
-        (
-            {"id": "r", "input": "p", "rubric": [{"dimension": "d", "pass_if": "a"}]},
-            "",
-            ("a",),
-            (),
-        ),
-        # typed assertions
-        (
-            {"prompt": "p", "assertions": [{"type": "not-contains", "value": "v"}, "a"]},
-            "",
-            ("a",),
-            (Check("not_contains", "v"),),
-        ),
-        # one expectation as a text, and an expected list
-        ({"question": "p", "criteria": "a", "expected": ["b"]}, "", ("a", "b"), ()),
+        ({"id": "x", "prompt": "p", "assertions": [{"id": "x", "text": "a"}]}, "", ("a",)),
     ],
 )
-def test_entries_of_public_files_are_read(
-    tmp_path: Path,
-    entry: dict[str, Any],
-    expected: str,
-    assertions: tuple[str, ...],
-    checks: tuple[Check, ...],
+def test_entries_of_evals_are_read(
+    tmp_path: Path, entry: dict[str, Any], expected: str, assertions: tuple[str, ...]
 ) -> None:
-    prompt = entry_of(tmp_path, entry)
-    assert prompt.prompt == "p"
-    assert (prompt.expected, prompt.assertions) == (expected, assertions)
-    assert sorted(map(str, prompt.checks)) == sorted(map(str, checks))
+    text = json.dumps({"skill_name": "table-repair", "evals": [entry]})
+    result = read(written(tmp_path, "evals.json", text), library())
+    assert result.diagnostics == ()
+    prompt = result.cases[0].prompts[0]
+    assert (prompt.prompt, prompt.expected, prompt.assertions) == ("p", expected, assertions)
 
 
 @for_each(
@@ -277,25 +224,9 @@ def test_entries_of_public_files_are_read(
                 {"prompt": "q", "should_trigger": False},
             ],
         },
-        {
-            "version": 1,
-            "cases": [
-                {"id": "a", "query": "p", "should_trigger": True, "target": "letter"},
-                {"id": "b", "query": "q", "should_trigger": False, "target": "letter"},
-            ],
-        },
-        {"skill": "letter", "should_trigger": ["p"], "should_not_trigger": ["q"]},
-        {"skill": "letter", "positive": [{"prompt": "p"}], "negative": [{"prompt": "q"}]},
-        {
-            "skill": "letter",
-            "queries": [
-                {"query": "p", "should_activate": True},
-                {"query": "q", "should_activate": False, "reason": "r"},
-            ],
-        },
     ],
 )
-def test_trigger_sets_of_public_files_are_read(tmp_path: Path, document: Any) -> None:
+def test_trigger_sets_are_read(tmp_path: Path, document: Any) -> None:
     path = written(tmp_path, "triggers.json", json.dumps(document))
     result = read_activation_cases(CasePlaces((str(path),), skill="letter"), library())
     assert result.diagnostics == ()
@@ -304,6 +235,23 @@ def test_trigger_sets_of_public_files_are_read(tmp_path: Path, document: Any) ->
         for case in result.cases
     ] == [("p", True, "letter", ("letter",)), ("q", False, "letter", ())]
     assert read_answer_cases(CasePlaces((str(path),), skill="letter"), library()).cases == ()
+
+
+@for_each(
+    ("name", "text"),
+    [
+        ("promptfooconfig.yaml", "prompts: [a]\ntests:\n- vars: {request: x}\n"),
+        ("samples.jsonl", '{"input": "x", "target": "y"}\n'),
+        ("triggers.json", '{"should_trigger": ["x"], "should_not_trigger": ["y"]}'),
+    ],
+)
+def test_files_of_other_tools_beside_a_skill_are_named_and_not_read(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    path = written(skill(tmp_path), f"evals/{name}", text)
+    result = read_activation_cases(CasePlaces(in_skills=True), read_catalog(tmp_path))
+    assert result.cases == ()
+    one(result.diagnostics, path, None, "the file holds no cases")
 
 
 def test_one_file_can_say_what_fires_and_what_a_good_answer_has(tmp_path: Path) -> None:
@@ -340,28 +288,21 @@ def test_a_bad_trigger_is_left_out_and_one_that_names_the_skill_is_a_remark(tmp_
     one(result.diagnostics, path, 3, "the prompt names the skill under test")
 
 
-@for_each(
-    "text",
-    [
-        (
-            '[{"query": "Write a letter", "should_trigger": true},\n'
-            ' {"query": "a poster", "should_trigger": false},\n'
-            ' {"query": " write  A letter ", "should_trigger": false}]'
-        ),
-        '{"should_trigger":\n["Write a letter"],\n"should_not_trigger": ["write a\\tletter"]}',
-    ],
-)
 def test_a_request_that_should_trigger_and_should_not_is_an_error_with_both_lines(
-    tmp_path: Path, text: str
+    tmp_path: Path,
 ) -> None:
+    text = (
+        '[{"query": "Write a letter", "should_trigger": true},\n'
+        ' {"query": "a poster", "should_trigger": false},\n'
+        ' {"query": " write  A letter ", "should_trigger": false}]'
+    )
     path = written(tmp_path, "triggers.json", text)
     places = CasePlaces((str(path),), skill="letter")
     result = read_activation_cases(places, library())
     (error,) = (each for each in result.diagnostics if each.severity == "error")
-    first, second = (1, 3) if text[0] == "[" else (2, 3)
-    assert (error.code, error.path, error.line) == ("case_contradiction", str(path), second)
+    assert (error.code, error.path, error.line) == ("case_contradiction", str(path), 3)
     assert error.message.casefold() == (
-        f'letter should not fire for "write a letter", but at {str(path).casefold()}:{first}'
+        f'letter should not fire for "write a letter", but at {str(path).casefold()}:1'
         " letter should fire for it"
     )
     assert error.hint.startswith("remove the entry that is wrong")
@@ -369,8 +310,8 @@ def test_a_request_that_should_trigger_and_should_not_is_an_error_with_both_line
 
 def test_files_contradict_each_other_only_about_one_skill(tmp_path: Path) -> None:
     entry = {"query": "write it up", "should_trigger": True}
-    written(tmp_path, "a.json", json.dumps({"skill": "letter", "evals": [entry]}))
-    other = {"skill": "table-repair", "evals": [{**entry, "should_trigger": False}]}
+    written(tmp_path, "a.json", json.dumps({"skill_name": "letter", "evals": [entry]}))
+    other = {"skill_name": "table-repair", "evals": [{**entry, "should_trigger": False}]}
     written(tmp_path, "b.json", json.dumps(other))
     places = CasePlaces((str(tmp_path),))
     assert read_activation_cases(places, library()).diagnostics == ()
@@ -388,7 +329,7 @@ def test_one_of_several_expected_skills_may_be_the_wrong_one(tmp_path: Path) -> 
     either = {**line, "expected_skills": ["letter", "table-repair"]}
     written(tmp_path, "a.jsonl", json.dumps(either))
     other = {"query": "write it up", "should_trigger": False}
-    written(tmp_path, "b.json", json.dumps({"skill": "letter", "evals": [other]}))
+    written(tmp_path, "b.json", json.dumps({"skill_name": "letter", "evals": [other]}))
     assert read_activation_cases(CasePlaces((str(tmp_path),)), library()).diagnostics == ()
 
 
@@ -483,20 +424,11 @@ def test_items_of_a_list_are_found_on_their_lines(
     assert json_items(json.dumps(items, indent=indent), None) or not items
 
 
-def test_an_entry_that_names_an_unknown_skill_is_left_out(tmp_path: Path) -> None:
-    text = '[{"query": "p", "skill": "letter"},\n {"query": "q", "skill": "lettre"}]'
-    result = read(written(tmp_path, "t.json", text), library())
-    assert [each.skill for each in result.cases] == ["letter"]
-    assert result.errors == ()
-    one(result.diagnostics, tmp_path / "t.json", 2, "the skill is not there: lettre")
-
-
 @for_each(
     ("field", "fault"),
     [
         ('"prompt": "how deep\\ud800"', "prompt holds half of a character"),
-        ('"prompt": "p", "assertions": ["\\ud800"]', "assertions holds half of a character"),
-        ('"prompt": "p", "must_include": ["\\ud800"]', "half of a character"),
+        ('"prompt": "p", "assertions": ["\\ud800"]', "assertions[0] holds half of a character"),
         ('"prompt": "p", "id": "\\ud800"', "id holds half of a character"),
     ],
 )

@@ -133,10 +133,13 @@ def test_a_hidden_skill_gets_no_prompts_that_should_not_fire(tmp_path: Path) -> 
 @for_each(
     ("places", "command"),
     [
-        ([], "skillyard eval activation"),
+        ([], "skillyard eval run activation"),
         (
             ["--evals-dir", "my cases", "--root", "a", "--root", "skills", "--scope", "user"],
-            "skillyard eval activation --root a --root skills --scope user --evals-dir 'my cases'",
+            (
+                "skillyard eval run activation --root a --root skills --scope user"
+                " --evals-dir 'my cases'"
+            ),
         ),
     ],
 )

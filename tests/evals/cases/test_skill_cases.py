@@ -196,7 +196,7 @@ def test_a_request_of_two_files_about_one_skill_counts_once(tmp_path: Path) -> N
     path = written(
         tmp_path,
         "evals/triggers.json",
-        '{"skill": "letter", "queries": [{"query": "p", "should_trigger": true},\n'
+        '{"skill_name": "letter", "evals": [{"query": "p", "should_trigger": true},\n'
         ' {"query": "r", "should_trigger": true}]}',
     )
     dataset = read_activation_cases(places(tmp_path), library())

@@ -6,12 +6,10 @@ import base64
 import json
 import re
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from skillyard.cli import main
 from skillyard_testkit.fake_llm import FakeLlm
 from tests.cli.making import write
 from tests.evals.end_to_end.conftest import Run
@@ -133,45 +131,3 @@ def test_one_file_serves_every_layer(checked: Project, fake: FakeLlm, run: Run) 
     )
     assert [case["should_activate"] for case in activation["cases"]] == [True, True, False]
     assert {case["prompt_index"] for case in size_impact["cases"]} == {0, 1}
-
-
-def test_results_are_exported_as_logs_of_inspect_ai(
-    checked: Project, fake: FakeLlm, run: Run, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`inspect_ai.log.read_eval_log` reads these files; here their shape is tested."""
-    assert run("activation").code == 0
-    assert run("effectiveness", "--runs", "2").code == 0
-    evals, results = str(checked.folder / "evals"), str(checked.results)
-    capsys.readouterr()
-    assert main(["eval", "export", "--evals-dir", evals, "--results-dir", results, "--json"]) == 0
-    exported = json.loads(capsys.readouterr().out)
-    assert (exported["schema"], exported["format"]) == ("skillyard.eval-export/1", "inspect")
-    logs = [json.loads(Path(path).read_text("utf-8")) for path in exported["written"]]
-    routed, enhanced, baseline = logs
-    assert [log["eval"]["task"] for log in logs] == [
-        "skillyard/activation",
-        "skillyard/effectiveness-enhanced",
-        "skillyard/effectiveness-baseline",
-    ]
-    assert {(log["version"], log["status"]) for log in logs} == {(2, "success")}
-    assert routed["eval"]["model"] == "skillyard/hybrid"
-    assert [sample["target"] for sample in routed["samples"]] == [
-        ["tea-brewing"],
-        ["tea-brewing"],
-        "",
-    ]
-    assert enhanced["eval"]["model"] == "anthropic/claude-haiku-5-5"
-    assert enhanced["eval"]["config"] == {"epochs": 2}
-    assert [(each["id"], each["epoch"]) for each in enhanced["samples"]] == [
-        ("tea-brewing/0", 1),
-        ("tea-brewing/1", 1),
-        ("tea-brewing/0", 2),
-        ("tea-brewing/1", 2),
-    ]
-    first = enhanced["samples"][0]
-    assert first["output"]["completion"] == first["messages"][1]["content"] != ""
-    assert first["scores"]["checks"]["value"] == 0.5
-    assert "failed: contains" in first["scores"]["checks"]["explanation"]
-    (scores,) = enhanced["results"]["scores"]
-    assert (scores["name"], scores["metrics"]["mean"]["value"]) == ("checks", 0.75)
-    assert baseline["samples"][0]["output"]["completion"] != first["output"]["completion"]

@@ -17,8 +17,8 @@ from skillyard.evals.layers.activation import (
     activation_summary,
 )
 from skillyard.evals.layers.case_run import CaseRun
-from skillyard.evals.layers.protocol import Work
 from skillyard.evals.layers.router import RouterChoice
+from skillyard.evals.layers.work import Work
 from skillyard.evals.settings import RunSettings
 from tests.tables import for_each
 

@@ -13,8 +13,8 @@ from skillyard.evals.layers.confusion import (
     confusion_artifacts,
     confusion_summary,
 )
-from skillyard.evals.layers.protocol import Work
 from skillyard.evals.layers.router import RouterChoice
+from skillyard.evals.layers.work import Work
 from skillyard.evals.settings import RunSettings
 from tests.tables import for_each
 

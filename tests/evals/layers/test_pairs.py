@@ -7,8 +7,9 @@ from pathlib import Path
 from skillyard.evals.cases.answer_cases import AnswerPrompt
 from skillyard.evals.conditions.prompts import skill_arms
 from skillyard.evals.criteria import DEFAULT_CRITERIA
-from skillyard.evals.layers.pair_run import PairRun, PairUnit
+from skillyard.evals.layers.pair_run import PairRun
 from skillyard.evals.layers.session import Session
+from skillyard.evals.layers.work import PairUnit
 from skillyard.evals.models.factory import offline_model
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.entries import Entries

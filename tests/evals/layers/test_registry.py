@@ -5,6 +5,7 @@ from __future__ import annotations
 from skillyard.cli.commands.evaluation_options import LAYER_OPTIONS
 from skillyard.cli.grammar import command_parsers
 from skillyard.evals.config_values import Paths
+from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.layers.registry import LAYERS, LayerEntry
 from skillyard.evals.report.layer_view import LayerView
 from tests.tables import for_each
@@ -17,7 +18,7 @@ def test_layers_stand_in_the_order_of_their_codes() -> None:
 
 @for_each("layer", LAYERS.values(), ids=list(LAYERS))
 def test_an_entry_names_a_layer_its_cases_and_its_options(layer: LayerEntry) -> None:
-    assert isinstance(layer.load().view({}), LayerView)
+    assert isinstance(load_layer(layer.name).view({}), LayerView)
     assert layer.cases in Paths.__slots__
     assert {*layer.options} <= {*LAYER_OPTIONS}
 
@@ -25,6 +26,6 @@ def test_an_entry_names_a_layer_its_cases_and_its_options(layer: LayerEntry) -> 
 def test_every_layer_has_a_command_with_its_question_and_examples() -> None:
     commands = {parser.words: parser for parser in command_parsers()}
     for layer in LAYERS.values():
-        parser = commands["eval", layer.command]
+        parser = commands["eval", "run", layer.command]
         assert layer.about.lower() in parser.format_help().lower().replace("\n", " ")
         assert parser.examples == layer.examples

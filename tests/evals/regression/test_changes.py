@@ -15,7 +15,7 @@ from skillyard.evals.config_values import EffectivenessLimits, Regression
 from skillyard.evals.layers.activation import ACTIVATION
 from skillyard.evals.layers.confusion import CONFUSION
 from skillyard.evals.layers.pairs import SIZE_IMPACT
-from skillyard.evals.layers.registry import LAYERS
+from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.regression.changes import Change, changes_of_measures
 from skillyard.evals.regression.measures import Measure, measures_from
 from tests.evals.statistics.planting import Judge, allowed, run_of
@@ -52,7 +52,7 @@ def test_the_limits_of_each_layer_are_those_of_the_configuration() -> None:
     rules = Regression(effectiveness=EffectivenessLimits(0.7, 3.0, 4))
     for name, limits in (("effectiveness", (0.7, 4, 3.0)), ("size_impact", (0.5, 3, 0.0))):
         cases = run_of(Judge(), 1, prompts=3, comparisons=[arms[name]])
-        for each in LAYERS[name].load().measures(cases, rules):
+        for each in load_layer(name).measures(cases, rules):
             assert (each.threshold, each.least, each.spreads) == limits
     cases = [activation_case(1, ["tea"], ["tea"]), activation_case(3, [], ["tea"])]
     for each in ACTIVATION.measures(cases, rules):

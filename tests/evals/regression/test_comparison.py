@@ -100,7 +100,7 @@ def test_a_baseline_without_cases_must_be_saved_again() -> None:
     del before["measures"]
     refused = compare_results(before, envelope(), RULES)
     assert isinstance(refused, str)
-    assert "eval baseline save" in refused
+    assert "eval compare --save" in refused
 
 
 @for_each("left", [0, 1])
@@ -112,7 +112,7 @@ def test_a_baseline_that_lacks_a_measure_is_refused(left: int) -> None:
     refused = compare_results(before, envelope(mean=-1.0), RULES)
     assert isinstance(refused, str)
     assert "the baseline has no measure enhanced/baseline of" in refused
-    assert "eval baseline save" in refused
+    assert "eval compare --save" in refused
 
 
 @for_each(
@@ -125,7 +125,7 @@ def test_damaged_measures_name_the_file_and_the_next_step(
 ) -> None:
     path = tmp_path / "effectiveness_baseline.json"
     path.write_text(json.dumps({**baseline(), "measures": measures}))
-    with pytest.raises(InvalidInput, match=f"effectiveness_baseline.*{why}.*baseline save"):
+    with pytest.raises(InvalidInput, match=f"effectiveness_baseline.*{why}.*compare --save"):
         read_baseline(str(path))
 
 

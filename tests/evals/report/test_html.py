@@ -148,7 +148,7 @@ def test_the_first_table_has_a_line_a_skill_and_says_what_to_do() -> None:
     assert "▲ better +0.91 +0.52 to +1.30 +0.83" in by_skill["csv-cleaning"]
     assert "→ the summary is enough: shorten it" in by_skill["pdf-form-filling"]
     assert "→ it makes answers worse: rewrite it" in by_skill["release-notes"]
-    assert "description misses and fires wrongly: skillyard eval improve" in by_skill["git-bisect"]
+    assert "description misses and fires wrongly: change its words" in by_skill["git-bisect"]
 
 
 def test_a_statement_on_all_skills_stands_after_the_skills_and_says_how_many_are_alone() -> None:

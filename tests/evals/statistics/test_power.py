@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +21,7 @@ from skillyard.evals.statistics.power import (
     smallest_detectable,
     units_needed,
 )
+from tests.shared_data import PACKAGES
 from tests.tables import for_each
 
 pytest.importorskip("scipy")
@@ -117,3 +122,13 @@ def test_the_number_of_prompts_for_an_effect_grows_with_the_skills() -> None:
     assert twelve.to_find > 34
     assert prompts_needed(0.0).to_find is None
     assert single.to_dict()["schema"] == "skillyard.eval-prompts/1"
+
+
+def test_an_epoch_that_numpy_cannot_read_is_an_error_that_names_the_variable() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "skillyard", "eval", "plan"],
+        env={**os.environ, "PYTHONPATH": str(PACKAGES), "SOURCE_DATE_EPOCH": "x"},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "SOURCE_DATE_EPOCH, which must be a whole number of seconds" in done.stderr

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from skillyard.errors import InvalidInput
-from skillyard.usecases.eval_export import eval_export
-from skillyard.usecases.eval_results import read_report
+from skillyard.usecases.eval_results import eval_compare
 from tests.tables import for_each
 
 _ROUTED = {"id": "a", "run_index": 0, "user_prompt": "?", "passed": True, "picked": ["x"]}
@@ -59,10 +58,9 @@ def write_results(folder: Path, eval_type: str, **changed: Any) -> str:
 
 
 @for_each("eval_type", list(CASES))
-def test_whole_cases_are_compared_and_exported(eval_type: str, tmp_path: Path) -> None:
+def test_whole_cases_are_compared(eval_type: str, tmp_path: Path) -> None:
     path = write_results(tmp_path, eval_type)
-    read_report(str(tmp_path), [path, path], side_by_side=True)
-    assert eval_export(str(tmp_path), [path], "inspect", out=str(tmp_path / "out")).written
+    assert eval_compare(str(tmp_path), runs=[path, path]).compared
 
 
 @for_each(
@@ -90,13 +88,4 @@ def test_a_damaged_case_is_an_error_that_names_the_file(
     path = write_results(tmp_path, eval_type, **{field: value})
     match = rf"_r\.json: the results are damaged: cases\[2\]\.(scores or \.)?{field}"
     with pytest.raises(InvalidInput, match=match):
-        read_report(str(tmp_path), [path, path], side_by_side=True)
-    with pytest.raises(InvalidInput, match=match):
-        eval_export(str(tmp_path), [path], "inspect", out=str(tmp_path / "out"))
-
-
-def test_an_export_stays_in_its_folder(tmp_path: Path) -> None:
-    path = write_results(tmp_path, "effectiveness", condition_a="../../up", scores=None)
-    with pytest.raises(InvalidInput, match="damaged"):
-        eval_export(str(tmp_path), [path], "inspect", out=str(tmp_path / "a/b/out"))
-    assert not (tmp_path / "a/up").exists()
+        eval_compare(str(tmp_path), runs=[path, path])

@@ -47,7 +47,6 @@ GROUPS = {
     "others": {
         "completion": "completion",
         "evaluate": "selection",
-        "fake-llm": "fake_llm",
         "help": "help",
     },
 }

@@ -13,12 +13,8 @@ from skillyard.cli.parser import CommandParser, add_command, add_group
 from skillyard.cli.source import scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from skillyard.catalog import Catalog
-    from skillyard.cli.blocks import Block
     from skillyard.cli.parser import Commands
-    from skillyard.shapes.benchmarks import BenchReport
 
 
 def _add_judged(parser: CommandParser) -> None:
@@ -225,47 +221,12 @@ def bench_compare(args: Namespace, console: Console) -> int:
     return NEGATIVE if result.regressed else 0
 
 
-def add_bench_report_command(commands: Commands) -> None:
-    """Declare ``bench report``."""
-    parser = add_command(
-        commands,
-        "report",
-        "write an HTML report of a run, with plots",
-        run=bench_report,
-        examples=("skillyard bench report --run run.json --queries q.jsonl --out report.html",),
-    )
-    parser.add_argument("--run", metavar="FILE", type=file_path, required=True, help="a run file")
-    _add_judged(parser)
-    parser.add_argument(
-        "--against", metavar="FILE", type=file_path, help="an earlier run to compare with"
-    )
-    parser.add_argument(
-        "--out", metavar="FILE", type=file_path, required=True, help="the page to write"
-    )
-
-
-def bench_report(args: Namespace, console: Console) -> int:
-    """Write the report and name it."""
-    from skillyard.usecases import benchmarks
-
-    result = benchmarks.bench_report(args.run, args.queries, args.out, against=args.against)
-    console.show(result, _written)
-    return 0
-
-
-def _written(result: BenchReport) -> Iterator[Block]:
-    from skillyard.cli.blocks import Span, line
-
-    yield line(Span(result.out, "name"), "  written")
-
-
 def add_bench_group(commands: Commands) -> None:
     """Declare ``bench`` and its commands."""
     group = add_group(commands, "bench", "retrieval evaluation")
     add_bench_run_command(group)
     add_bench_score_command(group)
     add_bench_compare_command(group)
-    add_bench_report_command(group)
 
 
 COMMANDS = {"bench": add_bench_group}

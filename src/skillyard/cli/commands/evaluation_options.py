@@ -10,7 +10,7 @@ from skillyard.cli.parser import CommandParser
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.ranking.registry import BUILT_IN
 
-__all__ = ["BUDGET_OPTIONS", "LAYER_OPTIONS", "OPTIONS", "RUN_OPTIONS", "add_options", "value"]
+__all__ = ["BUDGET_OPTIONS", "LAYER_OPTIONS", "OPTIONS", "RUN_OPTIONS", "add_options"]
 
 REPORT_FORMATS = ("html", "md", "junit", "github")
 
@@ -19,21 +19,21 @@ def _flag(help: str, **more: Any) -> dict[str, Any]:
     return {"action": "store_true", "help": help, **more}
 
 
-def value(metavar: str, help: str, **more: Any) -> dict[str, Any]:
+def _value(metavar: str, help: str, **more: Any) -> dict[str, Any]:
     """Return an option that takes a value, as argparse takes it."""
     return {"metavar": metavar, "help": help, **more}
 
 
 def _folder(help: str, **more: Any) -> dict[str, Any]:
-    return value("DIR", help, type=folder, **more)
+    return _value("DIR", help, type=folder, **more)
 
 
 def _choice(help: str, *choices: str, **more: Any) -> dict[str, Any]:
-    return value("NAME", help, choices=choices, **more)
+    return _value("NAME", help, choices=choices, **more)
 
 
 def _list(metavar: str, help: str, **more: Any) -> dict[str, Any]:
-    return value(metavar, help, nargs="*", default=[], **more)
+    return _value(metavar, help, nargs="*", default=[], **more)
 
 
 OPTIONS: Mapping[str, Mapping[str, Any]] = {
@@ -49,8 +49,8 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "--baselines-dir": _folder("folder of baselines (default: baselines below the evals folder)"),
     "--eval-type": _choice("only this type", *LAYERS),
     "--gate": _flag("exit with 1 when a result is worse than its baseline"),
-    "--skill": value("NAME", "only the cases of this skill"),
-    "--group": value("NAME", "only this group"),
+    "--skill": _value("NAME", "only the cases of this skill"),
+    "--group": _value("NAME", "only this group"),
     "--index": _choice(
         "show the router the group, or the whole library (default: group)", "group", "library"
     ),
@@ -60,8 +60,10 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
         *sorted(BUILT_IN),
         "model",
     ),
-    "--top-k": value("K", "a scorer picks at most K skills (default: 1)", type=whole_number),
-    "--min-score": value("X", "lowest score that a scorer selects (default: its own)", type=number),
+    "--top-k": _value("K", "a scorer picks at most K skills (default: 1)", type=whole_number),
+    "--min-score": _value(
+        "X", "lowest score that a scorer selects (default: its own)", type=number
+    ),
     "--rejudge": _flag("judge every pair again"),
     "--allow-scripts": _flag("run the scripts that checks of answers name; they run as you"),
     "--orders": _choice(
@@ -69,7 +71,7 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "both",
         "single",
     ),
-    "--labels": value(
+    "--labels": _value(
         "FILE",
         "pairs judged by people ({id, winner} a line), to compare the judge with; may repeat",
         action="append",
@@ -81,31 +83,31 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
         "look at the results in between, and stop for a skill once its verdict is decided",
         default=None,
     ),
-    "--margin": value(
+    "--margin": _value(
         "POINTS",
         "arms that differ by less are equivalent (default: 0.3 of the 1-5 scale)",
         type=number,
     ),
     "--dry-run": _flag("print the plan, what is cached, and the price; send no request"),
-    "--model": value("ID", "the model that answers"),
-    "--judge-model": value("ID", "the model that judges (default: --model)"),
+    "--model": _value("ID", "the model that answers"),
+    "--judge-model": _value("ID", "the model that judges (default: --model)"),
     "--provider": _choice(
         "anthropic, or openai for every server of that protocol", "anthropic", "openai"
     ),
-    "--base-url": value("URL", "use this server instead of the provider's own"),
-    "--runs": value("N", "repeat every case N times (default: 1)", type=whole_number),
-    "--seed": value("N", "seed of samples, slots and intervals (default: 42)", type=whole_number),
-    "--limit": value("N", "run only N cases, sampled by seed", type=whole_number),
-    "--max-cost": value(
+    "--base-url": _value("URL", "use this server instead of the provider's own"),
+    "--runs": _value("N", "repeat every case N times (default: 1)", type=whole_number),
+    "--seed": _value("N", "seed of samples, slots and intervals (default: 42)", type=whole_number),
+    "--limit": _value("N", "run only N cases, sampled by seed", type=whole_number),
+    "--max-cost": _value(
         "USD", "stop before spending more (US dollars), over all resumes of the run", type=number
     ),
-    "--max-calls": value(
+    "--max-calls": _value(
         "N", "stop before sending more requests, over all resumes of the run", type=whole_number
     ),
-    "--concurrency": value("N", "requests in flight at a time", type=whole_number),
+    "--concurrency": _value("N", "requests in flight at a time", type=whole_number),
     "--regenerate": _flag("request every answer again"),
     "--replay": _flag("use only cached answers, no network; with the settings of the last run"),
-    "--resume": value(
+    "--resume": _value(
         "RUN", "continue this run, with its settings; only limits and --concurrency may differ"
     ),
     "--format": _choice(

@@ -27,9 +27,28 @@ def add_eval_compare_command(commands: Commands) -> None:
         run=compare,
         about=(
             "The exit code is 0 even when results are worse, unless --gate is given. The latest "
-            "whole run of each type counts, not one that was stopped or limited."
+            "whole run of each type counts, not one that was stopped or limited. With --save it "
+            "becomes the baseline; results of a stand-in cannot. Two results files are compared "
+            "with each other instead."
         ),
-        examples=("skillyard eval compare", "skillyard eval compare --gate --format github"),
+        examples=(
+            "skillyard eval compare A.json B.json",
+            "skillyard eval compare --save",
+            "skillyard eval compare --gate --format github",
+        ),
+    )
+    parser.add_argument(
+        "--save",
+        action="store_true",
+        help="compare nothing, and save the latest results as the baselines",
+    )
+    parser.add_argument(
+        "runs",
+        metavar="RESULTS",
+        nargs="*",
+        default=[],
+        type=file_path,
+        help="two results files of one type: compare the second with the first, not a baseline",
     )
     add_options(parser, "--evals-dir", "--results-dir", "--baselines-dir", "--eval-type", "--gate")
     parser.add_argument(
@@ -43,6 +62,8 @@ def add_eval_compare_command(commands: Commands) -> None:
 
 def compare(args: Namespace, console: Console) -> int:
     """Print what changed against the baselines; 1 for a regression with ``--gate``."""
+    if args.save:
+        return _save(args, console)
     from skillyard.usecases.eval_results import eval_compare, read_report, write_report
 
     result = eval_compare(
@@ -50,6 +71,7 @@ def compare(args: Namespace, console: Console) -> int:
         results=args.results_dir,
         baselines=args.baselines_dir,
         eval_type=args.eval_type,
+        runs=args.runs,
     )
     if console.json:
         console.document(result.to_dict())
@@ -73,6 +95,26 @@ def compare(args: Namespace, console: Console) -> int:
 
         console.print(*compared_blocks(result))
     return NEGATIVE if args.gate and result.regressed else 0
+
+
+def _save(args: Namespace, console: Console) -> int:
+    """Save the latest results as baselines, and name them."""
+    given = (getattr(args, "gate", False), getattr(args, "format", "text") != "text")
+    if any((*given, getattr(args, "runs", []))):
+        raise InvalidInput("--save compares nothing: leave out RESULTS, --gate and --format")
+    from skillyard.cli.eval_views import baseline_blocks
+    from skillyard.usecases.eval_results import save_baselines
+
+    result = save_baselines(
+        args.evals_dir,
+        results=args.results_dir,
+        baselines=args.baselines_dir,
+        eval_type=args.eval_type,
+    )
+    for note in result.notes:
+        console.note(note)
+    console.show(result, baseline_blocks)
+    return 0
 
 
 def _to_github(report: Report, summary: str, console: Console) -> None:
@@ -106,15 +148,9 @@ def add_eval_report_command(commands: Commands) -> None:
             "skillyard eval report",
             "skillyard eval report --format text",
             "skillyard eval report --format md --out -",
-            "skillyard eval report A.json B.json --compare",
         ),
     )
     add_options(parser, "results", "--evals-dir", "--results-dir", "--baselines-dir")
-    parser.add_argument(
-        "--compare",
-        action="store_true",
-        help="show two results files of one type side by side",
-    )
     parser.add_argument(
         "--format",
         metavar="NAME",
@@ -143,7 +179,6 @@ def report(args: Namespace, console: Console) -> int:
         args.results,
         results=args.results_dir,
         baselines=args.baselines_dir,
-        side_by_side=args.compare,
     )
     for note in source.notes:
         console.note(note)
@@ -170,6 +205,7 @@ def add_eval_validate_rubrics_command(commands: Commands) -> None:
         run=validate_rubrics,
         about="Prints every error with file, line and fix. The exit code is 1 when there is one.",
         examples=("skillyard eval validate-rubrics --root skills",),
+        hidden=True,
     )
     add_options(parser, "--evals-dir")
     parser.add_argument(
@@ -203,6 +239,7 @@ def add_eval_baseline_command(commands: Commands) -> None:
             "results of runs that were stopped, limited, or answered by a stand-in cannot."
         ),
         examples=("skillyard eval baseline save",),
+        hidden=True,
     )
     parser.add_argument(
         "action",
@@ -216,23 +253,14 @@ def add_eval_baseline_command(commands: Commands) -> None:
 
 def baseline(args: Namespace, console: Console) -> int:
     """Keep baselines, or show them."""
-    from skillyard.usecases.eval_results import save_baselines, stored_baselines
+    from skillyard.cli.eval_views import baseline_blocks
+    from skillyard.usecases.eval_results import stored_baselines
 
     if args.action == "save":
-        result = save_baselines(
-            args.evals_dir,
-            results=args.results_dir,
-            baselines=args.baselines_dir,
-            eval_type=args.eval_type,
-        )
-        for note in result.notes:
-            console.note(note)
-    else:
-        result = stored_baselines(
-            args.evals_dir, baselines=args.baselines_dir, eval_type=args.eval_type
-        )
-    from skillyard.cli.eval_views import baseline_blocks
-
+        return _save(args, console)
+    result = stored_baselines(
+        args.evals_dir, baselines=args.baselines_dir, eval_type=args.eval_type
+    )
     console.show(result, baseline_blocks)
     return 0
 
@@ -292,77 +320,8 @@ def _run_command(args: Namespace) -> str:
 
     profile = [args.library_profile] if args.library_profile else []
     places = {"--root": args.root, "--scope": dict.fromkeys(args.scope), "--profile": profile}
-    words = ["skillyard eval activation"]
+    words = ["skillyard eval run activation"]
     words += [f"{name} {quote(value)}" for name, values in places.items() for value in values]
     if args.evals_dir != "evals":
         words.append(f"--evals-dir {quote(args.evals_dir)}")
     return " ".join(words)
-
-
-def add_eval_export_command(commands: Commands) -> None:
-    """Declare ``eval export``."""
-    parser = add_command(
-        commands,
-        "export",
-        "write results as logs of inspect_ai",
-        run=export,
-        about=(
-            "Each condition of a run that compares answers becomes a log of its own. "
-            "`inspect view` shows them."
-        ),
-        examples=("skillyard eval export --format inspect",),
-    )
-    add_options(parser, "results", "--evals-dir", "--results-dir")
-    parser.add_argument(
-        "--format",
-        metavar="NAME",
-        choices=("inspect",),
-        default="inspect",
-        help="inspect: JSON logs of inspect_ai (default: inspect)",
-    )
-    parser.add_argument(
-        "--out",
-        metavar="DIR",
-        type=folder,
-        help="the folder to write to (default: below the reports folder)",
-    )
-
-
-def export(args: Namespace, console: Console) -> int:
-    """Write results for another tool, and name the files."""
-    from skillyard.usecases.eval_export import eval_export
-
-    exported = eval_export(
-        args.evals_dir, args.results, args.format, results=args.results_dir, out=args.out
-    )
-    if console.json:
-        console.document(exported.to_dict())
-    else:
-        from skillyard.cli.blocks import Span, line
-
-        console.print(*(line(Span(path, "name"), "  written") for path in exported.written))
-    return 0
-
-
-def add_eval_suggest_command(commands: Commands) -> None:
-    """Declare ``eval suggest``."""
-    parser = add_command(
-        commands,
-        "suggest",
-        "suggest changes that make a skill activate when it should, and only then",
-        run=suggest,
-        examples=("skillyard eval suggest git-bisect --root skills",),
-    )
-    parser.add_argument("name", metavar="NAME", help="name, id or slug of the skill")
-    add_options(parser, "path", "--evals-dir")
-
-
-def suggest(args: Namespace, console: Console) -> int:
-    """Print what would change when a skill is activated."""
-    from skillyard.usecases.eval_runs import eval_suggest
-
-    result = eval_suggest(load(args, console), args.name, args.evals_dir, tuple(args.path))
-    from skillyard.cli.eval_views import suggestion_blocks
-
-    console.show(result, suggestion_blocks)
-    return 0

@@ -1,27 +1,21 @@
-"""``eval``: runs of the layers, one command each."""
+"""``eval``: runs of the layers, plans, and the group of all commands."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from skillyard.cli.commands.evaluation_improvement import add_eval_improve_command
 from skillyard.cli.commands.evaluation_options import (
     LAYER_OPTIONS,
-    OPTIONS,
     RUN_OPTIONS,
     add_options,
-    value,
 )
 from skillyard.cli.commands.evaluation_results import (
     add_eval_baseline_command,
     add_eval_compare_command,
-    add_eval_export_command,
     add_eval_init_command,
     add_eval_report_command,
-    add_eval_suggest_command,
     add_eval_validate_rubrics_command,
 )
 from skillyard.cli.console import Console
@@ -57,8 +51,8 @@ _SETTINGS = (
 """Options that are settings of a run, by the same name."""
 
 
-def add_layer_command(commands: Commands, layer: LayerEntry) -> None:
-    """Declare the command of a layer of evaluations."""
+def add_layer_command(commands: Commands, layer: LayerEntry, *, hidden: bool = False) -> None:
+    """Declare the command that runs a layer of evaluations."""
     parser = add_command(
         commands,
         layer.command,
@@ -66,6 +60,7 @@ def add_layer_command(commands: Commands, layer: LayerEntry) -> None:
         run=partial(run_layer, layer.name),
         about=_ABOUT_RUNS,
         examples=layer.examples,
+        hidden=hidden,
     )
     own = [name for option in layer.options for name in LAYER_OPTIONS[option]]
     add_options(parser, "path", *own, *RUN_OPTIONS)
@@ -194,116 +189,73 @@ def add_eval_plan_command(commands: Commands) -> None:
     parser = add_command(
         commands,
         "plan",
-        "how many prompts a verdict or a rate needs",
+        "how many prompts a verdict needs",
         run=plan,
         about=(
             "Needs no model, no key and no library. The spread is the standard deviation of the "
-            "difference between prompts; before anything is measured, 1 point is a good guess. "
-            "With --layer activation or confusion it plans a rate: how often a skill is picked."
+            "difference between prompts; before anything is measured, 1 point is a good guess."
         ),
         examples=(
             "skillyard eval plan --effect 0.5",
             "skillyard eval plan --effect 1 --skills 12",
-            "skillyard eval plan --layer activation --rate 0.95 --above 0.8 --skills 12",
         ),
     )
     parser.add_argument(
-        "--layer",
-        metavar="NAME",
-        choices=tuple(name for name, layer in LAYERS.items() if layer.routes),
-        help="plan a rate of activation or confusion (default: the verdict of a judge)",
+        "--effect",
+        metavar="POINTS",
+        type=number,
+        default=0.5,
+        help="the difference to find, on the judge's scale of 1 to 5 (default: 0.5)",
     )
-    for name, option in _PLAN_OPTIONS.items():
-        parser.add_argument(name, **option)
-
-
-_PLAN_OPTIONS = {
-    "--rate": value(
-        "SHARE",
-        "with --layer: the share of requests that are decided rightly (default: 0.95)",
-        type=number,
-    ),
-    "--above": value(
-        "SHARE", "with --layer: show that the rate is above this share (default: 0.8)", type=number
-    ),
-    "--listed": value(
-        "N",
-        "with --layer: skills in the index of the router, for the tokens of a model",
+    parser.add_argument(
+        "--skills",
+        metavar="N",
         type=whole_number,
-    ),
-    "--groups": value(
-        "N", "with --layer confusion: groups of similar skills (default: 1)", type=whole_number
-    ),
-    "--runs": OPTIONS["--runs"],
-    "--effect": value(
-        "POINTS",
-        "the difference to find, on the judge's scale of 1 to 5 (default: 0.5)",
+        help="skills that are evaluated together (default: 1)",
+    )
+    parser.add_argument(
+        "--spread",
+        metavar="POINTS",
         type=number,
-    ),
-    "--skills": value("N", "skills that are evaluated together (default: 1)", type=whole_number),
-    "--spread": value(
-        "POINTS", "standard deviation of the difference between prompts (default: 1)", type=number
-    ),
-    "--margin": value(
-        "POINTS", "conditions that differ by less are equivalent (default: 0.3)", type=number
-    ),
-}
-_RATE, _ABOVE, _EFFECT = 0.95, 0.8, 0.5
-"""Defaults of ``eval plan``."""
-_VERDICT_OPTIONS = ("skills", "effect", "spread", "margin")
-_RATE_OPTIONS = ("rate", "above", "runs", "listed")
+        help="standard deviation of the difference between prompts (default: 1)",
+    )
+    parser.add_argument(
+        "--margin",
+        metavar="POINTS",
+        type=number,
+        help="conditions that differ by less are equivalent (default: 0.3)",
+    )
 
 
 def plan(args: Namespace, console: Console) -> int:
     """Print how many prompts a skill needs."""
-    from skillyard.cli.eval_views import prompts_blocks, requests_blocks
-    from skillyard.evals.layers.rate_plan import requests_needed
+    from skillyard.cli.eval_views import prompts_blocks
     from skillyard.evals.statistics.power import prompts_needed
 
-    if args.layer is not None:
-        own = "groups" if args.layer == "confusion" else "skills"
-        values = _plan_values(args, (*_RATE_OPTIONS, own))
-        rate, above = values.pop("rate", _RATE), values.pop("above", _ABOVE)
-        console.show(requests_needed(args.layer, rate, above, **values), requests_blocks)
-        return 0
-    values = _plan_values(args, _VERDICT_OPTIONS)
-    effect = values.pop("effect", _EFFECT)
-    if effect > _LARGEST_EFFECT:
+    if args.effect > _LARGEST_EFFECT:
         raise InvalidInput(
-            f"--effect {effect:g}: on a scale of 1 to 5 no difference is larger than"
+            f"--effect {args.effect:g}: on a scale of 1 to 5 no difference is larger than"
             f" {_LARGEST_EFFECT}"
         )
-    console.show(prompts_needed(effect, **values), prompts_blocks)
+    given = {name: getattr(args, name) for name in ("skills", "spread", "margin")}
+    values = {name: value for name, value in given.items() if value is not None}
+    console.show(prompts_needed(args.effect, **values), prompts_blocks)
     return 0
-
-
-def _plan_values(args: Namespace, allowed: Sequence[str]) -> dict[str, Any]:
-    """Return the options of a plan that were given. Raises InvalidInput for one without effect."""
-    values = {}
-    for name in dict.fromkeys((*_VERDICT_OPTIONS, *_RATE_OPTIONS, "groups")):
-        setting = getattr(args, name)
-        if setting is not None and name not in allowed:
-            plan = f"with --layer {args.layer}" if args.layer else "without --layer"
-            raise InvalidInput(f"--{name} has no effect {plan}; leave it out")
-        if setting is not None:
-            values[name] = setting
-    return values
 
 
 def add_eval_group(commands: Commands) -> None:
     """Declare ``eval`` and its commands."""
     group = add_group(commands, "eval", "evaluation of skills with a model")
-    for layer in LAYERS.values():
-        add_layer_command(group, layer)
+    add_eval_init_command(group)
     add_eval_plan_command(group)
-    add_eval_compare_command(group)
+    runs = add_group(group, "run", "run one layer")
     add_eval_report_command(group)
+    add_eval_compare_command(group)
+    for layer in LAYERS.values():
+        add_layer_command(runs, layer)
+        add_layer_command(group, layer, hidden=True)  # its spelling up to 0.1
     add_eval_validate_rubrics_command(group)
     add_eval_baseline_command(group)
-    add_eval_init_command(group)
-    add_eval_export_command(group)
-    add_eval_suggest_command(group)
-    add_eval_improve_command(group)
 
 
 COMMANDS = {"eval": add_eval_group}

@@ -1,4 +1,4 @@
-"""Finds case files of every format, and reads them as the cases of skills."""
+"""Finds case files, and reads them as the cases of skills."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from skillyard.evals.cases.dataset import (
     files_of,
     read_sources,
 )
-from skillyard.evals.cases.inspect_dataset import is_inspect_dataset, read_inspect_dataset
 from skillyard.evals.cases.open_formats import is_case_list, read_json_cases
 from skillyard.evals.cases.parser import json_root, yaml_record
-from skillyard.evals.cases.promptfoo import is_promptfoo, read_promptfoo
 from skillyard.evals.cases.records import Notes, quote
 from skillyard.evals.cases.skill_cases import (
     Owner,
@@ -49,10 +47,10 @@ CONFIG = "config.yaml"
 FOLDER = "evals"
 """The folder of cases below a skill's folder."""
 ENDINGS = (".yaml", ".yml", ".json", ".jsonl")
-SKILL, RUBRIC, CANDIDATES, PROMPTFOO = "skill", "rubric", "candidates", "promptfoo"
-JSON, INSPECT, LINES = "json", "inspect", "lines"
+SKILL, RUBRIC, CANDIDATES = "skill", "rubric", "candidates"
+JSON, LINES = "json", "lines"
 """The kinds of files. ``lines`` is JSONL of skillyard's own: activation or confusion cases."""
-WHOLE_SKILL = (SKILL, JSON, PROMPTFOO, INSPECT)
+WHOLE_SKILL = (SKILL, JSON)
 """The kinds that serve every layer."""
 _KIND_OF_FIELD = {
     "skill": SKILL,
@@ -133,16 +131,16 @@ def _kind(file: SourceFile, *, is_foreign: bool) -> str:
     """
     quiet = Notes(file.path)
     if file.path.endswith(".jsonl"):
-        return INSPECT if is_inspect_dataset(file.text) else LINES
+        return LINES if not is_foreign or '"user_prompt"' in file.text else ""
     if file.path.endswith(".json"):
         root = json_root(file.text, quiet)
         return "" if root is not None and not is_case_list(root) else JSON
-    if is_promptfoo(file.text):
-        return PROMPTFOO
     record = yaml_record(file.text, quiet)
     if any(each.code != "yaml_not_mapping" for each in quiet.diagnostics):
         return SKILL if not is_foreign or _CASE_FIELD.search(file.text) else ""
     fields = record.fields if record is not None else {}
+    if is_foreign and "skill" not in fields and "tests" in fields:  # of promptfoo
+        return ""
     return next((kind for field, kind in _KIND_OF_FIELD.items() if field in fields), "")
 
 
@@ -151,8 +149,6 @@ _READERS: Mapping[str, Callable[[SourceFile, Owner, Notes], Sequence[SkillCases]
     RUBRIC: read_rubric,
     CANDIDATES: read_candidates,
     JSON: read_json_cases,
-    PROMPTFOO: read_promptfoo,
-    INSPECT: read_inspect_dataset,
 }
 
 

@@ -1,8 +1,8 @@
 """The cases of each layer, read from every file that has some: one function a layer.
 
 Cases come from skillyard's own files for one layer (rubrics, candidates, ``*.jsonl``) and from
-files about a whole skill, which serve every layer: ``evals/<skill>.yaml``, ``evals.json``, trigger
-sets, promptfoo configurations and inspect_ai datasets.
+files about a whole skill, which serve every layer: ``evals/<skill>.yaml``, ``evals.json`` and
+trigger sets.
 """
 
 from __future__ import annotations

@@ -28,14 +28,14 @@ _HINTS = {
 _BLANKS = re.compile(r"[ \t\n\r]*")
 
 
-def yaml_record(text: str, notes: Notes, first_line: int = 1) -> Record | None:
+def yaml_record(text: str, notes: Notes) -> Record | None:
     """Return the mapping of a YAML file, or None and a note.
 
     Anchors, aliases, tags, merge keys, duplicate keys, and too much depth or size are refused as in
     frontmatter (:mod:`skillyard.formats.yaml_guard`).
     """
     try:
-        mapping, lines = read_mapping(text, notes.path, _YAML_LIMITS, first_line)
+        mapping, lines = read_mapping(text, notes.path, _YAML_LIMITS, first_line=1)
     except SkillYamlError as error:
         message = error.message.replace("the frontmatter", "the file")
         hint = error.hint.replace("the frontmatter", "the file")
@@ -44,20 +44,20 @@ def yaml_record(text: str, notes: Notes, first_line: int = 1) -> Record | None:
         notes.error(error.code, error.line, message, hint, error.found)
         return None
     fields = {
-        key: LocatedValue(_from_yaml(node, lines[key], first_line).value, lines[key])
+        key: LocatedValue(_from_yaml(node, lines[key]).value, lines[key])
         for key, node in mapping.items()
     }
     return Record(fields, 1, notes)
 
 
-def _from_yaml(node: Node, line: int, first_line: int) -> LocatedValue:
+def _from_yaml(node: Node, line: int) -> LocatedValue:
     """Return the guarded node as located values; ``line`` is the line of its key."""
     if isinstance(node, Scalar):
-        return LocatedValue(plain_value(node), node.line + first_line)
+        return LocatedValue(plain_value(node), node.line + 1)
     if isinstance(node, list):
-        items = [_from_yaml(item, line, first_line) for item in node]
+        items = [_from_yaml(item, line) for item in node]
         return LocatedValue(items, items[0].line if items else line)
-    fields = {key: _from_yaml(value, line, first_line) for key, value in node.items()}
+    fields = {key: _from_yaml(value, line) for key, value in node.items()}
     first = next(iter(fields.values()), None)
     return LocatedValue(fields, first.line if first is not None else line)
 

@@ -46,10 +46,6 @@ class Owner(NamedTuple):
     otherwise: str | None = None
     """The skill of a file that names none."""
 
-    def skill_of(self, name: str) -> str:
-        """Return the skill of a file, or of an entry, that has this name or none."""
-        return self.home or name or self.otherwise or ""
-
 
 @dataclass(frozen=True, slots=True)
 class SkillPrompt:

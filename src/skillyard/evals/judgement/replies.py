@@ -14,9 +14,9 @@ from typing import Any
 
 from skillyard.arguments import check_arguments
 from skillyard.evals.conditions.summaries import closes_fence, opening_fence
-from skillyard.io.strict_json import refuse_constant, strict_loads
+from skillyard.io.strict_json import refuse_constant
 
-__all__ = ["extract_json", "extract_value", "sole_object"]
+__all__ = ["extract_json", "extract_value"]
 
 _BOM = "\ufeff"
 # A string, closed or running to the end, or a brace. Possessive: every character is passed once.
@@ -57,25 +57,6 @@ def extract_value(text: str) -> tuple[Any] | None:
             return (value,)
     scanned = _scan(text)
     return None if scanned is None else (scanned,)
-
-
-def sole_object(text: str) -> dict[str, Any] | None:
-    """Return the object that a reply is, or that its only fence holds; None for any other reply.
-
-    With a second object, or a key that stands twice, a file that the model quotes could answer in
-    its place. Read strictly, without repairs; raises nothing.
-    """
-    text = text.removeprefix(_BOM)
-    if not text.lstrip().startswith("{"):
-        blocks = list(_fenced(text))
-        if len(blocks) != 1 or text.count("{") != blocks[0].count("{"):
-            return None
-        text = blocks[0]
-    try:
-        value = strict_loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _parse(text: str) -> Any:

@@ -11,7 +11,7 @@ from skillyard.evals.cases.layer_cases import CasePlaces, read_activation_cases
 from skillyard.evals.cases.sampling import sample
 from skillyard.evals.layers.case_run import CaseTask
 from skillyard.evals.layers.datasets import check_known, require_cases
-from skillyard.evals.layers.protocol import CaseResult, Layer, Summary, Work
+from skillyard.evals.layers.protocol import Layer, Summary
 from skillyard.evals.layers.router import Router, RouterChoice, index_text, routed_skills
 from skillyard.evals.layers.routing import (
     RoutingLayer,
@@ -24,6 +24,7 @@ from skillyard.evals.layers.routing import (
     runs_by_case,
     skill_digests,
 )
+from skillyard.evals.layers.work import CaseResult, Work
 from skillyard.evals.regression.measures import Measure, Values, values_by_case
 from skillyard.evals.statistics.intervals import mean_of
 from skillyard.evals.statistics.pairs import OVERALL

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from skillyard.evals.layers.protocol import CaseResult, OnCase
+from skillyard.evals.layers.protocol import OnCase
 from skillyard.evals.layers.scheduler import Job
+from skillyard.evals.layers.work import CaseResult
 
 __all__ = ["CaseRun", "CaseTask"]
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from skillyard.evals.layers.protocol import CaseResult, Layer, OnCase, Work
+from skillyard.evals.layers.protocol import Layer, OnCase
+from skillyard.evals.layers.work import CaseResult, Work
 from skillyard.evals.statistics.power import least_units
 from skillyard.evals.statistics.verdicts import NOT_ENOUGH
 

@@ -5,50 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from skillyard.evals.checks.outcome import CheckOutcome
-from skillyard.evals.conditions.prompts import Arms
 from skillyard.evals.judgement.assignment import Assignment, assignment, both_orders
 from skillyard.evals.judgement.prompt import JudgeQuestion
 from skillyard.evals.judgement.remap import OneOrder, breakdown, merge, one_order
 from skillyard.evals.judgement.verdicts import BadVerdict, Verdict, verdict
-from skillyard.evals.layers.protocol import CaseResult, OnCase
+from skillyard.evals.layers.protocol import OnCase
 from skillyard.evals.layers.scheduler import Job
 from skillyard.evals.layers.session import Answer, Judgement, Session
+from skillyard.evals.layers.work import CaseResult, PairUnit
 from skillyard.evals.models.protocol import Request
 from skillyard.evals.settings import RunSettings
 from skillyard.evals.storage.entries import SHARED
 
-if TYPE_CHECKING:
-    from skillyard.evals.cases.answer_cases import AnswerPrompt
-
-__all__ = ["BASELINE", "PairRun", "PairUnit", "folder_of", "request_of"]
+__all__ = ["BASELINE", "PairRun", "folder_of", "request_of"]
 
 BASELINE = "baseline"
-
-
-@dataclass(frozen=True, slots=True)
-class PairUnit:
-    """One prompt for one skill, with the conditions that are compared."""
-
-    skill: str
-    prompt_index: int
-    case: AnswerPrompt
-    """The prompt. Without criteria, its checks alone decide, and no judge is called."""
-    arms: Arms
-    comparisons: tuple[tuple[str, str], ...]
-
-    @property
-    def prompt(self) -> str:
-        """The text of the prompt."""
-        return self.case.prompt
-
-    @property
-    def conditions(self) -> tuple[str, ...]:
-        """The conditions that some comparison needs, in the order of the arms."""
-        needed = {condition for pair in self.comparisons for condition in pair}
-        return tuple(condition for condition in self.arms.arms if condition in needed)
 
 
 def request_of(unit: PairUnit, condition: str, settings: RunSettings) -> Request:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skillyard.catalog import Catalog
 from skillyard.errors import ResourceRefused
@@ -18,12 +18,12 @@ from skillyard.evals.cases.case_files import CANDIDATES, RUBRIC
 from skillyard.evals.cases.layer_cases import CasePlaces, read_answer_cases
 from skillyard.evals.cases.sampling import sample
 from skillyard.evals.checks.rates import add_pass_rates
-from skillyard.evals.conditions.prompts import Arms, skill_arms
-from skillyard.evals.conditions.sizes import scale
+from skillyard.evals.conditions.prompts import skill_arms
 from skillyard.evals.layers.datasets import check_known, require_cases
 from skillyard.evals.layers.looks import LOOKS
-from skillyard.evals.layers.pair_run import PairRun, PairUnit
-from skillyard.evals.layers.protocol import CaseResult, Layer, OnCase, Summary, Work
+from skillyard.evals.layers.pair_run import PairRun
+from skillyard.evals.layers.protocol import Layer, OnCase, Summary
+from skillyard.evals.layers.work import CaseResult, PairUnit, TestedSkill, Work
 from skillyard.evals.regression.measures import Measure, Values
 from skillyard.evals.statistics.pairs import HEADLINES, OVERALL, pair_of
 from skillyard.evals.storage.keys import text_digest
@@ -39,33 +39,7 @@ if TYPE_CHECKING:
     from skillyard.evals.report.layer_view import LayerView
     from skillyard.evals.settings import RunSettings
 
-__all__ = ["EFFECTIVENESS", "SIZE_IMPACT", "PairLayer", "TestedSkill"]
-
-
-@dataclass(frozen=True, slots=True)
-class TestedSkill:
-    """One skill under test: its arms and its units."""
-
-    skill: str
-    sha256: str
-    arms: Arms
-    units: tuple[PairUnit, ...]
-    expected_tier: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the summary and the dry run say of it beside figures."""
-        full = next(iter(self.arms.arms.values()))
-        return {
-            "size_tier": self.arms.tier,
-            "expected_tier": self.expected_tier,
-            "body_bytes": self.arms.body_bytes,
-            "scale": scale(full.raw.tokens_estimated),
-            "summary_error": self.arms.summary_error,
-            "missing_siblings": list(self.arms.missing_siblings),
-            "refused_siblings": [list(each) for each in self.arms.refused_siblings],
-            "left_out_siblings": list(self.arms.left_out_siblings),
-            "conditions": {name: arm.sizes() for name, arm in self.arms.arms.items()},
-        }
+__all__ = ["EFFECTIVENESS", "SIZE_IMPACT", "PairLayer"]
 
 
 @dataclass(frozen=True, slots=True)

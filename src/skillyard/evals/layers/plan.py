@@ -16,7 +16,7 @@ from skillyard.evals.criteria import Criterion
 from skillyard.evals.judgement.prompt import JudgeQuestion, judge_prompt
 from skillyard.evals.layers.datasets import diagnostic_line
 from skillyard.evals.layers.looks import LOOKS
-from skillyard.evals.layers.protocol import Work
+from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.session import (
     Answer,
@@ -28,6 +28,7 @@ from skillyard.evals.layers.session import (
     judgement_fault,
     token_count,
 )
+from skillyard.evals.layers.work import Work
 from skillyard.evals.models.prices import attachment_tokens, estimate
 from skillyard.evals.models.protocol import ChatModel, Request
 from skillyard.evals.statistics.power import PlannedVerdict, planned_verdicts
@@ -135,7 +136,7 @@ def plan(work: Work, session: PlanSession) -> Plan:
     """
     settings = work.settings
     layer = LAYERS[settings.eval_type]
-    run = layer.load().run(work, session, lambda case: None)
+    run = load_layer(layer.name).run(work, session, lambda case: None)
     if settings.asks_models:
         for job in run.jobs():
             job.work()
@@ -236,25 +237,6 @@ class PlanSession(Session):
                 self._answers[path] = answer_of(path, entry)
                 self._count_cached(_Call(GENERATIONS, request), entry)
         return self._answers[path]
-
-    def input_tokens(self) -> int:
-        """Return the estimated tokens of the requests to send."""
-        return sum(estimate_tokens(each.request.system + each.request.user) for each in self.calls)
-
-    def cost(self, *, low: bool) -> float | None:
-        """Return US dollars for the requests to send; None where a price is not known.
-
-        With ``low`` an output has :data:`UNSEEN_TOKENS`, otherwise as many as it may have.
-        """
-        costs = []
-        for each in self.calls:
-            price = self.price_of(each.request.model)
-            if price is None:
-                return None
-            most = each.request.max_tokens
-            inputs = estimate_tokens(each.request.system + each.request.user)
-            costs.append(estimate(price, inputs, min(most, UNSEEN_TOKENS) if low else most))
-        return round(sum(costs), 6)
 
     def check(
         self, checks: Sequence[Check], answer: str, files: Sequence[InputFile]

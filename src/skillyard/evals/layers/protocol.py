@@ -8,51 +8,29 @@ baseline, the terminal and the reports know nothing else of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from skillyard.evals.cases.layer_cases import CasePlaces
+from skillyard.evals.layers.registry import LAYERS
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog
-    from skillyard.errors import Diagnostic
     from skillyard.evals.cases.labels import Label
+    from skillyard.evals.cases.layer_cases import CasePlaces
     from skillyard.evals.config_values import Regression
-    from skillyard.evals.layers.pairs import TestedSkill
     from skillyard.evals.layers.scheduler import Job
     from skillyard.evals.layers.session import Session
+    from skillyard.evals.layers.work import CaseResult, Work
     from skillyard.evals.regression.measures import Measure
     from skillyard.evals.report.layer_view import LayerView
     from skillyard.evals.settings import RunSettings
 
-__all__ = ["CaseResult", "Layer", "OnCase", "Run", "Summary", "Work"]
+__all__ = ["Layer", "OnCase", "Run", "Summary", "load_layer"]
 
-CaseResult = dict[str, Any]
-"""The result of one case in one run, as it stands in the results file. Every layer has the fields
-``id``, ``run_index``, ``cost``, ``errors`` (a list of ``{kind, message}``) and ``skipped`` (the
-reason, or None)."""
-OnCase = Callable[[CaseResult], None]
+OnCase: TypeAlias = "Callable[[CaseResult], None]"
 """Called with each case when it is complete, on the thread that completed it."""
 Summary = tuple[dict[str, dict[str, Any]], dict[str, Any]]
 """``summary`` (figures by skill or group) and ``artifacts`` of the results file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """The settings of a run, and its cases after its filters and its limit."""
-
-    settings: RunSettings
-    catalog: Catalog
-    cases: Sequence[Any]
-    """In the form that the layer reads."""
-    dataset_sha256: str
-    skill_sha256s: Mapping[str, str]
-    diagnostics: tuple[Diagnostic, ...] = ()
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    """The members of each group of skills; empty without groups."""
-    tested: tuple[TestedSkill, ...] = ()
-    """The skills under test with their arms; empty for a layer without arms."""
 
 
 class Run(Protocol):
@@ -86,3 +64,10 @@ class Layer(Protocol):
 
     def view(self, envelope: Mapping[str, object]) -> LayerView:
         """Return what the terminal and the reports show of a results file."""
+
+
+def load_layer(eval_type: str) -> Layer:
+    """Import the layer of this name in the table, and return it."""
+    module, _, attribute = LAYERS[eval_type].implementation.partition(":")
+    layer: Layer = getattr(import_module(module), attribute)
+    return layer

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from skillyard.evals.layers.protocol import Layer
 
 __all__ = ["LAYERS", "LayerEntry"]
 
 
 @dataclass(frozen=True, slots=True)
 class LayerEntry:
-    """What is known of a layer without loading it."""
+    """What is known of a layer; :func:`skillyard.evals.layers.protocol.load_layer` imports it."""
 
     name: str
     """``meta.eval_type`` of its results, and the beginning of their file names."""
@@ -52,12 +47,6 @@ class LayerEntry:
         """True for a layer that ends in a verdict on each skill: its prompts can be too few."""
         return "verdict" in self.options
 
-    def load(self) -> Layer:
-        """Import the layer and return it."""
-        module, _, attribute = self.implementation.partition(":")
-        layer: Layer = getattr(import_module(module), attribute)
-        return layer
-
 
 _ENTRIES = (
     LayerEntry(
@@ -70,8 +59,8 @@ _ENTRIES = (
         cases="activation",
         options=("skill", "in_skills", "router"),
         examples=(
-            "skillyard eval activation --root skills",
-            "skillyard eval activation --router model --model ID --max-cost 1",
+            "skillyard eval run activation --root skills",
+            "skillyard eval run activation --router model --model ID --max-cost 1",
         ),
         implementation="skillyard.evals.layers.activation:ACTIVATION",
     ),
@@ -84,7 +73,7 @@ _ENTRIES = (
         method="A router picks among a few similar skills; each request belongs to one of them.",
         cases="confusion",
         options=("group", "index", "router"),
-        examples=("skillyard eval confusion --root skills --group reviews",),
+        examples=("skillyard eval run confusion --root skills --group reviews",),
         implementation="skillyard.evals.layers.confusion:CONFUSION",
     ),
     LayerEntry(
@@ -100,8 +89,8 @@ _ENTRIES = (
         cases="rubrics",
         options=("skill", "in_skills", "judge", "verdict"),
         examples=(
-            "skillyard eval effectiveness --root skills --model ID --dry-run",
-            "skillyard eval effectiveness --root skills --model ID --max-cost 5 --format html",
+            "skillyard eval run effectiveness --root skills --model ID --dry-run",
+            "skillyard eval run effectiveness --root skills --model ID --max-cost 5 --format html",
         ),
         implementation="skillyard.evals.layers.pairs:EFFECTIVENESS",
     ),
@@ -118,8 +107,8 @@ _ENTRIES = (
         cases="candidates",
         options=("skill", "in_skills", "judge", "verdict"),
         examples=(
-            "skillyard eval size-impact --root skills --model ID --dry-run",
-            "skillyard eval size-impact --root skills --replay --format html",
+            "skillyard eval run size-impact --root skills --model ID --dry-run",
+            "skillyard eval run size-impact --root skills --replay --format html",
         ),
         implementation="skillyard.evals.layers.pairs:SIZE_IMPACT",
     ),

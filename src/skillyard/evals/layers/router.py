@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from skillyard.evals.conditions.sizes import estimate_tokens
 from skillyard.evals.judgement.replies import extract_json
 from skillyard.evals.layers.session import Session
 from skillyard.evals.models.protocol import Request
@@ -15,7 +14,7 @@ from skillyard.text import clean_line, shorten
 
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog
-    from skillyard.evals.layers.protocol import Work
+    from skillyard.evals.layers.work import Work
     from skillyard.skill import Skill
 
 __all__ = [
@@ -29,7 +28,6 @@ __all__ = [
     "index_text",
     "routed_skills",
     "routers_of",
-    "routing_tokens",
 ]
 
 DESCRIPTION_CHARS = 120
@@ -38,9 +36,6 @@ RESPONSE_CHARS = 2_000
 """Length of a reply without JSON that the judge is shown."""
 ROUTING = "_routing"
 """The folder of a model's routing answers."""
-_LINE_CHARS = 144
-_REQUEST_CHARS = 80
-"""Mean lengths of a line of the index and of a request in the example library of this project."""
 MAX_TOKENS = 2_048
 """For a list of names and a sentence; models that think first need the room."""
 
@@ -118,12 +113,6 @@ class Router(Protocol):
 
         Raises RunStopped.
         """
-
-
-def routing_tokens(skills: int) -> int:
-    """Return the estimated input tokens of one request to a model with so many skills listed."""
-    index = " " * (_LINE_CHARS * skills)
-    return estimate_tokens(_SYSTEM.format(index=index) + " " * _REQUEST_CHARS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from skillyard.evals.layers.case_run import CaseRun, CaseTask
-from skillyard.evals.layers.protocol import OnCase, Work
+from skillyard.evals.layers.protocol import OnCase
 from skillyard.evals.layers.router import Router, RouterChoice, routed_skills, routers_of
+from skillyard.evals.layers.work import Work
 from skillyard.evals.statistics.intervals import mean_of, spread_of
 from skillyard.evals.statistics.pairs import PLACES
 from skillyard.sums import wilson

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 from skillyard.evals.cases.labels import Label
 from skillyard.evals.layers.looks import run_in_looks
-from skillyard.evals.layers.protocol import Work
+from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.layers.scheduler import run_jobs
 from skillyard.evals.layers.session import Session, SessionCounts
+from skillyard.evals.layers.work import Work
 from skillyard.evals.models.calls import Calls, Counts
 from skillyard.evals.models.ledger import Spending
 from skillyard.evals.models.protocol import RunStopped
@@ -103,7 +104,7 @@ def execute(
             dataset_sha256=work.dataset_sha256,
         )
         progress = _ProgressReporter(events, calls, on_step)
-        layer = LAYERS[settings.eval_type].load()
+        layer = load_layer(settings.eval_type)
         run = layer.run(work, session, progress.case)
         progress.total = len(run.cases(""))
         # Without network calls, more threads only share one interpreter.

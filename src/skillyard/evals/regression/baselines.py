@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.config_values import Regression
-from skillyard.evals.layers.registry import LAYERS
+from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.regression.measures import measures_from
 from skillyard.evals.storage.case_shapes import check_cases
 from skillyard.evals.storage.files import read_bounded, write_file
@@ -85,7 +85,7 @@ def save_baseline(
 def _text(envelope: Mapping[str, Any]) -> str:
     """Return the document of a baseline."""
     meta = {name: envelope["meta"].get(name) for name in _META}
-    layer = LAYERS[envelope["meta"]["eval_type"]].load()
+    layer = load_layer(envelope["meta"]["eval_type"])
     stored = {
         "meta": meta,
         "summary": envelope["summary"],
@@ -109,7 +109,7 @@ def read_baseline(path: str) -> dict[str, Any]:
         or not isinstance(value.get("summary"), dict)
         or not all(isinstance(entity, dict) for entity in value["summary"].values())
     ):
-        raise InvalidInput(f"{path}: not a baseline; `skillyard eval baseline save` writes one")
+        raise InvalidInput(f"{path}: not a baseline; `skillyard eval compare --save` writes one")
     if "measures" in value:  # a baseline of an earlier release has none
         _check_measures(path, value["measures"])
     return value
@@ -121,5 +121,5 @@ def _check_measures(path: str, records: object) -> None:
     except InvalidInput as error:
         raise InvalidInput(
             f"{path}: the baseline is damaged: {error}; save it again from its results with"
-            " `skillyard eval baseline save`"
+            " `skillyard eval compare --save`"
         ) from None

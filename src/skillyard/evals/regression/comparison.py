@@ -9,6 +9,7 @@ from typing import Any
 
 from skillyard.errors import InvalidInput
 from skillyard.evals.config_values import Regression
+from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.evals.regression.baselines import BASELINE, read_baseline
 from skillyard.evals.regression.changes import (
@@ -25,7 +26,13 @@ from skillyard.evals.storage.case_shapes import check_cases
 from skillyard.evals.storage.results import latest_of_each, part_of_run
 from skillyard.text import shorten
 
-__all__ = ["BaselineComparison", "compare_folders", "compare_results", "compare_with_baseline"]
+__all__ = [
+    "BaselineComparison",
+    "compare_folders",
+    "compare_results",
+    "compare_runs",
+    "compare_with_baseline",
+]
 
 _SAME = (
     "eval_type",
@@ -55,7 +62,7 @@ class BaselineComparison:
     """Why the two cannot be compared; empty where they were."""
     changes: tuple[Change, ...] = ()
     note: str = ""
-    """A sentence on newer results that are no whole run; empty without any."""
+    """A sentence on newer results that are no whole run, or on what differs beside the skills."""
 
     @property
     def regressions(self) -> tuple[Change, ...]:
@@ -112,13 +119,34 @@ def compare_with_baseline(
     eval_type = envelope["meta"]["eval_type"]
     place = os.path.join(baselines, f"{eval_type}{BASELINE}")
     if not os.path.lexists(place):
-        why = "there is no baseline yet; `skillyard eval baseline save` keeps one"
+        why = "there is no baseline yet; `skillyard eval compare --save` keeps one"
         return BaselineComparison(eval_type, path, place, why)
     check_cases(path, envelope)
     changes = compare_results(read_baseline(place), envelope, regression)
     if isinstance(changes, str):
         return BaselineComparison(eval_type, path, place, changes)
     return BaselineComparison(eval_type, path, place, "", changes)
+
+
+def compare_runs(
+    before: str, after: str, envelopes: Sequence[Mapping[str, Any]], regression: Regression
+) -> BaselineComparison:
+    """Compare the results at the path ``after`` with those at ``before``, as with a baseline.
+
+    What else differs in the two runs is the note. Raises InvalidInput for damaged cases, and where
+    the runs are of two types.
+    """
+    first, second = envelopes
+    eval_type = second["meta"]["eval_type"]
+    if first["meta"]["eval_type"] != eval_type:
+        raise InvalidInput("two results files of the same type of evaluation can be compared")
+    check_cases(before, first)
+    check_cases(after, second)
+    layer = load_layer(eval_type)
+    earlier, now = (tuple(layer.measures(each["cases"], regression)) for each in envelopes)
+    changes = changes_of_measures(eval_type, earlier, now)
+    note = _incomparable_reason(first["meta"], second["meta"])
+    return BaselineComparison(eval_type, after, before, "", changes, note)
 
 
 def compare_results(
@@ -131,10 +159,10 @@ def compare_results(
     if "measures" not in baseline:
         return (
             "the baseline has no cases, so a change could not be told from chance; save it again"
-            " from its results with `skillyard eval baseline save`"
+            " from its results with `skillyard eval compare --save`"
         )
     eval_type = envelope["meta"]["eval_type"]
-    layer = LAYERS[eval_type].load()
+    layer = load_layer(eval_type)
     before, after = baseline["summary"], envelope["summary"]
     earlier = measures_from(baseline["measures"])
     now = tuple(layer.measures(envelope["cases"], regression))
@@ -161,7 +189,7 @@ def _missing_measure(
             return (
                 f"the baseline has no measure {each.measure} of {each.entity}, though it has that"
                 " entity, so nothing can be said of it; save it again from its results with"
-                " `skillyard eval baseline save`"
+                " `skillyard eval compare --save`"
             )
     return ""
 

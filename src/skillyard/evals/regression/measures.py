@@ -15,7 +15,7 @@ from skillyard.errors import InvalidInput
 from skillyard.evals.fields import Range, fits, hints_of
 
 if TYPE_CHECKING:
-    from skillyard.evals.layers.protocol import CaseResult
+    from skillyard.evals.layers.work import CaseResult
 
 __all__ = ["Measure", "Values", "measures_from", "values_by_case"]
 

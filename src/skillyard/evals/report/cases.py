@@ -114,8 +114,6 @@ class Case:
     """One case, whatever its layer; what a layer has not is empty."""
 
     anchor: str
-    key: str
-    """The same for the same case of another run."""
     title: str
     badge: Badge
     note: str
@@ -212,7 +210,6 @@ def _case(case: Json, texts: Texts) -> Case:
     pair = is_pair(case)
     return Case(
         anchor_of(case),
-        f"{case.text('id')}|{case.count('run_index')}",
         pair_title(case) if pair else case.text("user_prompt"),
         _STATES.get(outcome(case).state) or (_winner_badge(case) if pair else _MEASURED),
         _note(case),

@@ -114,7 +114,7 @@ def _own_verdicts(run: Results) -> str:
 
 
 def _agreement(agreement: Json) -> Iterator[str]:
-    alpha, kappa, repeat = map(agreement.number, ("alpha", "kappa", "repeat_agreement"))
+    alpha, kappa = map(agreement.number, ("alpha", "kappa"))
     judges, labels = agreement.count("judges"), agreement.count("labelled")
     if alpha is not None:
         over = f" over {many(judges, 'judge')}" if judges else ""
@@ -122,9 +122,7 @@ def _agreement(agreement: Json) -> Iterator[str]:
     if kappa is not None:
         over = f" over {many(labels, 'label')}" if labels else ""
         yield f"Cohen’s kappa with people’s labels{over}: {decimal(kappa)} (as above)."
-    if repeat is not None:
-        yield f"Asked the same again, the judge repeats {percent(repeat)} of its verdicts."
-    if alpha is None and kappa is None and repeat is None:
+    if alpha is None and kappa is None:
         yield "One judge, and no labels by people: nothing says how far it agrees with any."
 
 

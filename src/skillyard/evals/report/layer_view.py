@@ -167,8 +167,6 @@ class LayerView:
     findings: tuple[tuple[str, str], ...] = ()
     """What stands out: the skill or group, and a sentence about it."""
     folds: tuple[Fold, ...] = ()
-    estimates: Mapping[tuple[str, str], Estimate] = field(default_factory=dict)
-    """By (entity, measure) of ``Layer.measures``."""
     shows: str = ""
     """What such results prove."""
     limits: tuple[str, ...] = ()

@@ -91,11 +91,6 @@ def pair_layer_view(envelope: Mapping[str, object]) -> LayerView:
             Fold("What the tokens buy", tables=(_all_arms(run), _arms_by_skill(skills))),
             judge_fold(run),
         ),
-        estimates={
-            (name, comparison): _difference(figures)
-            for name, entity in {**skills, "_overall": overall}.items()
-            for comparison, figures in entity.entries("comparisons").items()
-        },
         shows=_SHOWS,
         limits=(*_LIMITS, _OWN_JUDGE) if own_judge else _LIMITS,
     )

@@ -35,9 +35,9 @@ from skillyard.evals.report.results import Results, State, errors_of, layer_of, 
 from skillyard.evals.report.values import Json
 from skillyard.evals.report.words import UNKNOWN, many, money, visible_line, whole
 
-__all__ = ["ALL", "Change", "Report", "Section", "build_report", "change_badge"]
+__all__ = ["Change", "Report", "Section", "build_report"]
 
-ALL = "all together"
+_ALL = "all together"
 _NOTE = (
     "Difference: points on the judge’s scale from 1 to 5 against no skill, with the interval that "
     "decided. Shrunken: the same, moved towards the mean of all skills."
@@ -287,7 +287,7 @@ def _proof(parts: Sequence[_Part]) -> Fold:
     )
 
 
-def change_badge(status: str) -> Badge:
+def _change_badge(status: str) -> Badge:
     """Return the badge of a change's status."""
     return _CHANGES.get(status) or Badge("?", visible_line(status, 30) or "no status", "open")
 
@@ -306,7 +306,7 @@ def _changes(lines: Iterable[Json]) -> tuple[Change, ...]:
         key=lambda each: (each.code, weight.get(each.status, 99), each.entity, each.measure)
     )
     return tuple(
-        each._replace(entity=ALL) if each.entity == "_overall" else each for each in changes
+        each._replace(entity=_ALL) if each.entity == "_overall" else each for each in changes
     )
 
 
@@ -320,7 +320,7 @@ def _changed(changes: Sequence[Change]) -> Table:
         "Against the baseline",
         ("What", "Layer", "Change", "In figures"),
         tuple(
-            Row(each.entity, (each.code, change_badge(each.status), each.message))
+            Row(each.entity, (each.code, _change_badge(each.status), each.message))
             for each in changes
             if each.status not in ("unchanged", "cannot tell")
         ),

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
+from skillyard.evals.layers.protocol import load_layer
 from skillyard.evals.layers.registry import LAYERS, LayerEntry
 from skillyard.evals.report.layer_view import LayerView
 from skillyard.evals.report.values import Json
@@ -74,7 +75,9 @@ class Results(Json):
         """Return what reports show of the results; nothing for an unknown layer."""
         if not self.layer.implementation:
             return LayerView()
-        return self.layer.load().view(self.value if isinstance(self.value, Mapping) else {})
+        return load_layer(self.layer.name).view(
+            self.value if isinstance(self.value, Mapping) else {}
+        )
 
     def entities(self) -> dict[str, Json]:
         """Return the summaries of skills or groups by name, without the pooled ``_overall``."""

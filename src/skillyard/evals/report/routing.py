@@ -65,11 +65,6 @@ def activation_layer_view(envelope: Mapping[str, object]) -> LayerView:
                 scale=_SHARES,
             ),
         ),
-        estimates={
-            (name, rate): _rate(entity, rate)
-            for name, entity in {**skills, "_overall": overall}.items()
-            for rate in ("tpr", "fpr")
-        },
         shows=_SHOWS,
         limits=(_LIMIT,),
     )
@@ -100,7 +95,7 @@ def _fires(entity: Json) -> SkillResult:
         parts.append(f"wrongly {percent(wrongly)}\u00a0of\u00a0{of}")
         problems.append("fires wrongly")
     problem = " and ".join(problems)
-    action = f"description {problem}: skillyard eval improve" if problem else ""
+    action = f"description {problem}: change its words" if problem else ""
     return SkillResult(Estimate(fires, None, None, ", ".join(parts) or UNKNOWN), action=action)
 
 
@@ -175,7 +170,6 @@ def confusion_layer_view(envelope: Mapping[str, object]) -> LayerView:
                 ),
             ),
         ),
-        estimates={(name, "accuracy"): _accuracy(each) for name, each in groups.items()},
         shows=_SHOWS,
         limits=(_LIMIT,),
     )

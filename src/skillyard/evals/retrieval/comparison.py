@@ -26,7 +26,6 @@ __all__ = [
     "compare",
     "holm",
     "interval",
-    "interval_text",
     "queries_needed",
 ]
 
@@ -73,15 +72,6 @@ class MeasureComparison(NamedTuple):
     def regressed(self) -> bool:
         """True when the second run is worse by more than chance explains."""
         return self.verdict == WORSE
-
-
-def interval_text(low: float, high: float, digits: int = 3, *, signed: bool = False) -> str:
-    """Return ``0.412 – 0.538``; words for an interval without a width, which is no certainty."""
-    if low == high:
-        return "none: all queries are equal, others may differ"
-    form = f"{'+' if signed else ''}.{digits}f"
-    first, last = f"{low:{form}}", f"{high:{form}}"
-    return f"about {first}" if first == last else f"{first} – {last}"
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -1,7 +1,7 @@
 """The shape of the cases in a results file, for what reads their fields without a default.
 
-A report shows what a file has. A comparison and an export calculate with it, so a field that is
-absent or of another type is an error that names the file.
+A report shows what a file has. A comparison calculates with it, so a field that is absent or of
+another type is an error that names the file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from skillyard.errors import InvalidInput
 from skillyard.evals.fields import Range, fits, hints_of
 from skillyard.evals.layers.registry import LAYERS
 
-__all__ = ["check_cases", "damaged_results"]
+__all__ = ["check_cases"]
 
 _LARGEST = 1e6
 """No score is larger; sums of such numbers cannot overflow."""
@@ -84,12 +84,12 @@ def check_cases(path: str, envelope: Mapping[str, Any]) -> None:
     for number, case in enumerate(envelope["cases"]):
         for name, hint in required.items():
             if not fits(case.get(name), hint) or (name not in case and name != "about"):
-                raise damaged_results(path, f"cases[{number}].{name}")
+                raise _damaged(path, f"cases[{number}].{name}")
         for name, hint in optional.items():
             if name in case and not fits(case[name], hint):
-                raise damaged_results(path, f"cases[{number}].{name}")
+                raise _damaged(path, f"cases[{number}].{name}")
         if not LAYERS[eval_type].routes and not _has_both_sides(case):
-            raise damaged_results(path, f"cases[{number}].scores or .generations")
+            raise _damaged(path, f"cases[{number}].scores or .generations")
 
 
 def _has_both_sides(case: Mapping[str, Any]) -> bool:
@@ -99,7 +99,7 @@ def _has_both_sides(case: Mapping[str, Any]) -> bool:
     return both and fits(case.get("generations", {}), Mapping[str, str])
 
 
-def damaged_results(path: str, where: str) -> InvalidInput:
+def _damaged(path: str, where: str) -> InvalidInput:
     """Return the error for a file whose field is absent or of another type than is written."""
     return InvalidInput(
         f"{path}: the results are damaged: {where} is missing or not of its type; take an undamaged"
