@@ -54,7 +54,7 @@ def test_a_terminal_without_drawing_gets_lines_that_fit() -> None:
     for width in (40, 60, 79):
         shown = list(render(table(["name", "1", "word " * 40]), width))
         assert max(map(width_of, shown)) <= width
-        assert shown[1].endswith("…")
+        assert " ".join(shown).count("word") == 40
 
 
 def test_cutting_counts_columns_and_can_keep_the_end() -> None:

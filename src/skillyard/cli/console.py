@@ -59,13 +59,13 @@ class Console:
         """Print blocks on standard output, drawn on a terminal and plain elsewhere."""
         if not self._ready:
             self._prepare()
+        width, ascii_only = columns(sys.stdout), not _writes_lines(sys.stdout)
         if self._screen is not None:
             for block in blocks:
-                self._screen.print(block)
+                self._screen.print(block, ascii_only)
             return
         from skillyard.cli.plain import render
 
-        width, ascii_only = columns(sys.stdout), not _writes_lines(sys.stdout)
         for block in blocks:
             for line in render(block, width, ascii_only):
                 sys.stdout.write(line + "\n")

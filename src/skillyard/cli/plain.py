@@ -1,14 +1,17 @@
-"""Blocks as plain text: aligned, without escapes, the same bytes for the same input."""
+"""Blocks as rows of styled spans, aligned to the width of the terminal; and those as plain text.
+
+The plain text has no escapes, and is the same for the same input.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from skillyard.cli.blocks import Block, Column, Line, Span, Table, Text, Tree, safe
+from skillyard.cli.blocks import Block, Column, Line, Span, Table, Tree, safe
 from skillyard.text import clean, clean_line
 
-__all__ = ["cut", "fit_columns", "render", "width_of", "wrap"]
+__all__ = ["cut", "render", "rows_of", "width_of"]
 
 _GAP = "  "
 _NARROWEST = 3
@@ -16,42 +19,56 @@ _NARROWEST = 3
 
 
 def render(block: Block, width: int | None = None, ascii_only: bool = False) -> Iterator[str]:
-    """Yield the lines of one block, each without its line end.
+    """Yield the lines of one block as plain text, each without its line end.
 
     ``width`` is that of the terminal; None does not cut anything.
     """
+    for row in rows_of(block, width, ascii_only):
+        yield "".join(span.text for span in row).rstrip()
+
+
+def rows_of(block: Block, width: int | None, ascii_only: bool) -> Iterator[list[Span]]:
+    """Yield the rows of one block, each as the spans that stand beside each other in it."""
     if isinstance(block, Line):
-        yield from _wrap_line(_line(block), block.indent, block.hang, width)
+        yield from _line_rows(block, width)
     elif isinstance(block, Table):
         yield from _table(block, width)
     elif isinstance(block, Tree):
         yield from _tree(block, _BRANCHES_ASCII if ascii_only else _BRANCHES)
-    elif isinstance(block, Text):
-        yield from clean(block.text).rstrip("\n").split("\n")
+    else:
+        for text in clean(block.text).rstrip("\n").split("\n"):
+            yield [Span(text)]
 
 
-def _line(block: Line) -> str:
-    return (" " * block.indent + "".join(safe(span.text) for span in block.spans)).rstrip()
+def _spans(block: Line) -> list[Span]:
+    return [Span(safe(span.text), span.style) for span in block.spans]
 
 
-def _wrap_line(text: str, indent: int, hang: int, width: int | None) -> Iterator[str]:
-    """Yield the rows of a line that is wrapped between words at the width of the terminal."""
-    if width is None or width_of(text) <= width:
-        yield text
-        return
-    start = " " * indent
-    row = ""
-    for word in text[indent:].split(" "):
-        joined = f"{row} {word}" if row else start + word
-        if row.strip() and width_of(joined) > width:
-            yield row.rstrip()
-            joined = start + " " * hang + word
-        row = joined
-    yield row.rstrip()
+def _line_rows(block: Line, width: int | None) -> Iterator[list[Span]]:
+    """Yield the rows of a line that is broken between words at the width of the terminal.
+
+    A word that is wider than a row, such as a path, is not broken.
+    """
+    spans = _spans(block)
+    text = "".join(span.text for span in spans)
+    room = None if width is None else width - block.indent
+    start, end, hang = 0, 0, 0
+    for word in text.split(" "):
+        place = end + 1 if end > start else end
+        full = room is not None and width_of(text[start : place + len(word)]) > room - hang
+        if end > start and full and text[start:end].strip():
+            yield [Span(" " * (block.indent + hang)), *_part(spans, start, end)]
+            start, hang = place, block.hang
+        end = place + len(word)
+    yield [Span(" " * (block.indent + hang)), *_part(spans, start, end)]
 
 
-def _cell(cell: Span | str) -> str:
-    return clean_line(cell.text if isinstance(cell, Span) else cell)
+def _part(spans: Sequence[Span], start: int, end: int) -> Iterator[Span]:
+    """Yield what the spans have between two places of their text."""
+    for span in spans:
+        if start < len(span.text) and end > 0:
+            yield Span(span.text[max(0, start) : end], span.style)
+        start, end = start - len(span.text), end - len(span.text)
 
 
 def width_of(text: str) -> int:
@@ -77,32 +94,43 @@ _EMOJI_STYLE = "\ufe0f"
 _WITHOUT_WIDTH = frozenset(["Mn", "Me", "Cf"])
 
 
-def _table(table: Table, width: int | None) -> Iterator[str]:
-    rows = [[_cell(cell) for cell in row] for row in table.rows]
+def _table(table: Table, width: int | None) -> Iterator[list[Span]]:
+    spans = [
+        [_cell(cell, column) for cell, column in zip(row, table.columns, strict=True)]
+        for row in table.rows
+    ]
     if table.head:
-        rows.insert(0, [_cell(column.title.upper()) for column in table.columns])
-    visible, widths = fit_columns(rows, table.columns, width, len(_GAP))
-    for row in rows:
+        spans.insert(0, [Span(clean_line(each.title.upper()), "title") for each in table.columns])
+    texts = [[span.text for span in row] for row in spans]
+    visible, widths = _fit_columns(texts, table.columns, width)
+    for row in spans:
         cells = [
-            wrap(row[number], room)
-            if table.wrap
-            else [cut(row[number], room, table.columns[number].cut)]
+            _wrap(row[number].text, room)
+            if table.wrap or (table.columns[number].wide and not table.columns[number].cut)
+            else [cut(row[number].text, room, table.columns[number].cut)]
             for number, room in zip(visible, widths, strict=True)
         ]
-        for line in zip_longest(*cells, fillvalue=""):
-            aligned = (
-                _align(text, room, table.columns[number].right)
-                for text, number, room in zip(line, visible, widths, strict=True)
-            )
-            yield _GAP.join(aligned).rstrip()
+        for parts in zip_longest(*cells, fillvalue=""):
+            shown = []
+            for text, number, room in zip(parts, visible, widths, strict=True):
+                blanks = " " * (room - width_of(text))
+                right = table.columns[number].right
+                aligned = blanks + text if right else text + blanks
+                shown += [Span(aligned, row[number].style), Span(_GAP)]
+            yield shown[:-1]
 
 
-def fit_columns(
-    rows: Sequence[Sequence[str]], columns: Sequence[Column], width: int | None, gap: int
+def _cell(cell: Span | str, column: Column) -> Span:
+    own = cell if isinstance(cell, Span) else Span(cell)
+    return Span(clean_line(own.text), own.style or column.style)
+
+
+def _fit_columns(
+    rows: Sequence[Sequence[str]], columns: Sequence[Column], width: int | None
 ) -> tuple[list[int], list[int]]:
     """Return (the numbers of the columns that fit, their widths).
 
-    ``gap`` is the space between two columns. When not even the minimum widths fit, columns that may
+    When not even the minimum widths fit, columns that may
     be dropped are dropped. Then wide columns shrink, then all. ``width`` None shows everything.
     """
     natural = [max((width_of(row[n]) for row in rows), default=0) for n in range(len(columns))]
@@ -112,7 +140,7 @@ def fit_columns(
     least = [min(size, column.least) for size, column in zip(natural, columns, strict=True)]
 
     def over(sizes: Sequence[int]) -> int:
-        return sum(sizes[number] for number in visible) + gap * (len(visible) - 1) - width
+        return sum(sizes[number] for number in visible) + len(_GAP) * (len(visible) - 1) - width
 
     while over(least) > 0:
         last = max(visible, key=lambda number: (columns[number].drop, number))
@@ -151,8 +179,10 @@ def cut(text: str, room: int, side: str = "end") -> str:
     return "…" + remaining.lstrip()
 
 
-def wrap(text: str, room: int) -> list[str]:
+def _wrap(text: str, room: int) -> list[str]:
     """Return the text in lines of at most ``room`` columns; only a longer word is broken."""
+    if width_of(text) <= room:
+        return [text]
     lines = [""]
     for word in text.split(" "):
         joined = f"{lines[-1]} {word}" if lines[-1] else word
@@ -168,23 +198,15 @@ def wrap(text: str, room: int) -> list[str]:
     return lines
 
 
-def _align(text: str, room: int, right: bool) -> str:
-    blanks = " " * (room - width_of(text))
-    return blanks + text if right else text + blanks
-
-
 _BRANCHES = ("├─ ", "└─ ", "│  ", "   ")
 _BRANCHES_ASCII = ("|- ", "`- ", "|  ", "   ")
 
 
-def _tree(tree: Tree, branches: tuple[str, str, str, str]) -> Iterator[str]:
-    yield _line(tree.line)
+def _tree(tree: Tree, branches: tuple[str, str, str, str]) -> Iterator[list[Span]]:
+    yield _spans(tree.line)
     fork, last, along, empty = branches
     for number, child in enumerate(tree.children):
         is_last = number == len(tree.children) - 1
-        lines = _tree(child, branches)
-        for position, text in enumerate(lines):
-            if position == 0:
-                yield (last if is_last else fork) + text
-            else:
-                yield (empty if is_last else along) + text
+        starts = (last, empty) if is_last else (fork, along)
+        for position, row in enumerate(_tree(child, branches)):
+            yield [Span(starts[position > 0], "dim"), *row]
