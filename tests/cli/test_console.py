@@ -64,6 +64,12 @@ def test_cutting_counts_columns_and_can_keep_the_end() -> None:
     assert cut("short", 8, "start") == "short"
 
 
+def test_blanks_in_a_line_stay_where_they_are() -> None:
+    text = line("    1  ", Span("two  words", "name"), "   end ", hang=7)
+    assert list(render(text)) == list(render(text, 40)) == ["    1  two  words   end"]
+    assert list(render(text, 20)) == ["    1  two  words", "       end"]
+
+
 def test_a_tree_is_drawn_with_branches_or_with_plain_signs() -> None:
     leaf = Tree(line("leaf"))
     tree = Tree(line("root"), (Tree(line("one"), (leaf,)), Tree(line("two"))))

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.decisions import usage as module
 from skillyard.decisions.request_clusters import cluster_requests
 from skillyard.decisions.usage import count_usage
 from tests.tables import for_each
@@ -140,9 +139,7 @@ def test_only_a_skill_over_the_floor_lacks_something(
     assert bool(count.requests) != lacks
 
 
-def test_decisions_are_counted_by_caller_where_one_is_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_decisions_are_counted_by_caller_where_one_is_named() -> None:
     best = [("a", 0.9)]
     entries = [
         *(decision(best, [], caller="acme"), decision([], best, caller="acme")),
@@ -152,33 +149,12 @@ def test_decisions_are_counted_by_caller_where_one_is_named(
     count = count_usage(entries)
     assert count.callers == {"acme": [1, 1], "x" * 300: [1, 0]}
     assert (count.decisions, count.unreadable) == (len(entries), 0)
-    monkeypatch.setattr(module, "MAX_CALLERS", 1)
-    full = count_usage(entries)
-    assert (list(full.callers), full.left_out) == (["acme"], 1)
 
 
 def test_a_skill_that_an_entry_lists_twice_counts_once() -> None:
     count = count_usage([decision([("a", 0.9), ("a", 0.9)], [("a", 0.9)])])
     assert count.skills["a"].fired == 1
     assert count.pairs == {}
-
-
-def test_full_tables_leave_out_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    for table in ("MAX_SKILLS", "MAX_PAIRS", "MAX_REQUESTS", "MAX_DAYS", "MAX_EVENTS"):
-        monkeypatch.setattr(module, table, 2)
-    entries = [
-        decision([(f"s{n}", 0.9), (f"t{n}", 0.9)], [], time=f"2026-11-2{n}T00:00:00Z")
-        for n in range(5)
-    ]
-    entries += [decision([], [], f"text {n}") for n in range(5)]
-    entries += [
-        {"schema": "skillyard.hook-event/1", "time": DAY, "event": str(n)} for n in range(5)
-    ]
-    count = count_usage(entries)
-    sizes = [len(each) for each in (count.skills, count.pairs, count.requests, count.days)]
-    assert sizes == [2, 2, 2, 2]
-    assert len(count.events) == 2
-    assert (count.decisions, count.left_out) == (10, 4 + 3 + 3)
 
 
 WANTS = {

@@ -52,11 +52,11 @@ def _line_rows(block: Line, width: int | None) -> Iterator[list[Span]]:
     spans = _spans(block)
     text = "".join(span.text for span in spans)
     room = None if width is None else width - block.indent
-    start, end, hang = 0, 0, 0
+    start, end, hang = 0, -1, 0
     for word in text.split(" "):
-        place = end + 1 if end > start else end
+        place = end + 1
         full = room is not None and width_of(text[start : place + len(word)]) > room - hang
-        if end > start and full and text[start:end].strip():
+        if full and text[start : max(end, 0)].strip():
             yield [Span(" " * (block.indent + hang)), *_part(spans, start, end)]
             start, hang = place, block.hang
         end = place + len(word)

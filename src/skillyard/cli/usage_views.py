@@ -53,9 +53,6 @@ def usage_blocks(usage: Usage, limit: int) -> Iterator[Block]:
         yield line("Events of the prompt hook: ", events)
     if usage.unreadable:
         yield line(Span(f"{plural(usage.unreadable, 'line')} cannot be read", "medium"))
-    if usage.left_out:
-        counted = f"{usage.left_out:,} of the entries were counted in part: the log has too many"
-        yield line(Span(f"{counted} different skills, pairs or requests", "medium"))
 
 
 def _skills(usage: Usage, limit: int) -> Iterator[Block]:

@@ -12,6 +12,8 @@ from skillyard.ranking.request_similarity import RequestVector, request_vector, 
 
 __all__ = ["RequestCluster", "cluster_requests"]
 
+MAX_REQUESTS = 5_000
+"""The most frequent texts, which are grouped. That many take a few seconds."""
 MIN_SIMILARITY = 0.40
 """Cosine from which two requests are in one group. Of 7,118 pairs of development requests for
 different skills, 5 reach it; of the pairs of requests by other hands for one skill, a third."""
@@ -62,7 +64,8 @@ def cluster_requests(counts: Mapping[str, int]) -> tuple[list[RequestCluster], i
     clusters: list[_Cluster] = []
     by_term: dict[str, list[int]] = {}
     small_talk = 0
-    for text, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+    frequent = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    for text, count in frequent[:MAX_REQUESTS]:
         vector = request_vector(text, table)
         if not vector.terms:
             small_talk += count

@@ -1,30 +1,22 @@
 """Counts what a decision log says: per skill, per day, per pair of skills, per request.
 
-The log is read once, line by line, and every table has a maximum size, so that a log of any size
-and any content needs bounded memory. What a full table leaves out is counted.
+The log is read once, line by line. What is read of a log is bounded, and with it what is held.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import combinations
 from math import isfinite
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 __all__ = ["LoggedScore", "PairCount", "SkillCount", "UsageCount", "count_usage"]
 
-MAX_SKILLS = 20_000
-MAX_PAIRS = 20_000
-MAX_REQUESTS = 5_000
-"""Different requests without a skill. The groups of 5,000 requests take a few seconds."""
 MAX_REQUEST_CHARS = 2_000
 """Characters of a request that are held."""
-MAX_DAYS = 4_000
-MAX_CALLERS = 5_000
-MAX_EVENTS = 50
-"""Different kinds of hook events; the hook has seven."""
 MAX_NAME_CHARS = 300
 """Characters of a name, a slug or a digest that are held."""
 MAX_MATCHES = 50
@@ -40,9 +32,6 @@ COMPARED = 3
 
 MAX_TIME = 253_000_000_000
 """Unix seconds in the year 9987: no day after that has a date in every time zone."""
-
-_Key = TypeVar("_Key", bound=Hashable)
-_Value = TypeVar("_Value")
 
 
 class LoggedScore(NamedTuple):
@@ -85,6 +74,10 @@ class PairCount:
     """Close decisions in which the first one, by name, had the higher score."""
 
 
+def _both() -> dict[str, list[int]]:
+    return defaultdict(lambda: [0, 0])
+
+
 @dataclass(slots=True)
 class UsageCount:
     """The counts of one or several logs."""
@@ -96,27 +89,25 @@ class UsageCount:
     """Decisions without a selection that hold the text of the request."""
     unreadable: int = 0
     """Lines that are no entries."""
-    left_out: int = 0
-    """Entries of which a full table left out something."""
     first: float | None = None
     """Time of the first decision, in Unix seconds."""
     last: float | None = None
-    days: dict[str, list[int]] = field(default_factory=dict)
+    days: dict[str, list[int]] = field(default_factory=_both)
     """Decisions with and without a skill by day, UTC."""
     skills: dict[str, SkillCount] = field(default_factory=dict)
     """By slug: an id changes with the content of a skill."""
-    pairs: dict[tuple[str, str], PairCount] = field(default_factory=dict)
+    pairs: dict[tuple[str, str], PairCount] = field(default_factory=lambda: defaultdict(PairCount))
     """By the slugs of both, sorted."""
-    requests: dict[str, int] = field(default_factory=dict)
+    requests: Counter[str] = field(default_factory=Counter)
     """How often a text got no skill."""
-    digests: dict[str, int] = field(default_factory=dict)
+    digests: Counter[str] = field(default_factory=Counter)
     """The same by digest, of requests without text."""
-    nearest: dict[str, Counter[str]] = field(default_factory=dict)
+    nearest: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     """The best skill of each of these texts, by slug."""
-    lacks: dict[tuple[str, str], int] = field(default_factory=dict)
+    lacks: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Decisions without a selection whose best skill lacks what it requires, by its slug and why.
     They are in none of the counts of requests."""
-    callers: dict[str, list[int]] = field(default_factory=dict)
+    callers: dict[str, list[int]] = field(default_factory=_both)
     """Decisions with and without a skill by the caller of a service, where one is named."""
     events: Counter[str] = field(default_factory=Counter)
     """Events of the prompt hook by kind."""
@@ -136,18 +127,10 @@ def count_usage(
             usage.unreadable += 1
         elif since is None or moment >= since:
             if str(entry.get("schema")).startswith("skillyard.hook-event/"):
-                _count_event(usage, entry)
+                usage.events[str(entry.get("event"))[:MAX_NAME_CHARS]] += 1
             elif not _count_decision(usage, entry, moment):
                 usage.unreadable += 1
     return usage
-
-
-def _count_event(usage: UsageCount, entry: Mapping[str, Any]) -> None:
-    event = str(entry.get("event"))[:MAX_NAME_CHARS]
-    if event in usage.events or len(usage.events) < MAX_EVENTS:
-        usage.events[event] += 1
-    else:
-        usage.left_out += 1
 
 
 def _count_decision(usage: UsageCount, entry: Mapping[str, Any], moment: float) -> bool:
@@ -167,88 +150,56 @@ def _count_decision(usage: UsageCount, entry: Mapping[str, Any], moment: float) 
     usage.fired += bool(selected)
     usage.first = moment if usage.first is None else min(usage.first, moment)
     usage.last = moment if usage.last is None else max(usage.last, moment)
-    complete = _count_day(usage, moment, fired=bool(selected))
-    complete &= _count_caller(usage, entry.get("caller"), fired=bool(selected))
+    day = datetime.fromtimestamp(moment, UTC).date().isoformat()
+    usage.days[day][not selected] += 1
+    caller = entry.get("caller")
+    if isinstance(caller, str) and caller:
+        usage.callers[caller[:MAX_NAME_CHARS]][not selected] += 1
     for score in selected:
-        complete &= _count_fired(usage, score, moment, is_fallback=is_fallback)
+        _count_fired(usage, score, moment, is_fallback=is_fallback)
     best_other = min(others, key=lambda s: (-s.score, s.slug), default=None)
     if not selected and best_other is not None and _is_lacking(best_other, floor):
-        lack = (best_other.slug, best_other.because)
-        complete &= _increment(usage.lacks, lack, MAX_SKILLS)
+        usage.lacks[best_other.slug, best_other.because] += 1
     elif not selected:
-        complete &= _count_near(usage, others, floor)
-        complete &= _count_request(usage, query, others)
+        _count_near(usage, others, floor)
+        _count_request(usage, query, best_other)
     best = sorted((*selected, *others), key=lambda s: (-s.score, s.slug))[:COMPARED]
     if not is_fallback:  # a generalist is selected whatever its score
-        complete &= _count_pairs(usage, best, floor)
-    usage.left_out += not complete
-    return True
-
-
-def _count_day(usage: UsageCount, moment: float, *, fired: bool) -> bool:
-    day = datetime.fromtimestamp(moment, UTC).date().isoformat()
-    counts = _entry_of(usage.days, day, MAX_DAYS, [0, 0])
-    if counts is None:
-        return False
-    counts[not fired] += 1
-    return True
-
-
-def _count_caller(usage: UsageCount, caller: object, *, fired: bool) -> bool:
-    """Count a decision for the caller of a service; most decisions name none."""
-    if not isinstance(caller, str) or not caller:
-        return True
-    counts = _entry_of(usage.callers, caller[:MAX_NAME_CHARS], MAX_CALLERS, [0, 0])
-    if counts is None:
-        return False
-    counts[not fired] += 1
+        _count_pairs(usage, best, floor)
     return True
 
 
 def _count_fired(
     usage: UsageCount, score: LoggedScore, moment: float, *, is_fallback: bool
-) -> bool:
-    count = _entry_of(usage.skills, score.slug, MAX_SKILLS, SkillCount(score.name))
-    if count is None:
-        return False
+) -> None:
+    count = usage.skills.setdefault(score.slug, SkillCount(score.name))
     count.name = score.name
     count.fired += 1
     count.fallback += is_fallback
     count.last = moment if count.last is None else max(count.last, moment)
-    return True
 
 
-def _count_near(usage: UsageCount, others: Iterable[LoggedScore], floor: float) -> bool:
+def _count_near(usage: UsageCount, others: Iterable[LoggedScore], floor: float) -> None:
     below = [score for score in others if 0.0 < score.score < floor]
     best = min(below, key=lambda s: (-s.score, s.slug), default=None)
     if best is None or best.score < NEAR_SHARE * floor:
-        return True
-    count = _entry_of(usage.skills, best.slug, MAX_SKILLS, SkillCount(best.name))
-    if count is None:
-        return False
+        return
+    count = usage.skills.setdefault(best.slug, SkillCount(best.name))
     margin = (floor - best.score) / floor
     count.near += 1
     count.margin = margin if count.margin is None else min(count.margin, margin)
-    return True
 
 
-def _count_request(
-    usage: UsageCount, query: Mapping[str, Any], others: Iterable[LoggedScore]
-) -> bool:
-    text, digest = query.get("text"), query.get("digest")
+def _count_request(usage: UsageCount, query: Mapping[str, Any], best: LoggedScore | None) -> None:
+    text = query.get("text")
     if not isinstance(text, str):
-        key = str(digest)[:MAX_NAME_CHARS]
-        return _increment(usage.digests, key, MAX_REQUESTS)
+        usage.digests[str(query.get("digest"))[:MAX_NAME_CHARS]] += 1
+        return
     usage.with_text += 1
     text = text[:MAX_REQUEST_CHARS]
-    if not _increment(usage.requests, text, MAX_REQUESTS):
-        return False
-    best = min(others, key=lambda s: (-s.score, s.slug), default=None)
+    usage.requests[text] += 1
     if best is not None and best.score > 0.0:
-        nearest = usage.nearest.setdefault(text, Counter())
-        if best.slug in nearest or len(nearest) < COMPARED:
-            nearest[best.slug] += 1
-    return True
+        usage.nearest[text][best.slug] += 1
 
 
 def _is_lacking(score: LoggedScore, floor: float) -> bool:
@@ -256,38 +207,18 @@ def _is_lacking(score: LoggedScore, floor: float) -> bool:
     return bool(score.because) and score.score >= floor and not score.because.startswith("below ")
 
 
-def _count_pairs(usage: UsageCount, best: list[LoggedScore], floor: float) -> bool:
+def _count_pairs(usage: UsageCount, best: list[LoggedScore], floor: float) -> None:
     """Count the pairs of the best skills that came near the floor at least."""
-    complete = True
     strong = [score for score in best if score.score > 0.0 and score.score >= NEAR_SHARE * floor]
-    for place, high in enumerate(strong):
-        for low in strong[place + 1 :]:
-            if high.slug == low.slug:
-                continue
-            key = (min(high.slug, low.slug), max(high.slug, low.slug))
-            pair = _entry_of(usage.pairs, key, MAX_PAIRS, PairCount())
-            if pair is None:
-                complete = False
-                continue
-            pair.together += 1
-            if high.score - low.score <= CLOSE_SHARE * high.score:
-                pair.close += 1
-                pair.first_ahead += high.slug == key[0] and high.score > low.score
-    return complete
-
-
-def _entry_of(table: dict[_Key, _Value], key: _Key, limit: int, new: _Value) -> _Value | None:
-    """Return the value of a key, added if missing; None when the table is full."""
-    if key not in table and len(table) >= limit:
-        return None
-    return table.setdefault(key, new)
-
-
-def _increment(table: dict[_Key, int], key: _Key, limit: int) -> bool:
-    if key not in table and len(table) >= limit:
-        return False
-    table[key] = table.get(key, 0) + 1
-    return True
+    for high, low in combinations(strong, 2):
+        if high.slug == low.slug:
+            continue
+        key = (min(high.slug, low.slug), max(high.slug, low.slug))
+        pair = usage.pairs[key]
+        pair.together += 1
+        if high.score - low.score <= CLOSE_SHARE * high.score:
+            pair.close += 1
+            pair.first_ahead += high.slug == key[0] and high.score > low.score
 
 
 def _scores(value: object, *, selected: bool) -> list[LoggedScore] | None:

@@ -129,7 +129,6 @@ class Usage:
     per_day: Annotated[tuple[Day, ...], "Days with decisions, oldest first."]
     events: Annotated[Mapping[str, int], "Events of the prompt hook by kind."]
     unreadable: Annotated[int, "Lines that are not entries."]
-    left_out: Annotated[int, "Entries that were counted in part, because a table was full."]
     callers: Annotated[
         tuple[CallerUsage, ...], "By caller, most decisions first; absent where none is named."
     ] = ()

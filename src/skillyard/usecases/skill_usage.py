@@ -104,7 +104,6 @@ def skill_usage(
         ),
         events=dict(sorted(count.events.items())),
         unreadable=count.unreadable,
-        left_out=count.left_out,
         callers=tuple(
             CallerUsage(caller=caller, fired=fired, abstained=abstained)
             for caller, (fired, abstained) in sorted(
