@@ -72,7 +72,7 @@ class CacheStats:
     """What is kept of remote answers."""
 
     entries: Annotated[int, "Answers."]
-    bytes: Annotated[int, "Of their bodies."]
+    bytes: Annotated[int, "Of their files."]
     oldest: Annotated[float | None, "Seconds since 1970 of the one confirmed longest ago."]
 
 

@@ -92,7 +92,7 @@ class CacheState:
     """What is kept of remote answers, and how the sources are."""
 
     entries: Annotated[int, "Answers."]
-    bytes: Annotated[int, "Of their bodies."]
+    bytes: Annotated[int, "Of their files."]
     oldest_age_s: Annotated[float | None, "Seconds since the oldest was confirmed."]
     remote_requests: Annotated[int, "Requests to remotes since the start."]
     sources: Annotated[tuple[SourceState, ...], "What the sources last did."]

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import pytest
 
 from skillyard.remote.search import SearchResult, SearchService
-from skillyard.remote.search import content as content_module
 from skillyard.remote.sources import github as github_module
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers
@@ -74,57 +73,28 @@ async def ask(search: SearchService, **how: Any) -> SearchResult:
     return await search.search("pdf", include_references=True, **how)
 
 
-def test_nothing_is_parsed_twice(
-    asking: Asking, up: FakeServers, monkeypatch: pytest.MonkeyPatch
+def test_a_tree_is_parsed_once_however_many_skills_it_has(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    parsed: list[str] = []
+    parsed: list[int] = []
+    real = github_module._tree
 
-    def counted(owner: Any, name: str) -> None:
-        real = getattr(owner, name)
+    def counted(answer: Any) -> github_module.Tree:
+        parsed.append(1)
+        return real(answer)
 
-        def call(*arguments: Any, **named: Any) -> Any:
-            parsed.append(name)
-            return real(*arguments, **named)
+    monkeypatch.setattr(github_module, "_tree", counted)
 
-        monkeypatch.setattr(owner, name, call)
+    async def later(search: SearchService) -> list[int]:
+        counts = []
+        for _ in range(2):
+            for _ in range(2):
+                await ask(search)
+            counts.append(len(parsed))
+            asking.clock.now += github_module.TREE_FRESH_S + 1
+        return counts
 
-    counted(github_module, "_tree")
-    counted(content_module, "parse_document")
-
-    async def twice(search: SearchService) -> tuple[int, int]:
-        await ask(search)
-        before = len(parsed)
-        await ask(search)
-        return before, len(parsed)
-
-    before, after = asking.run(twice)
-    assert before == after
-    assert parsed.count("_tree") == 1  # however many skills it has
-    assert parsed.count("parse_document") == len(NAMES)
-
-
-def test_what_is_known_takes_no_more_than_it_may(asking: Asking) -> None:
-    asking.transport.parsed.max_bytes = 30_000
-
-    async def several(search: SearchService) -> list[str]:
-        answers = []
-        for _ in range(3):
-            answers.append(said(await ask(search)))
-            assert asking.transport.parsed.bytes <= 30_000
-        return answers
-
-    assert len(set(asking.run(several))) == 1
-    assert len(asking.transport.parsed) > 0
-
-
-def test_each_size_that_is_told_is_at_least_that_of_the_texts(asking: Asking) -> None:
-    async def taken(search: SearchService) -> tuple[int, int]:
-        result = await ask(search)
-        texts = sum(len(one.raw) + len(one.skill.body or "") for one in result.skills)
-        return texts, asking.transport.parsed.bytes
-
-    texts, told = asking.run(taken)
-    assert told > 2 * texts
+    assert asking.run(later) == [1, 2]
 
 
 def test_skills_that_are_hidden_are_shown_and_say_so(up: FakeServers, asking: Asking) -> None:

@@ -1,8 +1,7 @@
 """Federated search: query every source at once, fetch the results, rank them, report failures.
 
 :mod:`.service` runs the five steps, :mod:`.candidates` merges the records of one skill,
-:mod:`.content` reads fetched files, :mod:`.result` is the result. :mod:`.search_cache` stores the
-candidates of recent searches while everything that they depend on is fresh.
+:mod:`.content` reads fetched files, :mod:`.result` is the result.
 """
 
 from skillyard.remote.search.result import FoundSkill, SearchResult, SourceStatus

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from skillyard.errors import Diagnostic, SkillError
 from skillyard.formats.agentskills import Document, parse_document
@@ -13,16 +13,11 @@ from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.remote.sources.protocol import Hit, Package
 from skillyard.skill import Origin, Reference, Skill
 
-if TYPE_CHECKING:
-    from skillyard.remote.sources.lru_bytes import ParseCache
-
 __all__ = [
     "SKILL_BYTES",
     "Content",
-    "is_plain",
     "own",
     "pointer",
-    "read_again",
     "read_package",
     "size_of",
     "unhide",
@@ -90,40 +85,16 @@ def read_package(hit: Hit, package: Package, limits: Limits = DEFAULT_LIMITS) ->
     return Content(skill, text, tuple(diagnostics))
 
 
-def read_again(hit: Hit, package: Package, known: ParseCache) -> Content:
-    """Return :func:`read_package` of both, from the parse cache when nothing has changed."""
-    texts = tuple(
-        (path, package.files.get(path, b"")) for path in ("SKILL.md", *_markdown(package))
-    )
-    facts = (hit.source, hit.id, hit.name, hit.description, hit.install_count, hit.curated)
-    key = ("content", facts, texts)
-    content = known.get(key)
-    if not isinstance(content, Content):
-        content = read_package(hit, package)
-        size = sum(len(data) for _, data in texts) + sys.getsizeof(content.raw)
-        known.put(key, content, size + sum(map(sys.getsizeof, facts)) + size_of(content.skill))
-    return content._replace(skill=own(content.skill))
-
-
-def unhide(skill: Skill, known: ParseCache) -> Skill:
+def unhide(skill: Skill) -> Skill:
     """Return a skill as a search shows it, without the flags that hide skills."""
-    key = ("shown", skill)
-    clean = known.get(key)
-    if not isinstance(clean, Skill):
-        clean = skill.replace(trigger=False, disable_model_invocation=False)
-        known.put(key, clean, 2 * size_of(skill))
-    return own(clean)
+    return skill.replace(trigger=False, disable_model_invocation=False)
 
 
 def own(skill: Skill) -> Skill:
     """Return the skill, or a copy when it contains mutable values."""
-    return skill if is_plain(skill) else type(skill)(**skill.fields())  # metadata is copied
-
-
-def is_plain(skill: Skill) -> bool:
-    """Return True for a skill without mutable values."""
     metadata = skill.metadata
-    return not metadata or all(isinstance(value, _PLAIN) for value in metadata.values())
+    plain = not metadata or all(isinstance(value, _PLAIN) for value in metadata.values())
+    return skill if plain else type(skill)(**skill.fields())  # metadata is copied
 
 
 _PLAIN = (str, int, float, type(None))

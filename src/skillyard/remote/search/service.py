@@ -16,15 +16,8 @@ from skillyard.ranking.query import Query
 from skillyard.ranking.registry import DEFAULT_SCORER, bind, check_scorer, resolve
 from skillyard.ranking.scorer import level_of
 from skillyard.remote.search.candidates import Candidate, merge_hits
-from skillyard.remote.search.content import is_plain, own, pointer, read_again, unhide
+from skillyard.remote.search.content import own, pointer, read_package, unhide
 from skillyard.remote.search.result import FoundSkill, SearchResult, SourceStatus
-from skillyard.remote.search.search_cache import (
-    CandidateSet,
-    SearchCache,
-    SearchRequest,
-    UnrankedSkills,
-)
-from skillyard.remote.sources.dependencies import DependencyTracker
 from skillyard.remote.sources.protocol import (
     Hit,
     Hits,
@@ -34,7 +27,7 @@ from skillyard.remote.sources.protocol import (
     SourceFailed,
 )
 from skillyard.remote.sources.registry import build_sources, build_transport, response_cache
-from skillyard.remote.sources.responses import ResponseCache
+from skillyard.remote.sources.responses import Cache
 from skillyard.remote.sources.settings import Settings, load_settings
 from skillyard.remote.sources.transport import Transport
 from skillyard.skill import Skill
@@ -65,15 +58,10 @@ class SearchService:
         *,
         settings: Settings | None = None,
         catalog: Catalog | None = None,
-        cache: ResponseCache | bool = True,
+        cache: Cache | bool = True,
         transport: Transport | None = None,
-        search_cache: SearchCache | None = None,
     ) -> None:
-        """Raises UnknownName, InvalidInput, SkillIoError for invalid settings.
-
-        ``search_cache`` may be shared by several services over one ``transport``; every source then
-        uses that transport.
-        """
+        """Raises UnknownName, InvalidInput, SkillIoError for invalid settings."""
         if ranker is not None:
             check_scorer(ranker, "ranker")
         self.settings = load_settings() if settings is None else settings
@@ -82,37 +70,25 @@ class SearchService:
             answers = response_cache(self.settings) if cache is True else cache or None
             transport = build_transport(self.settings, answers)
         self.transport = transport
-        if search_cache is None:
-            self.search_cache = SearchCache(DependencyTracker(transport))
-        else:
-            self.search_cache = search_cache
-        self.sources, built_here = self._build(sources, catalog, self.search_cache.transport)
-        self._tracked_sources = self.sources if built_here or search_cache is not None else None
-        """The transport that all sources share with the cache; None when they do not."""
+        self.sources = self._build(sources, catalog)
         self._ranking = tuple(each for each in self.sources if isinstance(each, RankingSource))
         """The sources that rank their own skills with the default scorer."""
         self._room = asyncio.Semaphore(MAX_CONCURRENT_FETCHES)
 
     def _build(
-        self,
-        sources: Iterable[str | Source] | None,
-        catalog: Catalog | None,
-        transport: Transport,
-    ) -> tuple[tuple[Source, ...], bool]:
-        """Return the sources, and whether all of them use ``transport``."""
+        self, sources: Iterable[str | Source] | None, catalog: Catalog | None
+    ) -> tuple[Source, ...]:
         if sources is None:
-            return tuple(build_sources(self.settings, transport, None, catalog)), True
+            return tuple(build_sources(self.settings, self.transport, None, catalog))
         instances: list[Source] = []
-        built_here = True
         for source in sources:
             if isinstance(source, str):
-                instances += build_sources(self.settings, transport, [source], catalog)
+                instances += build_sources(self.settings, self.transport, [source], catalog)
             elif isinstance(source, Source):
                 instances.append(source)
-                built_here = False
             else:
                 raise InvalidInput("a source is a name, or an object with name, search and fetch")
-        return tuple(instances), built_here
+        return tuple(instances)
 
     async def __aenter__(self) -> Self:
         await self.transport.__aenter__()
@@ -135,54 +111,19 @@ class SearchService:
         names each source that failed and contains the skills of the others. Raises InvalidInput.
         """
         text = _check_query(query, limit)
-        request = SearchRequest(text, self.per_source(limit), include_content, include_references)
-        if self.sources is self._tracked_sources:
-            candidates = await self.search_cache.get_or_gather(
-                request, self.sources, lambda: self._gather(request)
-            )
-        else:
-            candidates = await self._gather(request)
-        ranked = self._rank(request, candidates, limit)
-        return SearchResult(
-            text,
-            tuple(ranked),
-            candidates.statuses,
-            self.ranker.name,
-            candidates.considered,
-            self.ranker.default_policy.min_score,
-        )
-
-    async def _gather(self, request: SearchRequest) -> CandidateSet:
-        """Return the candidates of all sources for a request, with their content."""
         answers = await asyncio.gather(
-            *(
-                self._query_source(source, request.text, request.per_source)
-                for source in self.sources
-            )
+            *(self._query_source(source, text, self.per_source(limit)) for source in self.sources)
         )
         candidates = merge_hits(hits for hits, _ in answers)
-        skills = await self._contents(
-            candidates, request.include_content, request.include_references
-        )
-        statuses = tuple(status for _, status in answers)
-        return self._candidate_set(skills, statuses, len(candidates))
-
-    def _candidate_set(
-        self,
-        skills: Iterable[FoundSkill],
-        statuses: Sequence[SourceStatus] = (),
-        considered: int = 0,
-    ) -> CandidateSet:
-        distinct = tuple(_once_each(skills))
-        rankable = tuple(unhide(each.skill, self.transport.parsed) for each in distinct)
-        plain = all(is_plain(each.skill) for each in distinct)
-        ranking = {source.name for source in self._ranking}
-        positions = tuple(
-            at for at, each in enumerate(distinct) if ranking.isdisjoint(each.found_by)
-        )
-        unranked = UnrankedSkills(rankable[at] for at in positions)
-        return CandidateSet(
-            distinct, rankable, tuple(statuses), considered, plain, unranked, positions
+        skills = await self._contents(candidates, include_content, include_references)
+        asked = Query(text, include_references=include_references)
+        return SearchResult(
+            text,
+            tuple(self._rank(asked, self.per_source(limit), skills)[:limit]),
+            tuple(status for _, status in answers),
+            self.ranker.name,
+            len(candidates),
+            self.ranker.default_policy.min_score,
         )
 
     @check_arguments
@@ -231,10 +172,7 @@ class SearchService:
         exact = [c for c in candidates if folded in (_fold(c.hit.id), _fold(c.hit.name))]
         if exact:
             skills = await asyncio.gather(*(self._content(c, True, references) for c in exact))
-            request = SearchRequest(
-                text, MAX_SKILLS, include_content=True, include_references=references
-            )
-            return self._rank(request, self._candidate_set(skills), 1)[0]
+            return self._rank(Query(text, include_references=references), MAX_SKILLS, skills)[0]
         for found_one in (await self.search(text, include_references=references)).skills:
             if folded == _fold(found_one.skill.name):  # its folder has another name
                 return found_one
@@ -308,7 +246,7 @@ class SearchService:
                 if _has_body(record.skill):
                     return FoundSkill(_at_hand(record.skill, hit), hit, found_by)
                 continue
-            content = read_again(hit, package, self.transport.parsed)
+            content = read_package(hit, package)
             return FoundSkill(
                 content.skill,
                 hit,
@@ -335,68 +273,55 @@ class SearchService:
         return package
 
     def _rank(
-        self, request: SearchRequest, candidates: CandidateSet, limit: int
+        self, query: Query, per_source: int, skills: Iterable[FoundSkill]
     ) -> list[FoundSkill]:
-        """Return the best skills in order: those with content first, then by rank."""
-        query = Query(request.text, include_references=request.include_references)
+        """Return the skills in order: those with content first, then by rank."""
+        candidates = _once_each(skills)
         if self.ranker == resolve(DEFAULT_SCORER):
-            return self._rank_by_default(query, request.per_source, candidates, limit)
-        skills = candidates.to_rank()
-        scored = bind(skills, self.ranker).prepare(query)
-        pairs = in_order(eligible(skills, query, zeros=True, scored=scored), scored)
-        place = {id(skill): number for number, (skill, _) in enumerate(pairs)}
-        ordered, last = candidates.skills, len(pairs)
-        places = [place.get(id(skill), last) for skill in skills]
-        order = sorted(
-            range(len(ordered)),
-            key=lambda number: (
-                not ordered[number].skill.body,
-                places[number],
-                ordered[number].hit.key if places[number] == last else "",
-            ),
-        )
-        levels = self.ranker.levels
-        answer = []
-        for number in order[:limit]:
-            match = None
-            if places[number] != last:
-                skill, score = pairs[places[number]]
-                match = Match(skill, score, level_of(levels, score), scored)
-            answer.append(candidates.result(number, match))
-        return answer
+            return self._rank_by_default(query, per_source, candidates)
+        shown = [unhide(each.skill) for each in candidates]
+        scored = bind(shown, self.ranker).prepare(query)
+        pairs = in_order(eligible(shown, query, zeros=True, scored=scored), scored)
+        places = {id(skill): (place, score) for place, (skill, score) in enumerate(pairs)}
+        ranked = []
+        for candidate, skill in zip(candidates, shown, strict=True):
+            place, score = places.get(id(skill), (len(pairs), None))
+            if score is not None:
+                match = Match(skill, score, level_of(self.ranker.levels, score), scored)
+                candidate = candidate._replace(match=match)
+            ranked.append((place, candidate))
+        ranked.sort(key=lambda each: (not each[1].skill.body, each[0], each[1].hit.key))
+        return [candidate for _, candidate in ranked]
 
     def _rank_by_default(
-        self, query: Query, per_source: int, candidates: CandidateSet, limit: int
+        self, query: Query, per_source: int, candidates: Sequence[FoundSkill]
     ) -> list[FoundSkill]:
-        """Return the best skills by the default scorer, those with content first.
+        """Return the skills by the default scorer, those with content first.
 
         Skills that a source has ranked among all of its skills keep that score. The others are
         ranked among themselves. Scores are probabilities, so both are comparable.
         """
-        skills = candidates.skills
+        ranking = {source.name for source in self._ranking}
         known: dict[str, Match] = {}
-        for source in self._ranking if len(candidates.unranked_positions) < len(skills) else ():
-            known |= source.matches(query.text, per_source)
-        matches = [known.get(each.hit.key) for each in skills]
-        unranked = candidates.unranked
-        if not candidates.is_plain:
-            unranked = UnrankedSkills(map(own, unranked))
-        if unranked:
-            scored = bind(unranked, self.ranker).prepare(query)
-            scores = {id(skill): score for skill, score in scored.scores()}
-            for at, skill in zip(candidates.unranked_positions, unranked, strict=True):
+        if not all(ranking.isdisjoint(each.found_by) for each in candidates):
+            for source in self._ranking:
+                known |= source.matches(query.text, per_source)
+        alone = [unhide(each.skill) for each in candidates if ranking.isdisjoint(each.found_by)]
+        scored = bind(alone, self.ranker).prepare(query)
+        scores = {id(skill): score for skill, score in scored.scores()}
+        others = iter(alone)
+        ranked = []
+        for candidate in candidates:
+            match = known.get(candidate.hit.key)
+            if ranking.isdisjoint(candidate.found_by):
+                skill = next(others)
                 score = scores.get(id(skill), 0.0)
-                matches[at] = Match(skill, score, level_of(self.ranker.levels, score), scored)
-        order = sorted(
-            range(len(skills)),
-            key=lambda at: (
-                not skills[at].skill.body,
-                -(match.score if (match := matches[at]) else 0.0),
-                skills[at].skill.key,
-                skills[at].hit.key,
-            ),
+                match = Match(skill, score, level_of(self.ranker.levels, score), scored)
+            ranked.append(candidate._replace(match=match))
+        return sorted(
+            ranked,
+            key=lambda each: (not each.skill.body, -each.score, each.skill.key, each.hit.key),
         )
-        return [candidates.result(at, matches[at]) for at in order[:limit]]
 
 
 _ODD = re.compile(r"[\x00-\x1f\x7f\\]|\.\.|//")

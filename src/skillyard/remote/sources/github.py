@@ -18,7 +18,7 @@ from urllib.parse import quote
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.paths import is_inside
-from skillyard.remote.sources.protocol import CacheKey, Hit, Hits, Package, Source, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Hits, Package, Source, SourceFailed
 from skillyard.remote.sources.repository import (
     REFERENCES,
     WHOLE,
@@ -108,6 +108,12 @@ class GitHub:
             raise SourceFailed("refused", f"{repository!r} is not owner/repo")
         if not _REF.fullmatch(ref) or ".." in ref:
             raise SourceFailed("refused", f"{ref!r} is not a branch, tag or commit")
+        known = self.transport.trees.get((repository, ref))
+        if known is not None:
+            age_s = self.transport.now() - known[1]
+            if 0 <= age_s < TREE_FRESH_S:
+                tree: Tree = known[0]
+                return tree._replace(age_s=age_s)
         path = f"/repos/{repository}/git/trees/{quote(ref, safe='')}?recursive=1"
         reply = await self.transport.get(
             "github-api",
@@ -119,11 +125,10 @@ class GitHub:
         )
         if reply.status != 200:
             raise self._no_repository(repository, ref, reply.status)
-        tree = self.transport.parsed.get_parsed("tree", reply.body)
-        if not isinstance(tree, Tree):
-            tree = _tree(json_of(reply.headers, reply.body, repository))
-            self.transport.parsed.put_parsed("tree", reply.body, tree, _size(tree))
-        return tree._replace(ref=ref, age_s=reply.age_s)
+        tree = _tree(json_of(reply.headers, reply.body, repository))._replace(ref=ref)
+        checked = self.transport.now() - reply.age_s
+        self.transport.trees.put((repository, ref), (tree, checked), _size(tree))
+        return tree._replace(age_s=reply.age_s)
 
     async def commit(self, repository: str, ref: str = "HEAD") -> str:
         """Return the commit that a branch or tag stands for now. Raises SourceFailed."""
@@ -325,11 +330,6 @@ class GitHubSource:
         self.github = github
         self.repositories = tuple(repositories)
 
-    @property
-    def cache_key(self) -> CacheKey:
-        """A constant, because the results depend on responses of the transport only."""
-        return CacheKey(self, uses_transport=True)
-
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the skills whose folder shares a word with the query, from all repositories.
 
@@ -365,42 +365,13 @@ class GitHubSource:
 
         query_terms = set(STANDARD.terms(query))
         matches = []
-        for folder, name, terms in self._named_folders(repository, tree):
-            shared = len(query_terms.intersection(terms))
+        for folder in tree.folders:
+            name = folder.rpartition("/")[2] or repository.rpartition("/")[2]
+            shared = len(query_terms.intersection(STANDARD.terms(name)))
             if shared:
                 hit = Hit(repository, name, self.name, name=name, path=folder)
                 matches.append((shared / max(1, len(query_terms)), hit))
         return matches
-
-    def _named_folders(self, repository: str, tree: Tree) -> tuple[_NamedFolder, ...]:
-        """Return the folders of skills with the words of their names."""
-        key = ("named", repository, tree.folders)
-        folders = self.github.transport.parsed.get(key)
-        if not isinstance(folders, tuple):
-            folders = tuple(_named_folder(repository, folder) for folder in tree.folders)
-            size = sum(2 * sys.getsizeof(each.folder) + each.size() for each in folders)
-            self.github.transport.parsed.put(key, folders, size + ENTRY_BYTES)
-        return folders
-
-
-class _NamedFolder(NamedTuple):
-    """A skill's folder."""
-
-    folder: str
-    name: str
-    terms: frozenset[str]
-
-    def size(self) -> int:
-        """Return the approximate size in memory, in bytes."""
-        texts = sum(map(sys.getsizeof, (self.folder, self.name, self.terms, *self.terms)))
-        return texts + ENTRY_BYTES
-
-
-def _named_folder(repository: str, folder: str) -> _NamedFolder:
-    from skillyard.analysis import STANDARD
-
-    name = folder.rpartition("/")[2] or repository.rpartition("/")[2]
-    return _NamedFolder(folder, name, frozenset(STANDARD.terms(name)))
 
 
 def hosts(settings: Settings) -> dict[str, Host]:

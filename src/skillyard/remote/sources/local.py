@@ -8,8 +8,7 @@ from skillyard.catalog import Catalog
 from skillyard.errors import SkillError
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.ranking.match import Match, rank
-from skillyard.remote.sources.dependencies import forbid_caching
-from skillyard.remote.sources.protocol import CacheKey, Hit, Package, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.skill import Skill
 
 __all__ = ["LocalSource"]
@@ -26,11 +25,6 @@ class LocalSource:
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self._last: tuple[Catalog, str, int, list[Match]] | None = None
-
-    @property
-    def cache_key(self) -> CacheKey | None:
-        """The catalog. None for a subclass, which may read its files on demand."""
-        return CacheKey(self.catalog) if type(self.catalog) is Catalog else None
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the best skills for the query."""
@@ -73,7 +67,6 @@ class LocalSource:
         Only regular files inside the skill's real folder are read, even if the folder has changed
         since the catalog was read.
         """
-        forbid_caching()  # its files may change, whatever the catalog holds
         skill = hit.skill or self._skill_of(hit)
         if skill is None or not skill.path:
             raise SourceFailed("not_found", f"{hit.key} has no file here")

@@ -1,4 +1,4 @@
-"""In-memory LRU caches bounded by bytes."""
+"""An in-memory LRU cache bounded by bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
 
-__all__ = ["LruBytes", "ParseCache"]
+__all__ = ["LruBytes"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -55,41 +55,7 @@ class LruBytes(Generic[K, V]):
             while self._bytes > self.max_bytes:
                 self._bytes -= self._entries.popitem(last=False)[1].size
 
-    def drop(self, key: K) -> None:
-        """Remove a value, if present."""
-        with self._lock:
-            self._remove(key)
-
-    def clear(self) -> None:
-        """Remove everything."""
-        with self._lock:
-            self._entries.clear()
-            self._bytes = 0
-
     def _remove(self, key: K) -> None:
         before = self._entries.pop(key, None)
         if before is not None:
             self._bytes -= before.size
-
-
-class _ParsedBody(NamedTuple):
-    body: bytes
-    value: object
-    size: int
-
-
-class ParseCache(LruBytes[Hashable, object]):
-    """What was parsed from response bodies, by their content."""
-
-    def get_parsed(self, kind: Hashable, body: bytes) -> object | None:
-        """Return the value that was parsed from a body, or None."""
-        entry = self.get((kind, body))
-        if not isinstance(entry, _ParsedBody):
-            return None
-        if entry.body is not body:  # the next comparison ends where it begins
-            self.put_parsed(kind, body, entry.value, entry.size)
-        return entry.value
-
-    def put_parsed(self, kind: Hashable, body: bytes, value: object, size: int) -> None:
-        """Store an immutable value that was parsed from a body, with its size in bytes."""
-        self.put((kind, body), _ParsedBody(body, value, size), len(body) + size)

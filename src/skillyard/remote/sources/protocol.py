@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from skillyard.errors import InvalidInput, SkillyardError
+from skillyard.errors import SkillyardError
 from skillyard.ranking.match import Match
 from skillyard.skill import Skill
 
 __all__ = [
     "ArchiveBundle",
-    "CacheKey",
-    "CacheableSource",
     "Hit",
     "Hits",
     "Package",
     "RankingSource",
     "Source",
     "SourceFailed",
-    "cache_key_of",
 ]
 
 
@@ -130,10 +127,7 @@ class Hits(list[Hit]):
 
 @runtime_checkable
 class Source(Protocol):
-    """Searches for skills and fetches them. Safe for concurrent use.
-
-    Its results are never cached unless it is a :class:`CacheableSource`.
-    """
+    """Searches for skills and fetches them. Safe for concurrent use."""
 
     @property
     def name(self) -> str:
@@ -163,50 +157,3 @@ class RankingSource(Source, Protocol):
     def matches(self, query: str, limit: int) -> Mapping[str, Match]:
         """Return the match of each skill that :meth:`search` returns, by the key of its hit."""
         ...
-
-
-class CacheKey(NamedTuple):
-    """What the results of a source depend on. Equal keys mean equal results for the same query."""
-
-    value: object
-    """A value that differs after every change that the transport does not see."""
-    uses_transport: bool = False
-    """True when the results also depend on responses of the transport, and expire with them."""
-
-
-@runtime_checkable
-class CacheableSource(Source, Protocol):
-    """A source whose results may be cached.
-
-    Without ``cache_key`` a source is queried every time; so is a subclass that replaces ``search``
-    or ``fetch`` and does not define its own ``cache_key``. A search cache stores nothing when a
-    source uses the transport and its key does not say so.
-    """
-
-    @property
-    def cache_key(self) -> CacheKey | None:
-        """What the results depend on now; None when changes cannot be detected."""
-        ...
-
-
-def cache_key_of(source: Source) -> CacheKey | None:
-    """Return the cache key of a source; None when its results must not be cached.
-
-    Raises InvalidInput for an invalid key.
-    """
-    if not isinstance(source, CacheableSource) or not _declares_cache_key(type(source)):
-        return None
-    key = source.cache_key
-    if key is not None and not isinstance(key, CacheKey):
-        raise InvalidInput(f"{source.name}: cache_key is {type(key).__name__}, not a CacheKey")
-    return key
-
-
-def _declares_cache_key(kind: type) -> bool:
-    """True when no subclass of the class that declares the key replaces ``search`` or ``fetch``."""
-    for each in kind.__mro__:
-        if "cache_key" in vars(each):
-            return True
-        if "search" in vars(each) or "fetch" in vars(each):
-            return False
-    return False

@@ -17,7 +17,7 @@ from skillyard.errors import InvalidInput, UnknownName
 if TYPE_CHECKING:
     from skillyard.catalog import Catalog
     from skillyard.remote.sources.protocol import Source
-    from skillyard.remote.sources.responses import ResponseCache
+    from skillyard.remote.sources.responses import Cache, ResponseCache
     from skillyard.remote.sources.settings import Settings
     from skillyard.remote.sources.transport import Host, Transport
 
@@ -68,7 +68,7 @@ def response_cache(settings: Settings) -> ResponseCache:
     )
 
 
-def build_transport(settings: Settings, cache: ResponseCache | None = None) -> Transport:
+def build_transport(settings: Settings, cache: Cache | None = None) -> Transport:
     """Return the transport to the hosts of all built-in sources, enabled or not.
 
     A source may need the hosts of another one: the registry's skills are on GitHub.
@@ -114,7 +114,7 @@ def _local_source(catalog: Catalog | None) -> Source:
 
 
 def _package_source(name: str, settings: Settings, transport: Transport) -> Source:
-    from skillyard.remote.sources.protocol import Source, cache_key_of
+    from skillyard.remote.sources.protocol import Source
 
     entry_points = _entry_points()
     if name not in entry_points:
@@ -122,7 +122,6 @@ def _package_source(name: str, settings: Settings, transport: Transport) -> Sour
     source = entry_points[name]()(settings, transport)
     if not isinstance(source, Source):
         raise InvalidInput(f"{name} gives {type(source).__name__}, which is not a source")
-    cache_key_of(source)  # a wrong key is an error at once, not with the first search
     return source
 
 

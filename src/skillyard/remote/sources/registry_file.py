@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import Diagnostic
 from skillyard.remote.sources.github import GitHub, is_repository
-from skillyard.remote.sources.protocol import CacheKey, Hit, Package, Source
+from skillyard.remote.sources.protocol import Hit, Package, Source
 
 if TYPE_CHECKING:
     from skillyard.remote.sources.settings import Settings
@@ -126,11 +126,6 @@ class RegistryFile:
         read = [parse_registry(_read(path), path) for path in paths]
         self.hits = tuple(hit for registry in read for hit in registry.hits)
         self.diagnostics = tuple(d for registry in read for d in registry.diagnostics)
-
-    @property
-    def cache_key(self) -> CacheKey:
-        """A constant, because the results depend on responses of the transport only."""
-        return CacheKey(self, uses_transport=True)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the entries that share words with the query, most shared words first."""

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.host_tokens import host_of
 from skillyard.remote.sources.paths import checked_files
-from skillyard.remote.sources.protocol import CacheKey, Hit, Package, Source, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package, Source, SourceFailed
 from skillyard.remote.sources.skills_sh import installs_of
 from skillyard.remote.sources.transport import Host, Transport
 
@@ -38,11 +38,6 @@ class ServerSource:
     def name(self) -> str:
         """``server:`` and its address."""
         return f"server:{self.url}"
-
-    @property
-    def cache_key(self) -> CacheKey:
-        """A constant, because the results depend on responses of the transport only."""
-        return CacheKey(self, uses_transport=True)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the skills that the server finds, in its order. Raises SourceFailed."""

@@ -6,19 +6,17 @@ takes one request and no GitHub quota, so it is tried first; GitHub is the fallb
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.github import LFS, GitHub, is_repository
 from skillyard.remote.sources.paths import checked_files, is_inside
-from skillyard.remote.sources.protocol import CacheKey, Hit, Package, Source, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package, Source, SourceFailed
 from skillyard.remote.sources.repository import REFERENCES, ReadLimits, limit_files
 from skillyard.remote.sources.settings import SKILLS_SH_TOKEN, Settings
-from skillyard.remote.sources.transport import Host, Reply, Transport
+from skillyard.remote.sources.transport import Host, Transport
 
 __all__ = ["SkillsSh", "build", "hosts"]
 
@@ -29,8 +27,6 @@ SEARCH_FRESH_S = 60.0
 SNAPSHOT_FRESH_S = 3_600.0
 SNAPSHOT_BYTES = 16 * 1024 * 1024
 """The size that hosts of the Skills extension must accept (spec/peers.md §3.5)."""
-ENTRY_BYTES = 512
-"""Memory of a hit beside its texts, in bytes."""
 MAX_INSTALLS = 10**12
 
 
@@ -42,11 +38,6 @@ class SkillsSh:
     def __init__(self, transport: Transport, github: GitHub) -> None:
         self.transport = transport
         self.github = github
-
-    @property
-    def cache_key(self) -> CacheKey:
-        """A constant, because the results depend on responses of the transport only."""
-        return CacheKey(self, uses_transport=True)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the skills that the marketplace finds, in its order. Raises SourceFailed."""
@@ -61,18 +52,9 @@ class SkillsSh:
         )
         if reply.status != 200:
             raise SourceFailed("bad_answer", f"skills.sh has no {route}", status=reply.status)
-        return list(self._hits(reply)[:limit])
-
-    def _hits(self, reply: Reply) -> tuple[Hit, ...]:
-        cached = self.transport.parsed.get_parsed("hits", reply.body)
-        if not isinstance(cached, tuple):
-            answer = json_of(reply.headers, reply.body, self.name)
-            hits = (_hit(item) for item in _skill_items(answer))
-            cached = tuple(hit for hit in hits if hit is not None)
-            texts = sum(map(sys.getsizeof, (text for hit in cached for text in hit)))
-            size = texts + ENTRY_BYTES * (len(cached) + 1)
-            self.transport.parsed.put_parsed("hits", reply.body, cached, size)
-        return cached
+        answer = json_of(reply.headers, reply.body, self.name)
+        hits = (_hit(item) for item in _skill_items(answer))
+        return [hit for hit in hits if hit is not None][:limit]
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's files: the snapshot, else GitHub's. Raises SourceFailed."""
@@ -103,48 +85,29 @@ class SkillsSh:
         )
         if reply.status != 200:
             raise SourceFailed("not_found", f"skills.sh has no snapshot of {hit.key}", status=404)
-        files, skipped = self._files(reply, references=references, whole=whole)
+        answer = json_of(reply.headers, reply.body, self.name)
+        files, skipped = _selected_files(answer, references=references, whole=whole)
         if "SKILL.md" not in files:
             raise SourceFailed("not_found", f"the snapshot of {hit.key} holds no SKILL.md")
         return Package(
-            dict(files),
+            files,
             hit.source,
             age_s=reply.age_s if reply.stale else 0.0,
-            skipped=list(skipped),
+            skipped=skipped,
         )
 
-    def _files(self, reply: Reply, *, references: bool, whole: bool) -> _Files:
-        """Return the requested files of a snapshot; none for one without a SKILL.md."""
-        kind = ("snapshot", references, whole)
-        files = self.transport.parsed.get_parsed(kind, reply.body)
-        if not isinstance(files, _Files):
-            answer = json_of(reply.headers, reply.body, self.name)
-            files = _selected_files(answer, references=references, whole=whole)
-            self.transport.parsed.put_parsed(kind, reply.body, files, files.size())
-        return files
 
-
-class _Files(NamedTuple):
-    """The requested files of a snapshot."""
-
-    files: Mapping[str, bytes]
-    skipped: tuple[str, ...]
-
-    def size(self) -> int:
-        """Return the approximate size in memory, in bytes."""
-        texts = sum(map(sys.getsizeof, (*self.files, *self.files.values(), *self.skipped)))
-        return texts + ENTRY_BYTES
-
-
-def _selected_files(answer: Any, *, references: bool, whole: bool) -> _Files:
+def _selected_files(
+    answer: Any, *, references: bool, whole: bool
+) -> tuple[dict[str, bytes], list[str]]:
+    """Return the requested files of a snapshot; none for one without a SKILL.md."""
     files, skipped = checked_files(_contents(answer))
     if "SKILL.md" not in files or files["SKILL.md"].startswith(LFS):
-        return _Files(MappingProxyType({}), tuple(skipped))
-    if not whole:
-        most = REFERENCES if references else ReadLimits(0, 0)
-        files, left_out = limit_files(files, most)
-        skipped += left_out if references else []
-    return _Files(MappingProxyType(files), tuple(skipped))
+        return {}, skipped
+    if whole:
+        return files, skipped
+    files, left_out = limit_files(files, REFERENCES if references else ReadLimits(0, 0))
+    return files, skipped + (left_out if references else [])
 
 
 def _skill_items(answer: Any) -> list[Any]:

@@ -20,10 +20,10 @@ from skillyard.io.sha256 import sha256
 from skillyard.remote.sources.addresses import public_addresses
 from skillyard.remote.sources.bodies import read_body
 from skillyard.remote.sources.circuit_breaker import CircuitBreaker
-from skillyard.remote.sources.lru_bytes import ParseCache
+from skillyard.remote.sources.lru_bytes import LruBytes
 from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.quotas import Quotas, rate_limit_error
-from skillyard.remote.sources.responses import CachedResponse, MemoryCache, ResponseCache
+from skillyard.remote.sources.responses import Cache, CachedResponse, MemoryCache
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -40,8 +40,8 @@ MAX_REQUESTS = 32
 """Default maximum of concurrent requests to one origin."""
 NEGATIVE_S = 60.0
 """Seconds for which a 404 is served from the cache."""
-PARSED_BYTES = 64 * 1024 * 1024
-"""Maximum size of the values parsed from responses."""
+TREES_BYTES = 64 * 1024 * 1024
+"""Maximum size of the trees of repositories in memory."""
 REDIRECTED = "x-redirected"
 """A header of our own: present where the remote redirected the request."""
 CACHED_HEADERS = ("content-type", "etag", "last-modified", "x-commit", REDIRECTED)
@@ -114,7 +114,7 @@ class Transport:
     def __init__(
         self,
         hosts: Mapping[str, Host],
-        cache: ResponseCache | None = None,
+        cache: Cache | None = None,
         *,
         offline: bool = False,
         deadline_s: float = DEADLINE_S,
@@ -122,18 +122,18 @@ class Transport:
     ) -> None:
         """Take the hosts by the names that callers use. ``offline`` serves from the cache only."""
         self.hosts = dict(hosts)
-        self.cache: ResponseCache | MemoryCache = MemoryCache() if cache is None else cache
+        self.cache = MemoryCache() if cache is None else cache
         self.offline = offline
         self.deadline_s = deadline_s
         self.requests = 0
         """Number of requests that were sent."""
-        self.parsed = ParseCache(PARSED_BYTES)
-        """Values parsed from responses, by content, for the life of this transport."""
+        self.trees: LruBytes[Any, Any] = LruBytes(TREES_BYTES)
+        """The trees of repositories, because one may be large and many skills need it."""
         self._clock = clock
         self._origins = {origin_of(host.url) for host in hosts.values()}
-        self._running: dict[bytes, asyncio.Task[Reply]] = {}
+        self._running: dict[str, asyncio.Task[Reply]] = {}
         self._quotas = Quotas(clock)
-        self._failed: dict[bytes, tuple[float, SourceFailed]] = {}
+        self._failed: dict[str, tuple[float, SourceFailed]] = {}
         self._rooms: dict[str, asyncio.Semaphore] = {}
         self._breaker = CircuitBreaker(clock, deadline_s)
         self._client: Any = None
@@ -164,7 +164,6 @@ class Transport:
             task.cancel()
         await asyncio.gather(*self._running.values(), return_exceptions=True)
         await self._client.aclose()
-        self.cache.close()
 
     def add_host(self, name: str, host: Host) -> None:
         """Allow requests to a further host. Raises InvalidInput for an invalid URL."""
@@ -214,10 +213,14 @@ class Transport:
             task.add_done_callback(lambda _: self._running.pop(key, None))
         return await asyncio.shield(task)
 
-    def _key(self, url: str, accept: str, host: Host) -> bytes:
+    def now(self) -> float:
+        """Return the time by the transport's clock, in seconds since the epoch."""
+        return self._clock()
+
+    def _key(self, url: str, accept: str, host: Host) -> str:
         """Return the cache key. It contains the token, because responses may depend on it."""
         who = sha256(host.token.encode()).hex() if host.token else ""
-        return sha256(f"{url}\0{accept}\0{who}".encode("utf-8", "surrogatepass"))
+        return sha256(f"{url}\0{accept}\0{who}".encode("utf-8", "surrogatepass")).hex()
 
     def _cached_reply(self, stored: CachedResponse, *, stale: bool) -> Reply:
         age = max(0.0, self._clock() - stored.checked)
@@ -225,7 +228,7 @@ class Transport:
 
     async def _fetch(
         self,
-        key: bytes,
+        key: str,
         url: str,
         host: Host,
         accept: str,
@@ -257,7 +260,7 @@ class Transport:
                 name: reply.headers[name] for name in CACHED_HEADERS if name in reply.headers
             }
             body = reply.body if reply.status == 200 else b""
-            self.cache.put(key, CachedResponse(url, reply.status, cached_headers, body, now, now))
+            self.cache.put(key, CachedResponse(reply.status, cached_headers, body, now))
         return reply
 
     async def _answer(

@@ -14,7 +14,7 @@ from skillyard.remote.sources.archive_bundle import fetch_bundle
 from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.host_tokens import host_of
 from skillyard.remote.sources.paths import checked_files, is_inside
-from skillyard.remote.sources.protocol import CacheKey, Hit, Hits, Package, Source, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Hits, Package, Source, SourceFailed
 from skillyard.remote.sources.transport import Check, Host, Reply, Transport, origin_of
 
 if TYPE_CHECKING:
@@ -49,11 +49,6 @@ class WellKnown:
         self.transport = transport
         self.bundles = bundles
         self.sites = tuple(sites)
-
-    @property
-    def cache_key(self) -> CacheKey:
-        """A constant, because the results depend on responses of the transport only."""
-        return CacheKey(self, uses_transport=True)
 
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the listed skills that share words with the query, most shared words first.

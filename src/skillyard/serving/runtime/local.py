@@ -19,8 +19,7 @@ from skillyard.ranking.match import Match, rank
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.remote.search import FoundSkill
 from skillyard.remote.search.content import size_of
-from skillyard.remote.sources.dependencies import forbid_caching
-from skillyard.remote.sources.protocol import CacheKey, Hit, Package, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
 from skillyard.resources import list_resources, read_file, read_resource
 from skillyard.serving.runtime.snapshot import Ranking, Snapshot
 from skillyard.skill import Origin, Reference, Skill
@@ -62,13 +61,6 @@ class CatalogSource:
         self._skill_by_key: dict[str, Skill] = {}
         self._last: tuple[str, int, dict[str, Match]] | None = None
 
-    @property
-    def cache_key(self) -> CacheKey | None:
-        """The identity of the snapshot; None when files are read, or vectors may be missing."""
-        if self._raw or self._scorer != DEFAULT_SCORER:
-            return None
-        return CacheKey(self._snapshot.identity)
-
     async def search(self, query: str, limit: int) -> list[Hit]:
         """Return the best skills for the query."""
         return await self._in_thread(lambda: self._rank(query, limit))
@@ -97,7 +89,6 @@ class CatalogSource:
 
     async def fetch(self, hit: Hit, *, references: bool = False, whole: bool = False) -> Package:
         """Return a skill's file and, on request, its Markdown files. Raises SourceFailed."""
-        forbid_caching()  # the files may change independently of the snapshot
         return await self._in_thread(lambda: self._package(hit, references or whole))
 
     def _package(self, hit: Hit, references: bool) -> Package:

@@ -17,8 +17,6 @@ from skillyard.errors import InvalidInput, UnknownName
 from skillyard.extras import install_command
 from skillyard.ranking.registry import DEFAULT_SCORER, default_scorer
 from skillyard.remote.search import SearchResult, SearchService
-from skillyard.remote.search.search_cache import SearchCache
-from skillyard.remote.sources.dependencies import DependencyTracker
 from skillyard.remote.sources.protocol import Source
 from skillyard.remote.sources.registry import (
     build_sources,
@@ -84,8 +82,6 @@ class SearchRunner:
         self._pool = pool
         self._cache = response_cache(settings)
         self._transport = build_transport(settings, self._cache)
-        self.search_cache = SearchCache(DependencyTracker(self._transport))
-        """The candidates of recent searches of all clients."""
         self._remotes: dict[str, list[Source]] = {}
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -151,9 +147,7 @@ class SearchRunner:
     def _remote(self, name: str) -> list[Source]:
         with self._lock:
             if name not in self._remotes:
-                self._remotes[name] = build_sources(
-                    self.settings, self.search_cache.transport, [name]
-                )
+                self._remotes[name] = build_sources(self.settings, self._transport, [name])
             return self._remotes[name]
 
     def scorer_for(self, scorer: str | None, names: Sequence[str]) -> str:
@@ -179,14 +173,9 @@ class SearchRunner:
         ranker = DEFAULT_SCORER if _ranks_by_vectors(scorer, names) else scorer
 
         async def run_search() -> T:
-            service = SearchService(
-                sources,
-                ranker,
-                settings=self.settings,
-                transport=self._transport,
-                search_cache=self.search_cache,
+            return await search(
+                SearchService(sources, ranker, settings=self.settings, transport=self._transport)
             )
-            return await search(service)
 
         here = asyncio.get_running_loop()
         if all(source.at_hand for source in sources):

@@ -9,14 +9,12 @@ from threading import Lock
 from typing import Any
 
 from skillyard.remote.sources.protocol import (
-    CacheKey,
     Hit,
     Hits,
     Package,
     RankingSource,
     Source,
     SourceFailed,
-    cache_key_of,
 )
 from skillyard.serving.runtime.errors import error_dict
 from skillyard.shapes.service import SourceState
@@ -82,11 +80,6 @@ class ObservedSource:
     def note(self) -> str:
         """The note of the catalog as a source; empty for others."""
         return str(getattr(self._source, "note", ""))
-
-    @property
-    def cache_key(self) -> CacheKey | None:
-        """The cache key of the source; None without one."""
-        return cache_key_of(self._source)
 
     async def search(self, query: str, limit: int) -> Sequence[Hit]:
         """Search the source. Raises SourceFailed."""
