@@ -227,7 +227,6 @@ BASES = {
     "store revoke": "team --store sqlite:///store.db --tenant acme",
     "store grants": "--store sqlite:///store.db",
     "completion": "bash",
-    "help": "list",
 }
 """Command -> its arguments. A command without a row is in :data:`ELSEWHERE`."""
 
@@ -527,5 +526,5 @@ ELSEWHERE: dict[Any, str] = {
 }
 """A command, or (command, option) -> the test that shows it."""
 
-COLORLESS = frozenset(["evaluate", "summary", "inject", "add", "completion", "help"])
+COLORLESS = frozenset(["evaluate", "summary", "inject", "add", "completion"])
 """They print a text for others to read, and have nothing to colour here."""

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from skillyard.cli.blocks import Block
     from skillyard.cli.fancy import Screen
-    from skillyard.usecases.skill_selection import Ranked, Selected
 
     _Result = TypeVar("_Result")
 
@@ -98,10 +97,6 @@ class Console:
             self.document(value)
         elif text:
             self.write(text)
-
-    def answer(self, value: Ranked | Selected) -> None:
-        """Print the JSON document of an answer."""
-        self.document(value.document(value.diagnostics))
 
     def _with_profile(self, value: Any) -> Any:
         if not self._profile:

@@ -20,7 +20,6 @@ from skillyard.cli.commands import GROUPS, MODULES
 from skillyard.cli.options import SHARED, add_shared_options
 from skillyard.cli.parser import CommandParser, UsageError, near
 from skillyard.cli.removed import removal
-from skillyard.errors import InvalidInput
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import AddCommand
@@ -29,7 +28,6 @@ __all__ = [
     "PROGRAM",
     "build_parser",
     "command_parsers",
-    "help_page",
     "parse",
     "read_command",
     "shared_options",
@@ -55,8 +53,12 @@ def parse(arguments: Sequence[str]) -> tuple[CommandParser, Namespace]:
         from skillyard.version import __version__
 
         _print_and_exit(f"{PROGRAM} {__version__}\n")
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     parser, rest = _find(words)
     if shared.help or _asks_for_help(rest):
+        if parser.subcommands is not None and rest and not rest[0].startswith("-"):
+            parser.error(_unknown_command(parser, rest[0]))
         _print_and_exit(parser.format_help())
     if parser.subcommands is not None:
         _without_command(parser, rest)
@@ -116,25 +118,10 @@ def shared_options() -> list[argparse.Action]:
     return parser._actions
 
 
-def help_page(words: Sequence[str]) -> str:
-    """Return the help page of a command or of a group of commands; of the program without words.
-
-    Raises InvalidInput when the words name neither.
-    """
-    parser, rest = _find(words)
-    if not rest:
-        return parser.format_help()
-    if parser.subcommands is None:
-        raise InvalidInput(
-            f"{parser.prog} has no commands below it; try: {PROGRAM} help {parser.name}"
-        )
-    raise InvalidInput(f"{_unknown_command(parser, rest[0])}; try: {PROGRAM} help")
-
-
 _LIBRARY = ("--root", "--scope", "--profile")
 _UNUSED = {
     **dict.fromkeys(("add", "sync", "update", "outdated", "verify", "remove", "trust"), _LIBRARY),
-    **dict.fromkeys(("completion", "help", "hook uninstall"), _LIBRARY),
+    **dict.fromkeys(("completion", "hook uninstall"), _LIBRARY),
     **dict.fromkeys(("bench score", "bench compare"), _LIBRARY),
     **dict.fromkeys(("eval plan", "eval compare", "eval report"), _LIBRARY),
     **dict.fromkeys(("eval baseline", "store"), _LIBRARY),

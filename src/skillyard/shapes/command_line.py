@@ -1,4 +1,4 @@
-"""What ``help`` and ``completion`` write."""
+"""What ``completion`` writes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,7 @@ from typing import Annotated, Literal
 
 from skillyard.shapes import Schema
 
-__all__ = ["CompletionScript", "HelpPage"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HelpPage:
-    """The help of a command."""
-
-    schema: Schema[Literal["skillyard.help/1"]] = "skillyard.help/1"
-    command: Annotated[tuple[str, ...], "The words of the command; empty: all commands."]
-    text: Annotated[str, "The page."]
+__all__ = ["CompletionScript"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

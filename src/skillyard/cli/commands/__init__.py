@@ -47,7 +47,6 @@ GROUPS = {
     "others": {
         "completion": "completion",
         "evaluate": "selection",
-        "help": "help",
     },
 }
 """The module of each command by its first word, in the groups and the order of the help page."""

@@ -64,7 +64,7 @@ def rank(args: Namespace, console: Console) -> int:
         catalog, query, scorer=scorer, limit=args.limit, explain=args.explain
     )
     if console.json:
-        console.answer(result)
+        console.document(result.document(result.diagnostics))
     else:
         from skillyard.cli.views import ranking
 
@@ -110,7 +110,7 @@ def select(args: Namespace, console: Console) -> int:
         catalog, query, policy, scorer=scorer, limit=args.limit, explain=args.explain
     )
     if console.json:
-        console.answer(result)
+        console.document(result.document(result.diagnostics))
     else:
         from skillyard.cli.views import selection
 
