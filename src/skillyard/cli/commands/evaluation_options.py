@@ -10,7 +10,7 @@ from skillyard.cli.parser import CommandParser
 from skillyard.evals.layers.registry import LAYERS
 from skillyard.ranking.registry import BUILT_IN
 
-__all__ = ["BUDGET_OPTIONS", "LAYER_OPTIONS", "OPTIONS", "RUN_OPTIONS", "add_options"]
+__all__ = ["LAYER_OPTIONS", "REPORT_FORMATS", "RUN_OPTIONS", "add_options"]
 
 REPORT_FORMATS = ("html", "md", "junit", "github")
 
@@ -130,11 +130,11 @@ LAYER_OPTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """By the name in ``options`` of a layer (:mod:`skillyard.evals.layers.registry`)."""
 
-BUDGET_OPTIONS = ("--max-cost", "--max-calls", "--concurrency")
 RUN_OPTIONS = (
     *("--evals-dir", "--dry-run", "--model", "--judge-model", "--provider", "--base-url"),
-    *("--runs", "--seed", "--output-dir", "--limit", *BUDGET_OPTIONS, "--regenerate"),
-    *("--replay", "--resume", "--format", "--gate", "--baselines-dir"),
+    *("--runs", "--seed", "--output-dir", "--limit", "--max-cost", "--max-calls"),
+    *("--concurrency", "--regenerate", "--replay", "--resume", "--format", "--gate"),
+    "--baselines-dir",
 )
 """What every run of a layer takes."""
 

@@ -29,7 +29,7 @@ from skillyard.text import plural
 
 if TYPE_CHECKING:
     from skillyard.cli.parser import Commands
-    from skillyard.evals.layers.runner import EvaluationResult
+    from skillyard.evals.layers.runner import EvaluationResult, Step
     from skillyard.usecases.eval_runs import EvalOptions
 
 _ABOUT_RUNS = (
@@ -92,18 +92,24 @@ def run_layer(eval_type: str, args: Namespace, console: Console) -> int:
 def _run(
     eval_type: str, args: Namespace, console: Console, catalog: Any, options: EvalOptions
 ) -> EvaluationResult:
-    from skillyard.cli.eval_progress import eval_progress
     from skillyard.cli.interrupts import stop_on_interrupt
+    from skillyard.cli.progress import progress
     from skillyard.usecases.eval_runs import eval_run
     from skillyard.version import __version__
 
-    with stop_on_interrupt() as stop, eval_progress(console) as step:
+    with stop_on_interrupt() as stop, progress("evaluating", console) as bar:
+
+        def show(step: Step) -> None:
+            if bar is not None:
+                spent = f"{plural(step.calls, 'request')}, ${step.cost:.2f}" if step.calls else ""
+                bar(step.done, step.total, spent)
+
         return eval_run(
             catalog,
             eval_type,
             options,
             stop=stop,
-            on_step=step,
+            on_step=show,
             warn=console.note,
             engine_version=__version__,
         )
