@@ -74,8 +74,8 @@ def test_the_default_is_where_the_service_answers(monkeypatch: pytest.MonkeyPatc
     "options",
     [
         {"token": "a b"}, {"token": "a\nb"}, {"token": "é"}, {"token": 5}, {"timeout_s": 0},
-        {"timeout_s": float("nan")}, {"deadline_s": "x"}, {"answer_bytes": -1}, {"keep": -1},
-        {"keep": True}, {"retries": 3}, {"base_url": 5},
+        {"timeout_s": float("nan")}, {"deadline_s": "x"}, {"answer_bytes": -1},
+        {"retries": 3}, {"base_url": 5},
     ],
     ids=str,
 )  # fmt: skip

@@ -14,7 +14,6 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from skillyard.client import calls
 from skillyard.client.address import ANSWER_BYTES, Service
 from skillyard.client.call import Call
-from skillyard.client.etag_cache import ANSWERS, ETagCache
 from skillyard.client.exchange import HttpRequest, Steps, Wait, exchange, receiving
 from skillyard.client.reply import Reply
 from skillyard.client.retries import Retries
@@ -41,7 +40,6 @@ class _BaseClient(ABC):
         deadline_s: float = 120.0,
         answer_bytes: int = ANSWER_BYTES,
         retries: Retries = PATIENCE,
-        keep: int = ANSWERS,
         sleep: Callable[[float], Any] | None = None,
     ) -> None:
         """Raises InvalidInput for invalid arguments and when httpx2 or msgspec is not installed.
@@ -49,19 +47,16 @@ class _BaseClient(ABC):
         ``base_url`` is the address of the service (default: SKILLYARD_HTTP_URL, else
         http://127.0.0.1:8765), ``token`` its bearer token (default: SKILLYARD_HTTP_TOKEN), which is
         sent to that address only; redirects are not followed. ``timeout_s`` limits each I/O step,
-        ``deadline_s`` a whole response, ``answer_bytes`` its size. ``keep`` is the number of
-        responses cached for revalidation by ETag, ``sleep`` the function that waits before a retry.
+        ``deadline_s`` a whole response, ``answer_bytes`` its size. ``sleep`` is the
+        function that waits before a retry.
         """
         for name in ("httpx2", "msgspec"):
             if find_spec(name) is None:
                 raise InvalidInput(f"asking a service needs {name}: {install_command('remote')}")
-        if type(keep) is not int or keep < 0:
-            raise InvalidInput("keep must be an integer of at least 0", field="keep")
         if not isinstance(retries, Retries):
             raise InvalidInput("retries must be a Retries value", field="retries")
         self.service = Service(base_url, token, timeout_s, deadline_s, answer_bytes)
         self._retries = retries
-        self._etags = ETagCache(keep)
         self._sleep = sleep or self._pause
         self._http = self._opened(self.service.settings())
 
@@ -74,7 +69,7 @@ class _BaseClient(ABC):
     def _steps(self, call: Call[T]) -> Steps[T]:
         if self._http.is_closed:
             raise InvalidInput("this client is closed: make another one")
-        return exchange(self.service, self._retries, self._etags, call)
+        return exchange(self.service, self._retries, call)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.service.url}>"

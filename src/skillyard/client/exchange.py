@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, TypeVar
 from skillyard.client.address import Service
 from skillyard.client.call import JSON, Call
 from skillyard.client.document import Mismatch
-from skillyard.client.etag_cache import ETagCache
 from skillyard.client.refusals import bad_answer, gone_silent, refusal_of, unreachable
 from skillyard.client.reply import Incoming, Reply
 from skillyard.client.retries import PATIENT, Retries, after_s
@@ -43,30 +42,20 @@ class Wait(NamedTuple):
 Steps = Generator[HttpRequest | Wait, Reply | None, T]
 
 
-def exchange(service: Service, retries: Retries, etags: ETagCache, call: Call[T]) -> Steps[T]:
+def exchange(service: Service, retries: Retries, call: Call[T]) -> Steps[T]:
     """Run one call, with retries. Returns its value; raises SkillyardError."""
     shown = shown_url(service.url + call.target)
-    held = etags.get(call.target) if call.body is None else None
     headers = {"Accept": call.accept}
-    if held is not None:
-        headers["If-None-Match"] = held.tag
     if call.body is not None:
         headers["Content-Type"] = JSON
     request = HttpRequest(call.method, service.url + call.target, headers, call.body)
     reply = yield from _with_retries(request, retries, call)
-    if reply.status in call.statuses:
-        body = reply.body
-    elif reply.status == 304 and held is not None:
-        body = held.body
-    else:
+    if reply.status not in call.statuses:
         raise refusal_of(shown, call, reply)
     try:
-        value = call.read(body)
+        return call.read(reply.body)
     except Mismatch as error:
         raise bad_answer(shown, reply.status, _what(error, reply)) from None
-    if reply.status == 200 and call.body is None and "etag" in reply.headers:
-        etags.put(call.target, reply.headers["etag"], body)
-    return value
 
 
 def _with_retries(

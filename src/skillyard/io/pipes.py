@@ -1,73 +1,11 @@
-"""Pipes that an event loop waits for, where the system lets it."""
+"""Reading a pipe within a time limit."""
 
 from __future__ import annotations
 
 import os
-import socket
-import stat
 import sys
 
-__all__ = ["copy_of", "loop_can_wait", "pipe_room", "read_within", "send_now"]
-
-
-def loop_can_wait(descriptor: int) -> bool:
-    """Return True where an event loop can tell when a descriptor is ready: pipes and sockets.
-
-    Windows loops cannot tell that of a descriptor: a thread has to read and write there.
-    """
-    if sys.platform == "win32":
-        return False
-    mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-
-
-def copy_of(descriptor: int) -> int:
-    """Return another descriptor of the same file, which no child process inherits.
-
-    It is none of the three standard ones, where the system can promise that.
-    """
-    if sys.platform == "win32":
-        return os.dup(descriptor)
-    import fcntl
-
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
-
-
-if sys.platform != "win32":
-
-    def pipe_room(pipe: int) -> int:
-        """Return how many bytes a pipe takes at once from its only writer, 0 for none now.
-
-        All it can hold where nothing is unread, else PIPE_BUF bytes where poll says that it has
-        room (pipe(7)): a reader that is woken once reads a whole answer.
-        """
-        import fcntl
-        import select
-        import termios
-
-        unread = fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))
-        if not any(unread) and sys.platform == "linux":
-            return fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
-        poll = select.poll()
-        poll.register(pipe, select.POLLOUT)
-        return select.PIPE_BUF if poll.poll(0) else 0
-
-    def send_now(connection: socket.socket, data: memoryview) -> int:
-        """Send what a socket takes without waiting; return the number of bytes."""
-        try:
-            return connection.send(data, socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return 0
-
-else:
-
-    def pipe_room(pipe: int) -> int:
-        """Return 0: :func:`loop_can_wait` is never true here, so nobody asks."""
-        return 0
-
-    def send_now(connection: socket.socket, data: memoryview) -> int:
-        """Return 0: :func:`loop_can_wait` is never true here, so nobody asks."""
-        return 0
+__all__ = ["read_within"]
 
 
 def read_within(descriptor: int, size: int, seconds: float) -> bytes | None:

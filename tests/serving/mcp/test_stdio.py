@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from skillyard.serving.mcp.stdio import TOO_LONG, Lines, Output, lines_of
 from tests.serving.mcp.local_servers import (
     ERAS,
     LIBRARY,
@@ -32,7 +26,6 @@ from tests.serving.mcp.local_servers import (
 )
 from tests.serving.mcp.messages import INITIALIZE, INITIALIZED, MESSAGES, line
 from tests.shared_data import PACKAGES, REPOSITORY
-from tests.tables import for_each
 
 PING = {"jsonrpc": "2.0", "id": "last", "method": "ping"}
 
@@ -142,16 +135,6 @@ def test_no_message_ends_the_server_or_shows_a_trace(root: Path, spoken: Spoken)
 
 
 @pytest.mark.slow
-def test_a_line_beyond_the_limit_is_dropped_and_answered(spoken: Spoken) -> None:
-    spoken.hello()
-    spoken.say(b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * 6_000_000 + b'"}', line(PING))
-    refused, last = spoken.until("last")
-    assert refused["error"]["code"] == -32700
-    assert refused["id"] is None
-    assert last["result"] == {}
-
-
-@pytest.mark.slow
 def test_only_messages_go_to_standard_output(spoken: Spoken) -> None:
     spoken.hello()
     call = {"name": "skill_evaluate", "arguments": {"text": "a\nb\rc\u2028d"}}
@@ -208,125 +191,6 @@ def test_a_client_that_is_killed_in_a_call_leaves_no_server_behind(root: Path) -
     with os.fdopen(reading, "rb") as held:
         # The server holds the other end too: the end of the file says that it has gone as well.
         assert b"Traceback" not in held.read()
-
-
-@given(st.lists(st.binary(max_size=40), max_size=8), st.booleans(), st.integers(1, 30))
-def test_lines_are_those_of_the_stream_and_none_is_longer(
-    pieces: list[bytes], ended: bool, longest: int
-) -> None:
-    data = b"\n".join(pieces) + (b"\n" if ended else b"")
-    reading, writing = os.pipe()
-    try:
-        os.write(writing, data)
-    finally:
-        os.close(writing)
-    try:
-        found = list(lines_of(reading, longest))
-    finally:
-        os.close(reading)
-    whole = data.split(b"\n")
-    wanted = [
-        TOO_LONG if len(each) > longest else each.decode("utf-8", "replace") for each in whole[:-1]
-    ]
-    if whole[-1] and len(whole[-1]) <= longest:
-        wanted.append(whole[-1].decode("utf-8", "replace"))
-    assert found == wanted
-
-
-@given(st.lists(st.binary(max_size=40), max_size=8), st.booleans(), st.integers(1, 30))
-def test_a_pipe_and_a_file_give_the_same_lines(
-    pieces: list[bytes], ended: bool, longest: int
-) -> None:
-    data = b"\n".join(pieces) + (b"\n" if ended else b"")
-    reading, writing = os.pipe()
-    os.write(writing, data)
-    os.close(writing)
-
-    async def lines(descriptor: int) -> list[str]:
-        return [line async for line in Lines(descriptor, longest)]
-
-    with tempfile.TemporaryFile() as file:
-        file.write(data)
-        file.seek(0)
-        try:
-            assert run(lines(reading)) == run(lines(file.fileno()))
-        finally:
-            os.close(reading)
-
-
-def ends(kind: str) -> tuple[int, int]:
-    """Return (reading, writing) descriptors of a pipe, or of a pair of sockets."""
-    if kind == "pipe":
-        return os.pipe()
-    left, right = socket.socketpair()
-    return left.detach(), right.detach()
-
-
-@for_each("kind", ["pipe", "socket"])
-def test_lines_longer_than_what_the_system_holds_arrive_whole_and_in_order(kind: str) -> None:
-    reading, writing = ends(kind)
-    texts = ["a" * 10 + "\n", "é" * 1_000_000 + "\n", "\n", "b" * 4_097 + "\n"]
-
-    async def work() -> bytes:
-        output = Output(writing)
-        found = asyncio.create_task(asyncio.to_thread(read_all, reading))
-        for text in texts:
-            await output.write(text)
-        output.close()
-        os.close(writing)
-        return await found
-
-    try:
-        assert run(work()).decode() == "".join(texts)
-    finally:
-        os.close(reading)
-
-
-def read_all(descriptor: int) -> bytes:
-    found = bytearray()
-    while piece := os.read(descriptor, 3_001):
-        found += piece
-    return bytes(found)
-
-
-@for_each("kind", ["pipe", "socket"])
-def test_a_reader_that_does_not_read_holds_up_nothing_else(kind: str) -> None:
-    reading, writing = ends(kind)
-
-    async def work() -> None:
-        output = Output(writing)
-        blocked = asyncio.create_task(output.write("x" * 4_000_000))
-        await asyncio.sleep(0)
-        assert await asyncio.wait_for(asyncio.sleep(0, "the loop goes on"), 30)
-        assert not blocked.done()
-        blocked.cancel()
-        await asyncio.wait({blocked})
-        output.close()
-
-    try:
-        run(work())
-    finally:
-        os.close(reading)
-        os.close(writing)
-
-
-@for_each("kind", ["pipe", "socket"])
-def test_a_reader_that_has_gone_is_told_as_a_broken_pipe(kind: str) -> None:
-    reading, writing = ends(kind)
-    os.close(reading)
-    output = Output(writing)
-    try:
-        with pytest.raises(BrokenPipeError):
-            run(output.write("anybody?\n"))
-    finally:
-        output.close()
-        os.close(writing)
-
-
-def test_a_file_takes_lines_too(tmp_path: Path) -> None:
-    with (tmp_path / "out").open("wb") as file:
-        run(Output(file.fileno()).write("one line\n"))
-    assert (tmp_path / "out").read_text() == "one line\n"
 
 
 @pytest.mark.slow

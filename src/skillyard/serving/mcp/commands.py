@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, cast
 
 import anyio
@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from skillyard.io.signals import on_signals
 from skillyard.serving.mcp.http_app import McpApp, mcp_app, refusal
 from skillyard.serving.mcp.server import create_server
-from skillyard.serving.mcp.stdio import Answering, Lines, own_output
+from skillyard.serving.mcp.stdio import Answering
 from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.errors import Refused
 from skillyard.serving.runtime.logging import STDIO, Log, redirect
@@ -55,16 +55,11 @@ async def _stdio(context: AppContext) -> None:
 
 async def _serve_stdio(context: AppContext) -> None:
     server = create_server(context, show_folders=True)
-    task = asyncio.current_task()
-    assert task is not None
-    lines = cast("Any", Lines(sys.stdin.fileno(), context.options.limits.body_bytes))
-    try:
-        with on_signals(task.cancel), own_output() as output:
-            async with stdio_server(lines, cast("Any", output)) as (incoming, outgoing):
-                messages = cast("Any", Answering(incoming, outgoing))
-                await server.run(messages, outgoing, server.create_initialization_options())
-    except asyncio.CancelledError:  # on a signal, running requests are not waited for
-        task.uncancel()
+    # A thread of the SDK waits for input and cannot be cancelled, so a signal ends the process.
+    with on_signals(partial(os._exit, 0)):
+        async with stdio_server() as (incoming, outgoing):
+            messages = cast("Any", Answering(incoming, outgoing))
+            await server.run(messages, outgoing, server.create_initialization_options())
 
 
 def serve_http(options: ServiceOptions | None = None) -> None:

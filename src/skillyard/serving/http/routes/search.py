@@ -11,7 +11,6 @@ from skillyard.ranking.registry import is_built_in, scorer_names
 from skillyard.remote.search import FoundSkill, SearchResult, SearchService
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.http.fields import refuse_field
-from skillyard.serving.http.long_texts import LongTexts
 from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, compress, json_bytes, matches, tag_of
 from skillyard.serving.runtime.errors import sources_refusal
@@ -57,8 +56,7 @@ async def search(context: AppContext, request: RouteRequest) -> Reply:
             raise sources_refusal([status.to_dict() for status in result.sources])
         result = ranked_result(result, scorer, sources)
         whole = all(each.failure is None for each in result.skills)
-        texts = LongTexts()
-        body = texts.json_bytes(_shape(result, values, texts))
+        body = json_bytes(_shape(result, values))
         # Remotes share one thread, which must not be blocked by this.
         return body, compress(body) if local and request.gzip else b""
 
@@ -98,7 +96,7 @@ def scorer_of(values: Mapping[str, Any], place: str = "query") -> str | None:
     return name
 
 
-def _shape(result: SearchResult, values: Mapping[str, Any], texts: LongTexts) -> dict[str, Any]:
+def _shape(result: SearchResult, values: Mapping[str, Any]) -> dict[str, Any]:
     shape = result.to_dict(
         include_content=False,  # added below
         include_raw=values["include_raw"],
@@ -111,7 +109,7 @@ def _shape(result: SearchResult, values: Mapping[str, Any], texts: LongTexts) ->
         if left is not None:
             left = _charge_item(item, left)
         if values["include_content"] and not item["omitted"]:
-            item["content"] = texts.put(each.skill.body)
+            item["content"] = each.skill.body
     return shape
 
 
