@@ -125,9 +125,9 @@ def add_command(
     return parser
 
 
-def add_group(commands: Commands, name: str, summary: str) -> Commands:
+def add_group(commands: Commands, name: str, summary: str, word: str = "COMMAND") -> Commands:
     """Add a word that needs another one after it, and return where its commands are added."""
-    usage = "%(prog)s COMMAND [options]"
+    usage = f"%(prog)s {word} [options]"
     return commands.add_parser(name, help=summary, summary=summary, usage=usage).add_commands()
 
 

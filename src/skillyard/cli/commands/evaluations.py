@@ -254,7 +254,7 @@ def add_eval_group(commands: Commands) -> None:
     group = add_group(commands, "eval", "evaluation of skills with a model")
     add_eval_init_command(group)
     add_eval_plan_command(group)
-    runs = add_group(group, "run", "run one layer")
+    runs = add_group(group, "run", "run one layer of questions", "LAYER")
     add_eval_report_command(group)
     add_eval_compare_command(group)
     for layer in LAYERS.values():
