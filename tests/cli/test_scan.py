@@ -62,6 +62,15 @@ def test_a_file_that_does_not_load_as_a_skill_is_scanned_too(run: Run, folder: P
     assert "lib/broken/SKILL.md" in paths
 
 
+def test_a_document_in_a_skills_folder_is_a_file_of_that_skill(run: Run, folder: Path) -> None:
+    head = "---\nname: pencil\ndescription: Helps in penetration tests.\n---\n"
+    files = {"SKILL.md": head, "AGENTS.md": f"```sh\n{ATTACK}\n```\n", "scripts/run.sh": ": a\n"}
+    write(folder, {f"lib/pencil/{name}": text for name, text in files.items()})
+    document = run("scan", "lib", "--json").json
+    assert (document["skills"], document["files"]) == (1, 3)
+    assert document["counts"] == {"high": 0, "medium": 1, "low": 0}
+
+
 def test_reports_carry_rule_place_and_level(run: Run, folder: Path) -> None:
     sarif = json.loads(run("scan", "lib", "--format", "sarif").out)["runs"][0]
     assert [each["level"] for each in sarif["results"]] == ["error", "warning"]

@@ -6,7 +6,7 @@ rule was changed with it. The rules were also corrected with the first halves of
 their second halves alone say how the rules do with what nobody corrected them with. Parts 10 and
 11 have known techniques in the disguise of a quotation, a prohibition or documentation. Part 10 was
 written before the scan told those apart, part 11 after it and against it. No rule was changed with
-them.
+them but with `yaml-order` of part 11, an order in a code block.
 """
 
 from __future__ import annotations

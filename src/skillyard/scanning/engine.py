@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from skillyard.io.sha256 import sha256
 from skillyard.scanning import code, hidden
-from skillyard.scanning.context import is_negated, is_quoted, subject_is_security
+from skillyard.scanning.context import is_negated, is_quoted, subject_of
 from skillyard.scanning.document import DATA, Document
 from skillyard.scanning.files import SkillFile, is_compiled, text_of, unscanned_severity
 from skillyard.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Hit, Rule
@@ -154,8 +154,8 @@ def _severity(rule: Rule, hit: Hit, document: Document, skill: Document | None) 
     severity = hit.severity or rule.severity
     if severity != HIGH or not rule.quotable:
         return severity
-    security = skill is not None and subject_is_security(skill)
-    quoted = is_quoted(document, hit.start, hit.end, security=security, phrase=rule.phrase)
+    subject = subject_of(skill)
+    quoted = is_quoted(document, hit.start, hit.end, subject=subject, phrase=rule.phrase)
     return MEDIUM if quoted else HIGH
 
 

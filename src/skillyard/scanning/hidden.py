@@ -70,14 +70,16 @@ _AGENTS = (
 )
 _CALLS = r"(?:(?:the|all|any|every|dear|hey|note|attention|ai|only)[\s,:]{1,3}){0,3}"
 _AGENT = re.compile(
-    r"\A\s{0,9}(?:system|admin|developer)\s{0,2}:\s{0,3}\w|\bfrom\s{1,2}now\s{1,2}on\b"
+    r"\A\s{0,9}(?:system|admin|developer)\s{0,2}:\s{0,3}(?!\w[\w.-]{0,60}/)\w|\bfrom\s{1,2}now\s{1,2}on\b"
     rf"|(?:\A|[.!?:;\n]|\b(?:to|for))[\s*-]{{0,9}}{_CALLS}{_AGENTS}[^.]{{0,60}}"
     r"(?:\b(?:must|should|shall|requires?|always|never|do\s{1,2}not|don't|n['’]informe)\b"
     r"|[:,]\s{1,3}(?:[^.]{0,60}\b)?(?:repeat|include|add|upload|append|also|before|ignore|run"
     r"|execute|read|send|fetch|call|exécute)\b)",
     re.IGNORECASE,
 )
-"""An order to an agent: it is named where a sentence begins, or the order is said to be for it."""
+"""An order to an agent: it is named where a sentence begins, or the order is said to be for it.
+
+What follows the mark of a role is no path of a file."""
 
 
 def comments(document: Document) -> Iterator[tuple[Hit, str]]:

@@ -12,12 +12,12 @@ from skillyard.scanning.rule import MEDIUM, Hit, Pattern
 __all__ = ["secrets_sent", "secrets_sent_later"]
 
 _SINK = re.compile(
-    r"""\bcurl\b[^\n]{0,200}(?:\s-(?-i:[dFT])\s{0,2}\S|--data|--form|--upload-file|-X\s{0,2}(?:POST|PUT)
+    r"""\bcurl\b(?![^\n]{0,120}https?://169\.254\.(?![^\n]{0,200}https?://))[^\n]{0,200}(?:\s-(?-i:[dFT])\s{0,2}\S|--data|--form|--upload-file|-X\s{0,2}(?:POST|PUT)
       |[?&]\w{1,20}=(?:["']?\$|\{\}))
     |\brequests\.(?:post|put)\(|\bhttpx\.(?:post|put)\(|\burlopen\([^\n]{0,120}(?:data\s{0,2}=|\+|,)|\bhttp\.Post\w{0,4}\(|\bNet::HTTP\.post|\burllib\.request\.Request\(
     |\b(?:fetch|axios)\((?!\s{0,3}["'`]/(?!/))[^\n]{0,160}\b(?:POST|body)\b|\baxios\.post\(|Invoke-(?:RestMethod|WebRequest)\b[^\n]{0,120}
-      -Method\s{1,3}(?:Post|Put)|\|\s{0,3}(?:nc|ncat)\s|\bwget\b[^\n]{0,120}--post|gethostbyname\(|\b(?:nslookup|dig)\b
-    |\bhttps?["']?\)?\.request\(|\.request\(\s{0,3}["'](?:POST|PUT)|\bcurl\b[^\n]{0,80}-H[^\n]{0,60}\$[^\n]{0,60}https?://(?!api\.|[\w.-]{1,40}\.(?:googleapis|github|gitlab|amazonaws|azure)\.com|localhost|\$)|\bsendmail\b|\bsmtplib\b""",
+      -Method\s{1,3}(?:Post|Put)|\|\s{0,3}(?:nc|ncat)\s|\bwget\b[^\n]{0,120}--post|gethostbyname\(|\b(?:nslookup|dig)\b[^\n]{0,100}[${+%]
+    |\bhttps?["']?\)?\.request\(|\.request\(\s{0,3}["'](?:POST|PUT)|\bcurl\b[^\n]{0,80}-H[^\n]{0,60}\$[^\n]{0,60}https?://(?!api\.|[\w.-]{1,40}\.(?:googleapis|github|gitlab|amazonaws|azure)\.com|localhost|169\.254\.|\$)|\bsendmail\b|\bsmtplib\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _NEAR = 8
@@ -62,7 +62,8 @@ def secrets_sent_later(
     readers: dict[str, list[tuple[str, int]]] = {}
     for each in scripts if len(scripts) > 1 else ():
         for match in islice((match for one in patterns for match in one.matches(each)), 1):
-            for name in _files(each):
+            # A file with secrets that both name carries nothing from one to the other.
+            for name in (n for n in _files(each) if not n.lower().endswith(match[0])):
                 readers.setdefault(name, []).append((each.path, each.line(match.start())))
     for each in scripts if readers else ():
         near = [reader for name in _files(each) for reader in readers.get(name, ())[:2]]

@@ -53,7 +53,10 @@ def library_units(library: LibrarySpec) -> tuple[list[ScanUnit], list[Finding]]:
     Without any, and without scopes, each root is scanned as if it were a skill.
     """
     scanned = library.scan()
-    units = {unit.path: unit for unit in map(_unit_of, (c.path for c in scanned.candidates))}
+    found = [_unit_of(each.path) for each in scanned.candidates]
+    folders = {unit.path for unit in found if unit.is_folder}
+    # A document in a skill's folder, such as AGENTS.md, is a file of that skill.
+    units = {u.path: u for u in found if u.is_folder or folders.isdisjoint(_above(u.path))}
     for unit in map(_unit_of, (diagnostic.path for diagnostic in scanned.diagnostics)):
         # A SKILL.md that is not read, such as a link, does not hide the files beside it.
         if unit.is_folder and os.path.isdir(unit.path):
@@ -67,6 +70,11 @@ def library_units(library: LibrarySpec) -> tuple[list[ScanUnit], list[Finding]]:
     ]
     outside = (each for root in roots for each in _outside(root, listed))
     return listed, [*map(_left_out, scanned.diagnostics), *outside]
+
+
+def _above(path: str) -> Iterator[str]:
+    while path != (path := os.path.dirname(path)):
+        yield path
 
 
 def _unit_of(file: str) -> ScanUnit:
