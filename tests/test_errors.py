@@ -14,13 +14,13 @@ from skillyard.errors import (
     ServiceUnavailable,
     SkillError,
     SkillyardError,
+    SourceFailed,
     StoreConflict,
     StoreFailed,
     StoreRefused,
     StoreSchema,
     StoreUnavailable,
 )
-from skillyard.remote.sources.protocol import SourceFailed
 from tests.tables import for_each
 
 KINDS = [

@@ -37,7 +37,7 @@ CORE = {
     *("validation", "version", ""),
 }
 """Rooms that use only what the project depends on; the others need an extra, and say so."""
-IN_A_CIRCLE = ("skillyard.evals.", "skillyard.remote.sources.")
+IN_A_CIRCLE = ("skillyard.evals.",)
 """Folders with modules that still are in one."""
 CORE_DEPENDENCIES = {"yaml", "Stemmer", "filelock", "platformdirs", "shtab"}
 AT_MODULE_LEVEL = {"yaml"}

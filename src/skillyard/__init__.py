@@ -65,7 +65,7 @@ _ROOMS = {
     "ScorerRanker": "ranking.scorer_ranker",
     "SearchResult": "remote.search",
     "SearchService": "remote.search",
-    "SourceFailed": "remote.sources.protocol",
+    "SourceFailed": "errors",
     "Selection": "selection",
     "SelectionPolicy": "selection",
     "SkillFeedback": "ranking.feedback",
@@ -196,7 +196,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     )
     from skillyard.ranking.scorer_ranker import ScorerRanker as ScorerRanker
     from skillyard.remote.search import SearchResult as SearchResult, SearchService as SearchService
-    from skillyard.remote.sources.protocol import SourceFailed as SourceFailed
+    from skillyard.errors import SourceFailed as SourceFailed
     from skillyard.resources import list_resources as list_resources, read_resource as read_resource
     from skillyard.selection import (
         Selection as Selection,

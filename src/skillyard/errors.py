@@ -20,6 +20,7 @@
     │   ├── ServiceUnavailable        it cannot be reached or is overloaded: retry
     │   ├── ServiceRefused            it refuses this request: token, address, size
     │   └── BadAnswer                 the response is not one of a skillyard service
+    ├── SourceFailed                  a remote source failed
     ├── StoreFailed                   an operation on a catalog store failed
     │   ├── StoreUnavailable          it cannot be reached, is too slow or full: retry
     │   ├── StoreConflict             the publish contradicts itself or an earlier one
@@ -60,6 +61,7 @@ __all__ = [
     "SkillNotFound",
     "SkillYamlError",
     "SkillyardError",
+    "SourceFailed",
     "StoreConflict",
     "StoreFailed",
     "StoreRefused",
@@ -167,6 +169,33 @@ class ServiceRefused(ServiceFailed):
 
 class BadAnswer(ServiceFailed):
     """The response is not from a skillyard service: a page, broken JSON, a redirect."""
+
+
+class SourceFailed(SkillyardError):
+    """A source failed. ``code`` is the kind of failure.
+
+    ``unreachable``, ``timeout``, ``rate_limited``, ``denied``, ``not_found``, ``bad_answer``,
+    ``too_large``, ``refused`` (an address or path that is not followed), ``offline``, ``status``
+    (any other status).
+    """
+
+    def __init__(
+        self,
+        code: str,
+        what: str,
+        *,
+        hint: str = "",
+        retry_after_s: float | None = None,
+        status: int | None = None,
+    ) -> None:
+        super().__init__(what + (f"; {hint}" if hint else ""))
+        self.code = code
+        self.what = what
+        self.hint = hint
+        self.retry_after_s = retry_after_s
+        """Seconds until a retry makes sense, if the remote says so."""
+        self.status = status
+        """The HTTP status, if there was a response."""
 
 
 class StoreFailed(SkillyardError):

@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.install.lockfile import read_project_lock
 from skillyard.remote.origins.locked import locked_package
 from skillyard.remote.search import SearchService
-from skillyard.remote.sources.protocol import Package, SourceFailed
+from skillyard.remote.sources.protocol import Package
 from skillyard_testkit import FakeServers, faults
 from tests.cli.conftest import Answer, Run
 from tests.cli.remotes import remotes as remotes

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.install.lock_entries import LockedSkill
-from skillyard.remote.sources.protocol import SourceFailed
 from tests.cli.conftest import Run
 from tests.cli.remotes import text
 from tests.cli.test_add_origins import FILES, PDF, fetch

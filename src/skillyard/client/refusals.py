@@ -18,9 +18,9 @@ from skillyard.errors import (
     ServiceUnavailable,
     SkillNotFound,
     SkillyardError,
+    SourceFailed,
 )
 from skillyard.remote.search import SourceStatus
-from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.text import clean_line, shorten
 
 __all__ = ["SourcesFailed", "bad_answer", "gone_silent", "refusal_of", "unreachable"]

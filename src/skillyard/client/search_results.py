@@ -11,10 +11,11 @@ from typing import Any
 
 from skillyard.client.document import Mismatch, read_as
 from skillyard.client.values import value_of
+from skillyard.errors import SourceFailed
 from skillyard.ranking.match import Match
 from skillyard.ranking.scorer import Explanation, Scored
 from skillyard.remote.search import FoundSkill, SearchResult, SourceStatus
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package
 from skillyard.shapes import skills as shapes
 from skillyard.shapes.encoder import encode
 from skillyard.skill import SKILL_FIELDS, Reference, Skill

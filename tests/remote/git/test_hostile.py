@@ -19,11 +19,12 @@ from typing import Any
 
 import pytest
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.git.address import parse_git_address
 from skillyard.remote.git.command import Git, GitLimits
 from skillyard.remote.git.repository import GitRepository, clear_repositories
 from skillyard.remote.origins.git import GitQuery, git_package, locked_git_package
-from skillyard.remote.sources.protocol import Package, SourceFailed
+from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
 from tests.remote.git.home import git_home as git_home
 from tests.remote.git.servers import Upstream, git, http_server

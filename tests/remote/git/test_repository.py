@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.errors import InvalidInput
+from skillyard.errors import InvalidInput, SourceFailed
 from skillyard.remote.git.address import check_ref, parse_git_address
 from skillyard.remote.git.command import Git, failure_of
 from skillyard.remote.git.repository import GitRepository, clear_repositories
-from skillyard.remote.sources.protocol import SourceFailed
 from tests.remote.git.home import git_home as git_home
 from tests.remote.git.home import server_of as server_of
 from tests.remote.git.servers import KINDS, GitServer, Upstream, git, http_server

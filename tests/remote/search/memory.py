@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.errors import SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package
 from tests.remote.search.fake_search import skill_text
 
 

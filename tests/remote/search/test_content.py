@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.search.content import Content, pointer, read_package
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package
 from skillyard.remote.sources.settings import Settings
 from skillyard.skill import Skill
 from skillyard_testkit import FakeServers

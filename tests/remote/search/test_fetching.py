@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.errors import SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers
 from tests.remote.search.fake_search import (

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from skillyard.errors import InvalidInput, SkillNotFound
+from skillyard.errors import InvalidInput, SkillNotFound, SourceFailed
 from skillyard.remote.search import SearchService
-from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults
 from tests.remote.search.fake_search import found, got, settings_of, skill_text, with_service

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.search import SearchService
-from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers
 from tests.remote.search.fake_search import (

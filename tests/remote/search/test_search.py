@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import skillyard as sy
-from skillyard.errors import InvalidInput, UnknownName
+from skillyard.errors import InvalidInput, SourceFailed, UnknownName
 from skillyard.remote.search import SearchService
-from skillyard.remote.sources.protocol import Hit, Source, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Source
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.settings import Settings
 from skillyard_testkit import FakeServers, faults

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.sources.bodies import json_of
-from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.transport import Host, Reply, Transport
 from skillyard_testkit import FakeServers, Request, Response

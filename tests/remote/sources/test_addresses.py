@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.errors import InvalidInput, SkillyardError
+from skillyard.errors import InvalidInput, SkillyardError, SourceFailed
 from skillyard.remote.sources.addresses import is_public, public_addresses
-from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.transport import Host, Transport
 from skillyard_testkit import Response
 from tests.property.strategies import few, hostile_text

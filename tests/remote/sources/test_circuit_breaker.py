@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.sources.circuit_breaker import OPEN_S, CircuitBreaker
-from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.transport import MAX_REQUESTS, Transport
 from skillyard_testkit import Response, faults
 from tests.remote.sources.clients import Clock, Network

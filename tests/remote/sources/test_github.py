@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.remote.sources.github import GitHub, GitHubSource, Tree, is_repository
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.errors import SourceFailed
+from skillyard.remote.sources.github import GitHub, GitHubSource, Tree
+from skillyard.remote.sources.protocol import Hit, Package
+from skillyard.remote.sources.repository import is_repository
 from skillyard.remote.sources.transport import Transport
 from skillyard_testkit import Response, faults
 from skillyard_testkit.faults import Fault

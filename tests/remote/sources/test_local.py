@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import skillyard as sy
+from skillyard.errors import SourceFailed
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.remote.sources.local import REFERENCES, LocalSource
-from skillyard.remote.sources.protocol import Hit, Package, Source, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package, Source
 from tests.hostile.watchdog import hang_bound
 from tests.parity.trees import write_tree
 from tests.remote.sources.clients import skill

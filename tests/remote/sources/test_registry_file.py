@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.errors import SkillIoError
-from skillyard.remote.sources.github import GitHub, is_repository
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.errors import SkillIoError, SourceFailed
+from skillyard.remote.sources.github import GitHub
+from skillyard.remote.sources.protocol import Hit, Package
 from skillyard.remote.sources.registry_file import (
     RegistryFile,
     parse_registry,
     shipped_registry,
 )
-from skillyard.remote.sources.repository import skill_path
+from skillyard.remote.sources.repository import is_repository, skill_path
 from skillyard.remote.sources.transport import Transport
 from skillyard_testkit import faults
 from tests.property.strategies import few, hostile_text, many

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.search.content import read_package
-from skillyard.remote.sources.protocol import Hit, Package, Source, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package, Source
 from skillyard.remote.sources.server import NAME_CHARACTERS, NO_OTHERS, ServerSource
 from skillyard.remote.sources.transport import Host, Transport
 from skillyard_testkit import Response

@@ -11,14 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import InvalidInput, SkillIoError, SkillyardError, UnknownName
+from skillyard.remote.sources.build import build_sources, build_transport, response_cache
 from skillyard.remote.sources.github import GitHub
 from skillyard.remote.sources.protocol import Hit, Source
-from skillyard.remote.sources.registry import (
-    build_sources,
-    build_transport,
-    response_cache,
-    source_names,
-)
+from skillyard.remote.sources.registry import source_names
 from skillyard.remote.sources.settings import Settings, config_path, load_settings
 from tests.property.strategies import few
 from tests.remote.sources.clients import GITHUB_TOKEN, SKILLS_SH_TOKEN, Network, skill

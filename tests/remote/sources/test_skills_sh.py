@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.sources.github import GitHub
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package
 from skillyard.remote.sources.skills_sh import SkillsSh, installs_of
 from skillyard_testkit import Response, faults
 from skillyard_testkit.faults import Fault

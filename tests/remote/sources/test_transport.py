@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.transport import Host, Reply, Transport
 from skillyard_testkit import FakeServers, RateLimit, Response, faults

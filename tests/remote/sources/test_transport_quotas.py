@@ -10,7 +10,7 @@ from email.utils import formatdate
 
 import pytest
 
-from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.remote.sources.transport import Reply, Transport
 from skillyard_testkit import RateLimit, Response, faults
 from tests.remote.sources.clients import (

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.errors import InvalidInput, SkillyardError
-from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.errors import InvalidInput, SkillyardError, SourceFailed
 from skillyard.remote.sources.transport import Host, Reply, Transport, origin_of
 from skillyard_testkit import Response, faults
 from tests.property.strategies import few

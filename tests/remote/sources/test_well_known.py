@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.errors import SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package
 from skillyard.remote.sources.transport import Host, Transport
 from skillyard.remote.sources.well_known import SCHEMA, WellKnown, _unpack, digest_of
 from skillyard_testkit import Response, faults

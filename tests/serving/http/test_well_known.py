@@ -8,8 +8,8 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 from skillyard.remote.install.archives import read_archive
+from skillyard.remote.sources.build import build_transport
 from skillyard.remote.sources.protocol import Package
-from skillyard.remote.sources.registry import build_transport
 from skillyard.remote.sources.settings import Settings
 from skillyard.remote.sources.well_known import WellKnown
 from skillyard.serving.http.well_known import INDEX_PATH

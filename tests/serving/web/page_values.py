@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import skillyard as sy
-from skillyard.errors import Diagnostic
+from skillyard.errors import Diagnostic, SourceFailed
 from skillyard.ranking.query import Query
 from skillyard.remote.search import FoundSkill, SearchResult, SourceStatus
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package
 from skillyard.resources import Resource
 from skillyard.serving.web.evaluate_page import Trial, evaluate_page
 from skillyard.serving.web.search_page import Offer, Question, results_page

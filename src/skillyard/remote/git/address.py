@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from skillyard.errors import InvalidInput
+from skillyard.errors import InvalidInput, SourceFailed
 from skillyard.remote.install.file_paths import shown_path
-from skillyard.remote.sources.protocol import SourceFailed
 
 __all__ = [
     "FORGES",

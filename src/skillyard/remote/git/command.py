@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from threading import Event
 from typing import IO, NamedTuple
 
+from skillyard.errors import SourceFailed
 from skillyard.io.processes import Watchdog, end_group, limit_memory, program_path
-from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.text import clean_line, shorten, without_secrets
 
 __all__ = ["DEFAULT_LIMITS", "Git", "GitLimits"]

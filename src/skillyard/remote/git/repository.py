@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple, TypeVar
 
+from skillyard.errors import SourceFailed
 from skillyard.io.locks import file_lock
 from skillyard.io.sha256 import sha256
 from skillyard.io.user_folders import cache_folder
 from skillyard.remote.git.address import GitAddress, is_commit
 from skillyard.remote.git.command import Git
-from skillyard.remote.sources.protocol import SourceFailed
 
 __all__ = ["GitRepository", "GitTree", "clear_repositories", "is_named", "note_named"]
 

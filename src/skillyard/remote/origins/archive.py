@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import unquote, urlsplit
 
-from skillyard.errors import InvalidInput, SkillError
+from skillyard.errors import InvalidInput, SkillError, SourceFailed
 from skillyard.io.sha256 import sha256
 from skillyard.remote.install.archives import ArchiveKind, ArchiveLimits, read_archive_tree
 from skillyard.remote.install.file_paths import shown_path
@@ -12,7 +12,7 @@ from skillyard.remote.origins.choice import ONLY_ONE, SkillChoice, choose_folder
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.archive_bundle import fetch_bundle
 from skillyard.remote.sources.host_tokens import host_of
-from skillyard.remote.sources.protocol import Package, SourceFailed
+from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.repository import (
     WHOLE,
     files_beside,

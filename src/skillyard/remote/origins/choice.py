@@ -9,11 +9,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from skillyard.errors import InvalidInput, SkillyardError
+from skillyard.errors import InvalidInput, SkillyardError, SourceFailed
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.lock_entries import folder_name
 from skillyard.remote.install.placement import check_files
-from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.repository import PLACES, SKILL_FILE, skill_folder
 
 __all__ = [

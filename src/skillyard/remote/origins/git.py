@@ -8,6 +8,7 @@ from threading import Event
 from typing import NamedTuple, TypeAlias, TypeVar
 from urllib.parse import quote
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.git.address import (
     FORGES,
     GitAddress,
@@ -36,7 +37,7 @@ from skillyard.remote.origins.moved import folders_called, only_folder
 from skillyard.remote.sources.addresses import public_addresses
 from skillyard.remote.sources.github import FILE_BYTES, LFS
 from skillyard.remote.sources.paths import is_inside
-from skillyard.remote.sources.protocol import Package, SourceFailed
+from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.repository import (
     WHOLE,
     files_beside,

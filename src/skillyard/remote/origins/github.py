@@ -5,6 +5,7 @@ from __future__ import annotations
 from asyncio import gather
 from collections.abc import Sequence
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.git.address import parse_git_address
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.origins.choice import (
@@ -18,7 +19,7 @@ from skillyard.remote.origins.git import GitQuery, git_package
 from skillyard.remote.origins.moved import SkillGone
 from skillyard.remote.search import SearchService
 from skillyard.remote.sources.github import GitHub
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package
 from skillyard.remote.sources.repository import SKILL_FILE
 from skillyard.remote.sources.settings import Settings
 

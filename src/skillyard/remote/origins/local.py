@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from skillyard.errors import InvalidInput
+from skillyard.errors import InvalidInput, SourceFailed
 from skillyard.io.files import is_executable, read_regular
 from skillyard.io.folders import Folder, entry_is_link, open_folder
 from skillyard.limits import DEFAULT_LIMITS
@@ -15,7 +15,7 @@ from skillyard.remote.install.lockfile import LOCAL, PROJECT_LOCK
 from skillyard.remote.origins.choice import ONLY_ONE, SkillChoice, choose_folder
 from skillyard.remote.sources.github import FILE_BYTES
 from skillyard.remote.sources.paths import is_inside
-from skillyard.remote.sources.protocol import Package, SourceFailed
+from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.repository import (
     IGNORED_FOLDERS,
     WHOLE,

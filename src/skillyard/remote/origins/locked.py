@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from skillyard.discovery.added_sources import may_read_source
-from skillyard.errors import InvalidInput, SkillyardError
+from skillyard.errors import InvalidInput, SkillyardError, SourceFailed
 from skillyard.io.folder_manifest import executable_digest
 from skillyard.remote.git.address import check_ref, parse_git_address
 from skillyard.remote.install.file_paths import checked_path, name_in_shell, shown_path
@@ -32,10 +32,10 @@ from skillyard.remote.origins.github import skill_files, through_git
 from skillyard.remote.origins.local import local_package
 from skillyard.remote.origins.moved import SkillGone, folders_called, only_folder
 from skillyard.remote.search import SearchService
-from skillyard.remote.sources.github import GitHub, is_repository
+from skillyard.remote.sources.github import GitHub
 from skillyard.remote.sources.host_tokens import host_of, token_variable
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
-from skillyard.remote.sources.repository import PLACES, SKILL_FILE, skill_folder
+from skillyard.remote.sources.protocol import Hit, Package
+from skillyard.remote.sources.repository import PLACES, SKILL_FILE, is_repository, skill_folder
 from skillyard.remote.sources.well_known import WellKnown
 
 __all__ = ["locked_package", "locked_skill", "repinned", "skill_folder_of", "user_entry"]

@@ -25,7 +25,7 @@ from skillyard.errors import InvalidInput, SkillNotFound
 from skillyard.remote.git.address import check_ref, parse_git_address
 from skillyard.remote.install.file_paths import checked_path, shown_path
 from skillyard.remote.origins.target import GITLAB, HEAD, Target
-from skillyard.remote.sources.github import is_repository
+from skillyard.remote.sources.repository import is_repository
 
 __all__ = ["plugin_target"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.install.file_paths import name_in_shell, shown_path
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
-from skillyard.remote.sources.protocol import SourceFailed
 
 __all__ = ["SkillGone", "folders_called", "only_folder"]
 

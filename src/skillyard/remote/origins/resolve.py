@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillyard.errors import InvalidInput, SkillNotFound
+from skillyard.errors import InvalidInput, SkillNotFound, SourceFailed
 from skillyard.remote.git.address import is_commit, parse_git_address
 from skillyard.remote.origins.archive import ARCHIVE, archive_package
 from skillyard.remote.origins.choice import SkillChoice
@@ -13,9 +13,10 @@ from skillyard.remote.origins.marketplace import plugin_target
 from skillyard.remote.origins.target import HEAD, Target
 from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.search.content import read_package
-from skillyard.remote.sources.github import GitHub, is_repository
+from skillyard.remote.sources.github import GitHub
 from skillyard.remote.sources.host_tokens import host_of
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package
+from skillyard.remote.sources.repository import is_repository
 from skillyard.remote.sources.well_known import WellKnown
 
 __all__ = ["find_skill", "whole_package"]

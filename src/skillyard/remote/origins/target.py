@@ -35,7 +35,7 @@ from skillyard.remote.git.address import (
 )
 from skillyard.remote.install.file_paths import checked_path, shown_path
 from skillyard.remote.origins.archive import archive_kind
-from skillyard.remote.sources.github import is_repository
+from skillyard.remote.sources.repository import is_repository
 
 __all__ = ["Kind", "Target", "parse_target"]
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from skillyard.arguments import check_arguments
-from skillyard.errors import Diagnostic
+from skillyard.errors import Diagnostic, SourceFailed
 from skillyard.ranking.match import Match
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package
 from skillyard.shapes import skills as shapes
 from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.skill import SKILL_FIELDS, Skill
@@ -25,7 +25,7 @@ class SourceStatus(NamedTuple):
     """``ok``, ``partial`` (some of the places that it queries failed) or ``failed``."""
     found: int = 0
     code: str = ""
-    """The kind of failure; see :class:`~skillyard.remote.sources.protocol.SourceFailed`."""
+    """The kind of failure; see :class:`~skillyard.errors.SourceFailed`."""
     message: str = ""
     retry_after_s: float | None = None
 

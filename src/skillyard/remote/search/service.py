@@ -9,7 +9,7 @@ from typing import Any, Self, TypeGuard
 
 from skillyard.arguments import check_arguments
 from skillyard.catalog import Catalog
-from skillyard.errors import InvalidInput, SkillError, SkillNotFound
+from skillyard.errors import InvalidInput, SkillError, SkillNotFound, SourceFailed
 from skillyard.ranking.match import Match, eligible, in_order
 from skillyard.ranking.protocol import Scorer
 from skillyard.ranking.query import Query
@@ -18,15 +18,8 @@ from skillyard.ranking.scorer import level_of
 from skillyard.remote.search.candidates import Candidate, merge_hits
 from skillyard.remote.search.content import own, pointer, read_package, unhide
 from skillyard.remote.search.result import FoundSkill, SearchResult, SourceStatus
-from skillyard.remote.sources.protocol import (
-    Hit,
-    Hits,
-    Package,
-    RankingSource,
-    Source,
-    SourceFailed,
-)
-from skillyard.remote.sources.registry import build_sources, build_transport, response_cache
+from skillyard.remote.sources.build import build_sources, build_transport, response_cache
+from skillyard.remote.sources.protocol import Hit, Hits, Package, RankingSource, Source
 from skillyard.remote.sources.responses import Cache
 from skillyard.remote.sources.settings import Settings, load_settings
 from skillyard.remote.sources.transport import Transport

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from skillyard.remote.sources.protocol import ArchiveBundle, SourceFailed
+from skillyard.errors import SourceFailed
+from skillyard.remote.sources.protocol import ArchiveBundle
 from skillyard.remote.sources.transport import Transport
 
 __all__ = ["MAX_BUNDLE_BYTES", "fetch_bundle"]

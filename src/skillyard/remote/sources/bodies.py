@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from skillyard.errors import SourceFailed
 from skillyard.io.gunzip import Gunzip, TooMuch
-from skillyard.remote.sources.protocol import SourceFailed
 
 __all__ = ["json_of", "read_body"]
 

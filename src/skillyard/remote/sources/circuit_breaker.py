@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.errors import SourceFailed
 
 __all__ = ["OPEN_S", "CircuitBreaker"]
 

@@ -15,16 +15,18 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.paths import is_inside
-from skillyard.remote.sources.protocol import Hit, Hits, Package, Source, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Hits, Package, Source
 from skillyard.remote.sources.repository import (
     REFERENCES,
     WHOLE,
     Blob,
     ReadLimits,
     files_beside,
+    is_repository,
     reference_paths,
     skill_folder,
     skill_folders,
@@ -32,7 +34,7 @@ from skillyard.remote.sources.repository import (
 from skillyard.remote.sources.settings import GITHUB_TOKENS, Settings
 from skillyard.remote.sources.transport import REDIRECTED, Host, Transport
 
-__all__ = ["GitHub", "GitHubSource", "build", "hosts", "is_repository"]
+__all__ = ["GitHub", "GitHubSource", "build", "hosts"]
 
 API_VERSION = {"X-GitHub-Api-Version": "2022-11-28"}
 MAX_CONCURRENT_FILES = 64
@@ -47,16 +49,8 @@ ENTRY_BYTES = 256
 """Memory of a path beside its characters, in bytes."""
 LFS = b"version https://git-lfs.github.com/spec/"
 
-_PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,99})"
-REPOSITORY_PATTERN = rf"(?!.*\.\.){_PART}/[._]?{_PART}"
-_REPOSITORY = re.compile(REPOSITORY_PATTERN)
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REF = re.compile(r"[A-Za-z0-9@][A-Za-z0-9._/@+-]{0,199}")
-
-
-def is_repository(text: str) -> bool:
-    """True for ``owner/repo``, matched whole."""
-    return _REPOSITORY.fullmatch(text) is not None
 
 
 class Tree(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from skillyard.catalog import Catalog
-from skillyard.errors import SkillError
+from skillyard.errors import SkillError, SourceFailed
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.ranking.match import Match, rank
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package
 from skillyard.skill import Skill
 
 __all__ = ["LocalSource"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from skillyard.errors import SkillyardError
+from skillyard.errors import SourceFailed
 from skillyard.ranking.match import Match
 from skillyard.skill import Skill
 
@@ -16,35 +16,7 @@ __all__ = [
     "Package",
     "RankingSource",
     "Source",
-    "SourceFailed",
 ]
-
-
-class SourceFailed(SkillyardError):
-    """A source failed. ``code`` is the kind of failure.
-
-    ``unreachable``, ``timeout``, ``rate_limited``, ``denied``, ``not_found``, ``bad_answer``,
-    ``too_large``, ``refused`` (an address or path that is not followed), ``offline``, ``status``
-    (any other status).
-    """
-
-    def __init__(
-        self,
-        code: str,
-        what: str,
-        *,
-        hint: str = "",
-        retry_after_s: float | None = None,
-        status: int | None = None,
-    ) -> None:
-        super().__init__(what + (f"; {hint}" if hint else ""))
-        self.code = code
-        self.what = what
-        self.hint = hint
-        self.retry_after_s = retry_after_s
-        """Seconds until a retry makes sense, if the remote says so."""
-        self.status = status
-        """The HTTP status, if there was a response."""
 
 
 class ArchiveBundle(NamedTuple):

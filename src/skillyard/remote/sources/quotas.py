@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from skillyard.errors import SourceFailed
 from skillyard.io.retry_after import retry_after_s
-from skillyard.remote.sources.protocol import SourceFailed
 
 __all__ = ["Quotas", "rate_limit_error"]
 

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.errors import Diagnostic
-from skillyard.remote.sources.github import GitHub, is_repository
+from skillyard.remote.sources.github import GitHub
 from skillyard.remote.sources.protocol import Hit, Package, Source
+from skillyard.remote.sources.repository import is_repository
 
 if TYPE_CHECKING:
     from skillyard.remote.sources.settings import Settings

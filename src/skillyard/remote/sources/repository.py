@@ -5,6 +5,7 @@ Only a folder with the name of the skill is accepted: the wrong skill is worse t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -14,6 +15,7 @@ __all__ = [
     "Blob",
     "ReadLimits",
     "files_beside",
+    "is_repository",
     "limit_files",
     "reference_paths",
     "skill_folder",
@@ -23,6 +25,9 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+_PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,99})"
+REPOSITORY_PATTERN = rf"(?!.*\.\.){_PART}/[._]?{_PART}"
+_REPOSITORY = re.compile(REPOSITORY_PATTERN)
 SKILL_FILE = "SKILL.md"
 PLACES = (
     "skills",
@@ -63,6 +68,11 @@ class Blob(NamedTuple):
 
     path: str
     size: int
+
+
+def is_repository(text: str) -> bool:
+    """True for ``owner/repo`` on GitHub, matched whole."""
+    return _REPOSITORY.fullmatch(text) is not None
 
 
 def with_skill_file(files: Mapping[str, _T]) -> dict[str, _T]:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.host_tokens import host_of
 from skillyard.remote.sources.paths import checked_files
-from skillyard.remote.sources.protocol import Hit, Package, Source, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package, Source
 from skillyard.remote.sources.skills_sh import installs_of
 from skillyard.remote.sources.transport import Host, Transport
 

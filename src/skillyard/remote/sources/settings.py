@@ -211,7 +211,7 @@ def _fields(table: Mapping[str, Any], place: tuple[str, ...], path: str) -> dict
 
 
 def _check(settings: Settings, path: str) -> Settings:
-    from skillyard.remote.sources.github import is_repository
+    from skillyard.remote.sources.repository import is_repository
     from skillyard.remote.sources.transport import origin_of
 
     for url in (

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from skillyard.errors import SourceFailed
 from skillyard.remote.sources.bodies import json_of
-from skillyard.remote.sources.github import LFS, GitHub, is_repository
+from skillyard.remote.sources.github import LFS, GitHub
 from skillyard.remote.sources.paths import checked_files, is_inside
-from skillyard.remote.sources.protocol import Hit, Package, Source, SourceFailed
-from skillyard.remote.sources.repository import REFERENCES, ReadLimits, limit_files
+from skillyard.remote.sources.protocol import Hit, Package, Source
+from skillyard.remote.sources.repository import REFERENCES, ReadLimits, is_repository, limit_files
 from skillyard.remote.sources.settings import SKILLS_SH_TOKEN, Settings
 from skillyard.remote.sources.transport import Host, Transport
 

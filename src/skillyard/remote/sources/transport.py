@@ -14,14 +14,13 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from skillyard.errors import InvalidInput
+from skillyard.errors import InvalidInput, SourceFailed
 from skillyard.extras import install_command
 from skillyard.io.sha256 import sha256
 from skillyard.remote.sources.addresses import public_addresses
 from skillyard.remote.sources.bodies import read_body
 from skillyard.remote.sources.circuit_breaker import CircuitBreaker
 from skillyard.remote.sources.lru_bytes import LruBytes
-from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.remote.sources.quotas import Quotas, rate_limit_error
 from skillyard.remote.sources.responses import Cache, CachedResponse, MemoryCache
 

@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
+from skillyard.errors import SourceFailed
 from skillyard.io.sha256 import sha256
 from skillyard.remote.sources.archive_bundle import fetch_bundle
 from skillyard.remote.sources.bodies import json_of
 from skillyard.remote.sources.host_tokens import host_of
 from skillyard.remote.sources.paths import checked_files, is_inside
-from skillyard.remote.sources.protocol import Hit, Hits, Package, Source, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Hits, Package, Source
 from skillyard.remote.sources.transport import Check, Host, Reply, Transport, origin_of
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from skillyard.errors import SkillError
-from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.errors import SkillError, SourceFailed
 from skillyard.serving.mcp.call import SharedState, cursor_of, notice_of, origin_of, place_in
 from skillyard.serving.mcp.failures import invalid
 from skillyard.serving.mcp.manifests import Entry, EntryFile, Unserved

@@ -14,10 +14,9 @@ from collections.abc import Iterable
 from threading import Lock
 from typing import Any, NamedTuple
 
-from skillyard.errors import SkillError
+from skillyard.errors import SkillError, SourceFailed
 from skillyard.io.sha256 import sha256
 from skillyard.limits import DEFAULT_LIMITS
-from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.resources import list_resources, read_resource
 from skillyard.serving.mcp.rendition import Unreadable, conforming
 from skillyard.serving.mcp.skill_uris import (

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from skillyard.context.budget import estimate_tokens
-from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound
+from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound, SourceFailed
 from skillyard.remote.search import FoundSkill, SearchService
-from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.serving.mcp.call import Answer, Call, notice_of, origin_of, plain_scorer
 from skillyard.serving.mcp.failures import ToolFailed
 from skillyard.serving.mcp.frames import frame_skill, safe_text

@@ -11,10 +11,10 @@ from skillyard.errors import (
     SkillError,
     SkillNotFound,
     SkillyardError,
+    SourceFailed,
     UnknownName,
 )
 from skillyard.index.progress import Progress
-from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.shapes import service as shapes
 from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.text import clean_line

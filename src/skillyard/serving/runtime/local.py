@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import TypeVar
 
-from skillyard.errors import SkillError
+from skillyard.errors import SkillError, SourceFailed
 from skillyard.formats.frontmatter import join_document
 from skillyard.io.sha256 import sha256
 from skillyard.limits import DEFAULT_LIMITS
@@ -19,7 +19,7 @@ from skillyard.ranking.match import Match, rank
 from skillyard.ranking.registry import DEFAULT_SCORER
 from skillyard.remote.search import FoundSkill
 from skillyard.remote.search.content import size_of
-from skillyard.remote.sources.protocol import Hit, Package, SourceFailed
+from skillyard.remote.sources.protocol import Hit, Package
 from skillyard.resources import list_resources, read_file, read_resource
 from skillyard.serving.runtime.snapshot import Ranking, Snapshot
 from skillyard.skill import Origin, Reference, Skill

@@ -17,14 +17,13 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from skillyard.discovery import HEAVY_FOLDERS
-from skillyard.errors import SkillError
+from skillyard.errors import SkillError, SourceFailed
 from skillyard.io.sha256 import sha256
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.remote.install.archive_writer import write_zip
 from skillyard.remote.install.archives import DEFAULT, SKILL_FILE, ArchiveFile
 from skillyard.remote.install.file_paths import FilePaths, checked_path
 from skillyard.remote.sources.paths import is_inside
-from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.resources import Resource, list_resources, read_resource, real_resource_path
 from skillyard.serving.runtime.local import file_of, is_document
 from skillyard.serving.runtime.snapshot import Snapshot

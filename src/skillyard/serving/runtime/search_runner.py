@@ -17,13 +17,9 @@ from skillyard.errors import InvalidInput, UnknownName
 from skillyard.extras import install_command
 from skillyard.ranking.registry import DEFAULT_SCORER, default_scorer
 from skillyard.remote.search import SearchResult, SearchService
+from skillyard.remote.sources.build import build_sources, build_transport, response_cache
 from skillyard.remote.sources.protocol import Source
-from skillyard.remote.sources.registry import (
-    build_sources,
-    build_transport,
-    response_cache,
-    source_names,
-)
+from skillyard.remote.sources.registry import source_names
 from skillyard.remote.sources.responses import CacheStats
 from skillyard.remote.sources.settings import Settings
 from skillyard.serving.runtime.errors import ALLOW_REMOTES

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from skillyard.errors import SkillError
+from skillyard.errors import SkillError, SourceFailed
 from skillyard.remote.search import FoundSkill, SearchService
-from skillyard.remote.sources.github import REPOSITORY_PATTERN
-from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.remote.sources.repository import REPOSITORY_PATTERN
 from skillyard.serving.runtime.app_context import AppContext
 from skillyard.serving.runtime.errors import (
     Fault,

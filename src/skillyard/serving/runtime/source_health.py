@@ -8,14 +8,8 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
-from skillyard.remote.sources.protocol import (
-    Hit,
-    Hits,
-    Package,
-    RankingSource,
-    Source,
-    SourceFailed,
-)
+from skillyard.errors import SourceFailed
+from skillyard.remote.sources.protocol import Hit, Hits, Package, RankingSource, Source
 from skillyard.serving.runtime.errors import error_dict
 from skillyard.shapes.service import SourceState
 

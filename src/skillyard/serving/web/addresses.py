@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from shlex import quote as shell_quote
 from urllib.parse import quote, urlencode
 
-from skillyard.remote.sources.github import is_repository
 from skillyard.remote.sources.protocol import Hit
+from skillyard.remote.sources.repository import is_repository
 from skillyard.text import clean_line
 
 __all__ = ["BROWSE", "EVALUATE", "HOME", "LOCAL", "browse_address", "evaluate_address",

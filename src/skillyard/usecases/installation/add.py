@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from skillyard.discovery.added_sources import note_added_source
 from skillyard.discovery.hosts import host_roots
-from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.errors import InvalidInput, SkillIoError, SourceFailed
 from skillyard.io.paths import is_below
 from skillyard.lookalikes import look_alikes
 from skillyard.remote.install.file_paths import name_in_shell, shown_path
@@ -35,7 +35,7 @@ from skillyard.remote.origins.resolve import find_target, whole_package
 from skillyard.remote.origins.target import Target, parse_target
 from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.search.content import read_package
-from skillyard.remote.sources.protocol import Package, SourceFailed
+from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings, load_settings
 from skillyard.scanning import Finding
 from skillyard.shapes import remote as shapes

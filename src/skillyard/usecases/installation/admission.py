@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from skillyard.errors import SkillError
+from skillyard.errors import SkillError, SourceFailed
 from skillyard.policy.decision import check_install
 from skillyard.remote.install.accepted import accepted_of, with_accepted
 from skillyard.remote.install.file_paths import shown_path
@@ -17,7 +17,7 @@ from skillyard.remote.install.placement import Placed, check_files, place_copies
 from skillyard.remote.install.project_lock import ProjectLock
 from skillyard.remote.install.verdict import scan_package
 from skillyard.remote.signatures.record import with_signer
-from skillyard.remote.sources.protocol import Package, SourceFailed
+from skillyard.remote.sources.protocol import Package
 from skillyard.scanning import Finding
 from skillyard.skill import Skill
 from skillyard.usecases.installation.policy_check import locked_source, policy_of

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from skillyard.errors import SkillError, SkillyardError
+from skillyard.errors import SkillError, SkillyardError, SourceFailed
 from skillyard.remote.install.file_paths import name_in_shell, shown_path
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.origins.moved import SkillGone
-from skillyard.remote.sources.protocol import SourceFailed
 from skillyard.shapes.installation import SkillProblem
 from skillyard.usecases.installation.project import InstalledSkill
 from skillyard.usecases.installation.states import (

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from skillyard.errors import SkillyardError
+from skillyard.errors import SkillyardError, SourceFailed
 from skillyard.policy.decision import Policy
 from skillyard.remote.install.accepted import accepted_of
 from skillyard.remote.install.file_paths import name_in_shell
@@ -15,7 +15,7 @@ from skillyard.remote.install.lock_entries import folder_name
 from skillyard.remote.install.record import written_digest, written_files
 from skillyard.remote.install.verdict import check_accept
 from skillyard.remote.signatures.record import signer_of
-from skillyard.remote.sources.protocol import Package, SourceFailed
+from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
 from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.installation import LockAccepted, Synced, SyncedSkill

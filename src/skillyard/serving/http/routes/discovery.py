@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.errors import SourceFailed
 from skillyard.serving.http.well_known import index_of
 from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, json_reply

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from skillyard.errors import SkillNotFound
+from skillyard.errors import SkillNotFound, SourceFailed
 from skillyard.remote.search import FoundSkill, SearchService
-from skillyard.remote.sources.github import is_repository
-from skillyard.remote.sources.protocol import SourceFailed
+from skillyard.remote.sources.repository import is_repository
 from skillyard.serving.http.routes.search import skill_shape
 from skillyard.serving.runtime.app_context import AppContext, RouteRequest
 from skillyard.serving.runtime.encoding import Reply, json_bytes, json_reply
