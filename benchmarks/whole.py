@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.measure import Sample, take_turns
 from skillyard.index.index_reader import open_index
 from skillyard.index.library import Library
-from skillyard.index.searcher import Searcher
+from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.token_table import bundled_table
 from skillyard.ranking.hybrid import HYBRID
 from skillyard.ranking.hybrid.query_analysis import analyse_query
@@ -32,7 +32,7 @@ PARTS = 100
 class _StandIns(Library):
     """A library over the benchmark's index: skills are stand-ins, kept as real libraries do."""
 
-    def __init__(self, searcher: Searcher) -> None:
+    def __init__(self, searcher: SegmentSearcher) -> None:
         self.searcher = searcher
         self.table = bundled_table()
         self.skills = ()

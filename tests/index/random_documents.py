@@ -10,8 +10,9 @@ from pathlib import Path
 
 from skillyard.index.document import IndexedDocument
 from skillyard.index.index_writer import IndexWriter
-from skillyard.index.memory_searcher import MemorySearcher
-from skillyard.index.searcher import EXCLUDED, Searcher
+from skillyard.index.searcher import EXCLUDED
+from skillyard.index.segment_searcher import SegmentSearcher
+from tests.index.memory_searcher import MemorySearcher
 
 __all__ = ["DIMENSIONS", "SOAK", "WORDS", "Asker", "document", "write"]
 
@@ -58,7 +59,7 @@ class Asker:
             for _ in range(questions)
         ]
 
-    def answers(self, searcher: Searcher) -> list[object]:
+    def answers(self, searcher: SegmentSearcher | MemorySearcher) -> list[object]:
         """Return every answer of the searcher, comparable with those of another."""
         found: list[object] = [searcher.size]
         for weights, vector, limit in self.questions:

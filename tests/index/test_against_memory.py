@@ -17,6 +17,7 @@ from skillyard.index.index_reader import open_index
 from skillyard.index.index_writer import IndexWriter
 from skillyard.index.integrity import verify
 from skillyard.index.memory_segments import build_memory_segments
+from tests.index.memory_searcher import MemorySearcher
 from tests.index.random_documents import DIMENSIONS, SOAK, Asker, document, in_memory, write
 from tests.tables import for_each
 from tests.worked_examples.making import skill
@@ -128,17 +129,17 @@ def test_segments_in_memory_answer_like_the_oracle(count: int) -> None:
     assert vectors == [d.vector or bytes(DIMENSIONS) for d in documents]
 
 
-def test_many_skills_in_memory_are_ranked_like_few(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_segments_in_memory_rank_like_the_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("build", "commit", "csv", "deploy", "query", "release", "table", "test")
     rng = random.Random(9)
     skills = [
         skill(f"s{number:03}", " ".join(rng.sample(words, 3)), trigger=number % 29 == 0)
         for number in range(200)
     ]
-    few = [sy.rank(skills, " ".join(words[n : n + 3]), limit=None) for n in range(6)]
-    monkeypatch.setattr("skillyard.index.memory_library.MAX_DICTIONARY_SKILLS", 10)
-    many = [sy.rank(skills, " ".join(words[n : n + 3]), limit=None) for n in range(6)]
-    assert [[(m.skill.name, m.score) for m in found] for found in few] == [
-        [(m.skill.name, m.score) for m in found] for found in many
+    found = [sy.rank(skills, " ".join(words[n : n + 3]), limit=None) for n in range(6)]
+    monkeypatch.setattr("skillyard.index.memory_library.build_memory_segments", MemorySearcher)
+    expected = [sy.rank(skills, " ".join(words[n : n + 3]), limit=None) for n in range(6)]
+    assert [[(m.skill.name, m.score) for m in each] for each in found] == [
+        [(m.skill.name, m.score) for m in each] for each in expected
     ]
     assert sy.rank(skills, "@s029 build")[0].skill.name == "s029"

@@ -18,7 +18,6 @@ __all__ = [
     "few",
     "hostile_text",
     "many",
-    "plain_blocks",
     "queries",
     "skills",
     "tag_soup",
@@ -59,51 +58,6 @@ _LINES = st.one_of(
 
 blocks = st.lists(_LINES, max_size=6).map(lambda lines: "".join(f"{line}\n" for line in lines))
 """Frontmatter, more or less: lines of YAML and of what looks like it."""
-
-_SOUND = st.sampled_from(
-    [
-        "a",
-        "b c",
-        "1",
-        "é",
-        "~",
-        "'q'",
-        '"q"',
-        "'it''s'",
-        '"say \\"x\\""',
-        "x:y",
-        "c#d",
-        "[p, 'q']",
-        "[]",
-    ]
-)
-_ALMOST = st.lists(
-    st.sampled_from([*"'\"\\:#[],{?&\t\u200d", "a", '\\"', ": ", " #", "- ", "-x", "  "]),
-    min_size=1,
-    max_size=3,
-).map("".join)
-_VALUE = st.one_of(
-    _SOUND, _SOUND, _SOUND, _SOUND, st.builds("{}{}".format, _SOUND, _ALMOST), _ALMOST
-)
-
-
-@st.composite
-def _section(draw: st.DrawFn) -> str:
-    """One field with its value, list or mapping; now and then an indentation is off."""
-    key = draw(st.sampled_from("abcdefghijkl"))
-    indent = draw(st.sampled_from(["  ", "  ", "    ", "", " "]))
-    inside = draw(st.lists(_VALUE, max_size=3))
-    kind = draw(st.sampled_from(["value", "value", "list", "mapping", "nested"]))
-    if kind == "value":
-        return f"{key}: {draw(_VALUE)}\n"
-    if kind == "list":
-        return f"{key}:\n" + "".join(f"{indent}- {value}\n" for value in inside)
-    lines = "".join(f"{indent}k{place}: {value}\n" for place, value in enumerate(inside))
-    return f"{key}:\n{lines}" + (f"{indent}n:\n{indent}{indent}- x\n" if kind == "nested" else "")
-
-
-plain_blocks = st.lists(_section(), min_size=1, max_size=4).map("".join)
-"""Blocks of the forms that are read without a parser, and of what is almost of these forms."""
 
 _FENCES = st.sampled_from(["---", "---", "---", "--- ", "---\t", "----", " ---", "---x", ""])
 _ENDS = st.sampled_from(["\n", "\n", "\r\n", "\r"])

@@ -7,17 +7,16 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import yaml
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import skillyard as sy
 from skillyard.errors import SkillError
 from skillyard.formats.agentskills import Document, ParsedDocument, parse_document
 from skillyard.formats.frontmatter import split, unify_lines
-from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.formats.repair import quote_plain_values
 from skillyard.formats.yaml_guard import Node, Scalar, plain_value, read_mapping
-from tests.property.strategies import blocks, documents, few, hostile_text, many, plain_blocks
+from tests.property.strategies import blocks, documents, few, hostile_text, many
 
 T = TypeVar("T")
 PATHS = ["a/SKILL.md", ".skills/a.md", "AGENTS.md", "notes.md"]
@@ -187,16 +186,6 @@ def test_what_passes_the_guard_is_what_a_plain_loader_reads(block: str) -> None:
     written = block.split("\n")
     for key, line in lines.items():
         assert key.split(" ")[0] in written[line - 2]
-
-
-@settings(many, max_examples=1_000)
-@given(plain_blocks)
-def test_what_is_read_without_a_parser_is_what_the_parser_reads(block: str) -> None:
-    plain = read_plain_lines(block)
-    if plain is not None:
-        parsed = read_mapping(block, "p")
-        assert plain == parsed
-        assert [list(part) for part in plain] == [list(part) for part in parsed]
 
 
 @few

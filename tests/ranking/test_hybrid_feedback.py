@@ -13,6 +13,7 @@ from skillyard.index.token_table import UNIT
 from skillyard.ranking.hybrid import HYBRID, Fusion, Hybrid
 from skillyard.ranking.hybrid.evidence import UNIT_DOT
 from skillyard.ranking.hybrid.query_analysis import LONG_QUERY_TERMS, analyse_query
+from tests.index.memory_searcher import MemorySearcher
 from tests.ranking.test_hybrid import leaves_add_up
 from tests.worked_examples.making import catalog, skill
 
@@ -121,13 +122,13 @@ class TestWhat:
             expected = expected or listed
             assert listed == expected
 
-    def test_many_skills_in_memory_are_looked_at_like_few(
+    def test_segments_in_memory_are_looked_at_like_the_oracle(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        few = [(m.skill.name, m.score) for m in sy.rank(LIBRARY, TASK, limit=None)]
-        monkeypatch.setattr("skillyard.index.memory_library.MAX_DICTIONARY_SKILLS", 1)
-        many = [(m.skill.name, m.score) for m in sy.rank(list(LIBRARY), TASK, limit=None)]
-        assert many == few
+        found = [(m.skill.name, m.score) for m in sy.rank(LIBRARY, TASK, limit=None)]
+        monkeypatch.setattr("skillyard.index.memory_library.build_memory_segments", MemorySearcher)
+        expected = [(m.skill.name, m.score) for m in sy.rank(list(LIBRARY), TASK, limit=None)]
+        assert found == expected
 
 
 WORDS = TASK.replace(",", " ").replace(".", " ").split()

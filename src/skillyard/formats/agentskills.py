@@ -20,7 +20,6 @@ from skillyard.formats.derived import derived_description, derived_name, split_o
 from skillyard.formats.fields import Fields
 from skillyard.formats.frontmatter import FencedDocument, decode, split, unify_lines
 from skillyard.formats.nodes import Node, Scalar
-from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.formats.requirements import read_requirements
 from skillyard.limits import DEFAULT_LIMITS, Limits
 from skillyard.skill import SKILL_FIELDS, Reference, Skill, Triggers, document_id
@@ -119,9 +118,6 @@ _COMMENTS = re.compile("^ *#.*", re.MULTILINE)
 def _mapping(
     fenced: FencedDocument, path: str, strict: bool, diagnostics: list[Diagnostic], limits: Limits
 ) -> tuple[dict[str, Node], dict[str, int]]:
-    plain = read_plain_lines(fenced.block, limits, fenced.block_line)
-    if plain is not None and (strict or not isinstance(plain[0].get("description"), dict)):
-        return plain
     if not _COMMENTS.sub("", fenced.block).strip():
         return {}, {}  # an empty block is valid YAML; the missing fields are reported later
     from skillyard.formats.repair import quote_plain_values

@@ -248,8 +248,6 @@ def _building_diagnostic(spec: LibrarySpec, summary: LibrarySummary) -> Diagnost
 class FileLibrary(Library):
     """The skills of an indexed catalog. Each is read from its file on demand."""
 
-    searcher: SegmentSearcher
-
     def __init__(
         self,
         full: _FullCatalog,

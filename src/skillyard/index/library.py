@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 
 from skillyard.index.identity import document_key
-from skillyard.index.searcher import Searcher
+from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.token_table import TokenTable
 from skillyard.skill import Skill
 
@@ -16,7 +16,7 @@ __all__ = ["Library"]
 class Library(ABC):
     """The skills and the index that a bound scorer uses."""
 
-    searcher: Searcher
+    searcher: SegmentSearcher
     table: TokenTable
     skills: Sequence[Skill]
 

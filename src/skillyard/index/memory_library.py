@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from skillyard.index.document_builder import build_documents
 from skillyard.index.library import Library
-from skillyard.index.memory_searcher import MemorySearcher
 from skillyard.index.memory_segments import build_memory_segments
 from skillyard.index.token_table import bundled_table
 from skillyard.skill import Origin, Skill
 
 __all__ = ["MemoryLibrary"]
-
-
-MAX_DICTIONARY_SKILLS = 1_000
-"""Larger libraries use segments; up to this number of skills dictionaries are faster."""
 
 
 class MemoryLibrary(Library):
@@ -39,12 +34,8 @@ class MemoryLibrary(Library):
             d._replace(key=below(self.skills[place]) or f"{d.key}\0{place}")
             for place, d in enumerate(documents)
         )
-        self._ordinals: Sequence[int] = range(len(self.skills))
-        if len(self.skills) > MAX_DICTIONARY_SKILLS:
-            self.searcher = build_memory_segments(keyed, self.table.dimensions)
-            self._ordinals = tuple(self.searcher.ordinals())
-        else:
-            self.searcher = MemorySearcher(keyed, self.table.dimensions)
+        self.searcher = build_memory_segments(keyed, self.table.dimensions)
+        self._ordinals = tuple(self.searcher.ordinals())
         self._place_of = dict(zip(self._ordinals, range(len(self.skills)), strict=True))
         self._hidden = [
             (self._ordinals[place], skill)

@@ -1,4 +1,4 @@
-"""Segments in memory, for large catalogs without an index on disk."""
+"""Segments in memory, for catalogs without an index on disk."""
 
 from __future__ import annotations
 

@@ -85,8 +85,6 @@ def _decode_skill(record: bytes) -> Skill:
 class SavedLibrary(Library):
     """The skills of a saved index, decoded on demand."""
 
-    searcher: SegmentSearcher
-
     def __init__(self, searcher: SegmentSearcher) -> None:
         self.searcher = searcher
         self.table = bundled_table()

@@ -1,4 +1,4 @@
-"""The searcher protocol, and the score definitions that all implementations share.
+"""The definitions of scores that the kernel, the Python code and the oracle of the tests share.
 
 Results depend on the live documents only: not on the order of insertion, the distribution over
 segments, or the implementation (C or Python). The first pass therefore sums integers, ties are
@@ -7,8 +7,7 @@ broken by a digest of the document key, and the second pass sums doubles in quer
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Sequence
 
 from skillyard.io.sha256 import sha256
 
@@ -16,7 +15,6 @@ __all__ = [
     "CANDIDATES",
     "EXCLUDED",
     "MAX_TERMS",
-    "Searcher",
     "Weights",
     "contenders",
     "exact_score",
@@ -107,61 +105,3 @@ def matched_weight(weights: Weights, impacts: Sequence[float]) -> float:
         if impact:
             total += weight
     return total
-
-
-class Searcher(Protocol):
-    """A searchable set of documents. Documents are identified by ordinals from 0."""
-
-    @property
-    def size(self) -> int:
-        """Number of live documents: neither deleted nor excluded."""
-
-    @property
-    def dimensions(self) -> int:
-        """Dimensions of a vector, one byte each."""
-
-    def frequency(self, term: str) -> int:
-        """Return the number of live documents that contain the term."""
-
-    def existing_terms(self, terms: Sequence[str]) -> list[str]:
-        """Return the terms that occur in live documents, in their order."""
-
-    def lexical(
-        self, weights: Weights, limit: int, allowed: Container[int] | None = None
-    ) -> list[tuple[int, float]]:
-        """Return up to ``limit`` (ordinal, exact BM25F score) of the candidates, best first."""
-
-    def exact_scores(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
-        """Return the exact BM25F scores of the given documents."""
-
-    def matched_weights(self, weights: Weights, ordinals: Sequence[int]) -> list[float]:
-        """Return, for each given document, the summed weight of the terms that it contains."""
-
-    def semantic(
-        self, query: bytes, limit: int, allowed: Container[int] | None = None
-    ) -> list[tuple[int, int]]:
-        """Return up to ``limit`` (ordinal, dot product) above zero, best first."""
-
-    def dots(self, query: bytes, ordinals: Sequence[int]) -> list[int]:
-        """Return the dot products of the given documents with the query vector."""
-
-    def vector(self, ordinal: int) -> bytes:
-        """Return the document's vector, in signed bytes; zeros or nothing where it has none."""
-
-    def impacts(self, ordinal: int, terms: Sequence[str]) -> list[float]:
-        """Return the document's impact of each term; 0.0 when it is absent."""
-
-    def key(self, ordinal: int) -> str:
-        """Return the document's key."""
-
-    def record(self, ordinal: int) -> bytes:
-        """Return the document's record."""
-
-    def flags(self, ordinal: int) -> int:
-        """Return the document's flags."""
-
-    def ordinal(self, key: str) -> int | None:
-        """Return the ordinal of the document of that key, or None."""
-
-    def ordinals(self) -> Iterator[int]:
-        """Yield the ordinals of all documents that are not deleted."""

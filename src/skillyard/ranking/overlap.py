@@ -24,9 +24,6 @@ DESCRIPTION_WEIGHT = 2.5
 TAGS_WEIGHT = 2.0
 BODY_WEIGHT = 1.0
 
-SMALL_CATALOG = 1_000
-"""Up to this number of skills, the first query does not build the full inverted index."""
-
 _FIELDS = ("name", "description", "tags", "body")
 
 # Everything but ASCII letters and digits becomes a blank, and capitals become lower case.
@@ -77,13 +74,11 @@ def _field_tokens(skill: Skill) -> dict[str, frozenset[str]]:
 
 
 class _Postings:
-    """The inverted index of the skills' tokens, or of the tokens in ``only``."""
+    """The inverted index of the skills' tokens."""
 
     __slots__ = ("divisor", "elsewhere", "in_body")
 
-    def __init__(
-        self, scorer: Overlap, skills: Sequence[Skill], only: frozenset[str] | None = None
-    ) -> None:
+    def __init__(self, scorer: Overlap, skills: Sequence[Skill]) -> None:
         self.divisor: list[float] = []
         # Per token: the skills that have it in the body only, and the others with their weight.
         self.in_body: dict[str, list[int]] = {}
@@ -91,8 +86,6 @@ class _Postings:
         for number, skill in enumerate(skills):
             fields = _field_tokens(skill)
             self.divisor.append(sqrt(max(1, len(fields["body"]))))
-            if only is not None:
-                fields = {field: only & tokens for field, tokens in fields.items()}
             self._add(number, fields, scorer)
 
     def _add(self, number: int, fields: dict[str, frozenset[str]], scorer: Overlap) -> None:
@@ -111,29 +104,17 @@ class _Postings:
 
 
 class BoundOverlap:
-    """The scorer bound to one snapshot.
-
-    The first query of a small catalog indexes only its own tokens: a command runs one query, and a
-    full inverted index would cost more than the ranking.
-    """
+    """The scorer bound to one snapshot."""
 
     def __init__(self, scorer: Overlap, skills: tuple[Skill, ...]) -> None:
         self.scorer = scorer
         self.skills: Sequence[Skill] = skills
         self.position = {skill: number for number, skill in enumerate(skills)}
-        self._queried_once = False
-        self._whole = _Postings(scorer, skills) if len(skills) > SMALL_CATALOG else None
+        self._postings = _Postings(scorer, skills)
 
     def prepare(self, query: Query) -> ScoredOverlap:
         """Add up the postings of the query's tokens; each occurrence of a token counts."""
-        counts = Counter(tokens(query.text))
-        postings = self._whole
-        if postings is None:
-            only = None if self._queried_once else frozenset(counts)
-            postings = _Postings(self.scorer, self.skills, only)
-            # Concurrent threads build equal indexes.
-            self._queried_once, self._whole = True, postings if only is None else None
-        return ScoredOverlap(self, postings, counts)
+        return ScoredOverlap(self, self._postings, Counter(tokens(query.text)))
 
 
 class ScoredOverlap(Scored):

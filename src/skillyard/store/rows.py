@@ -14,7 +14,6 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from skillyard.errors import InvalidInput, SkillYamlError, SkillyardError, StoreRefused, StoreSchema
-from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.skill import SKILL_FIELDS, Reference, Skill
 from skillyard.store.identifiers import checked_key, plain, refuse_odd, to_plain
@@ -292,18 +291,12 @@ def _tags(skill: Skill) -> tuple[str, ...]:
 def _frontmatter(skill: Skill) -> str | None:
     if not skill.frontmatter:
         return None
-    plain_lines = read_plain_lines(skill.frontmatter)
-    if plain_lines is not None:
-        nodes = plain_lines[0]
-    else:
-        from skillyard.formats.yaml_guard import read_mapping  # imports the YAML parser
+    from skillyard.formats.yaml_guard import plain_value, read_mapping  # imports the YAML parser
 
-        try:
-            nodes = read_mapping(skill.frontmatter, "", DEFAULT_LIMITS)[0]
-        except SkillYamlError:
-            return None
-    from skillyard.formats.nodes import plain_value
-
+    try:
+        nodes = read_mapping(skill.frontmatter, "", DEFAULT_LIMITS)[0]
+    except SkillYamlError:
+        return None
     return _json(_plain_json(plain_value(nodes)))
 
 

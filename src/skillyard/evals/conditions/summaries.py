@@ -17,7 +17,6 @@ from skillyard.arguments import check_arguments
 from skillyard.errors import InvalidFrontmatter, SkillYamlError
 from skillyard.formats.frontmatter import split, unify_lines
 from skillyard.formats.nodes import NULLS, Node, Scalar, plain_value
-from skillyard.formats.plain_lines import read_plain_lines
 from skillyard.formats.repair import quote_plain_values
 from skillyard.formats.yaml_guard import read_mapping
 from skillyard.limits import DEFAULT_LIMITS
@@ -178,8 +177,7 @@ def _description(block: str) -> str:
 
 
 def _fields(block: str) -> dict[str, Node]:
-    tree_and_lines = read_plain_lines(block) or read_mapping(block, "")
-    return tree_and_lines[0]
+    return read_mapping(block, "")[0]
 
 
 def _text_of(node: Node | None) -> str:

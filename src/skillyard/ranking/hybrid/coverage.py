@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from math import log
 
 from skillyard.index.facet_terms import FULL_IMPACT, LENGTH, MAX_BODY_TERMS, SHORT_BODY_TERMS
-from skillyard.index.searcher import Searcher
+from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import CandidateSet, Coverage
 from skillyard.ranking.hybrid.fusion import top_by_points
@@ -29,7 +29,7 @@ def score_coverage(
     totals: Mapping[int, float],
     candidates: CandidateSet,
     analysed: AnalysedQuery,
-    searcher: Searcher,
+    searcher: SegmentSearcher,
     fusion: Fusion,
 ) -> dict[int, Coverage]:
     """Return the coverage of the best skills by ordinal.

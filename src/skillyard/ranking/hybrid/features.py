@@ -13,7 +13,7 @@ from itertools import accumulate
 from math import log, sqrt
 
 from skillyard.index.facet_terms import NAME_TERM
-from skillyard.index.searcher import Searcher
+from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.token_table import TokenTable
 from skillyard.ranking.hybrid.constants import Features, QueryFeatures
 from skillyard.ranking.hybrid.evidence import UNIT_DOT, CandidateSet, Evidence
@@ -50,7 +50,7 @@ LONG_LOG_LENGTH = 3.0
 """log(1 + 19 terms): above it, a request mentions more than its subject."""
 
 
-def query_features(analysed: AnalysedQuery, searcher: Searcher) -> QueryFeatures:
+def query_features(analysed: AnalysedQuery, searcher: SegmentSearcher) -> QueryFeatures:
     """Return the features of the request and the library, which do not depend on candidates."""
     length = log(1.0 + len(analysed.terms))
     least, most = LOG_SIZE_RANGE
@@ -70,7 +70,7 @@ def skill_features(
     evidence: Evidence,
     candidates: CandidateSet,
     analysed: AnalysedQuery,
-    searcher: Searcher,
+    searcher: SegmentSearcher,
     table: TokenTable,
 ) -> Features:
     """Return the features of the best skill."""
@@ -180,7 +180,7 @@ def _unmatched_cosine(
     best: int,
     unmatched: Sequence[Term],
     analysed: AnalysedQuery,
-    searcher: Searcher,
+    searcher: SegmentSearcher,
     table: TokenTable,
 ) -> float:
     """Return the cosine of the skill with the unmatched terms of the request; 0.0 without any."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from skillyard.index.searcher import Searcher
+from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.token_table import UNIT, shift_vector
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import (
@@ -34,7 +34,7 @@ def apply_feedback(
     extra: Mapping[int, ExtraEvidence],
     words: tuple[float, float],
     analysed: AnalysedQuery,
-    searcher: Searcher,
+    searcher: SegmentSearcher,
     fusion: Fusion,
 ) -> Feedback | None:
     """Return the moved vector of a long request; None when its best matches have no vectors.

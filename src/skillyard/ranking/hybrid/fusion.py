@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from skillyard.index.searcher import Searcher, tie_key
+from skillyard.index.searcher import tie_key
+from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.ranking.hybrid.constants import FEEDBACK_POINTS, Fusion
 from skillyard.ranking.hybrid.evidence import CandidateSet, Evidence
 
@@ -108,7 +109,7 @@ def fuse_totals(
 
 
 def top_by_points(
-    totals: Mapping[int, float], searcher: Searcher, number: int
+    totals: Mapping[int, float], searcher: SegmentSearcher, number: int
 ) -> list[tuple[int, float]]:
     """Return the best ``number`` (ordinal, points), best first; ties by :func:`tie_key`."""
     if number < 1 or not totals:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from skillyard.index.searcher import Searcher
+from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import CandidateSet, Order
 from skillyard.ranking.hybrid.fusion import top_by_points
@@ -30,7 +30,7 @@ def score_order(
     totals: Mapping[int, float],
     candidates: CandidateSet,
     analysed: AnalysedQuery,
-    searcher: Searcher,
+    searcher: SegmentSearcher,
     fusion: Fusion,
     embedder: Embedder | None,
 ) -> dict[int, Order]:

@@ -10,7 +10,7 @@ from skillyard.analysis.analyzer import Analyzer
 from skillyard.analysis.lexicon import read_request
 from skillyard.analysis.stemmer import stem
 from skillyard.index.facet_terms import AVOID, NAME_TERM, phrase_words
-from skillyard.index.searcher import Searcher
+from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.index.token_table import TokenTable
 from skillyard.ranking.query import Query
 
@@ -91,7 +91,7 @@ class Vocabulary:
 
     __slots__ = ("_known", "searcher", "table")
 
-    def __init__(self, searcher: Searcher, table: TokenTable) -> None:
+    def __init__(self, searcher: SegmentSearcher, table: TokenTable) -> None:
         self.searcher = searcher
         self.table = table
         self._known: dict[str, Term] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from skillyard.index.searcher import Searcher
+from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.ranking.hybrid.evidence import Evidence
 from skillyard.ranking.hybrid.query_analysis import AnalysedQuery
 
@@ -19,7 +19,7 @@ MIN_NAMED_COSINE = 0.2
 def reason(
     analysed: AnalysedQuery,
     evidence: Evidence,
-    searcher: Searcher,
+    searcher: SegmentSearcher,
     ordinal: int,
     spelled: Mapping[str, str],
     lifted_by: str = "",

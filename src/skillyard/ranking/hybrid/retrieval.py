@@ -14,7 +14,8 @@ from skillyard.index.facet_terms import (
     find_phrases,
     tag_term,
 )
-from skillyard.index.searcher import Searcher, Weights
+from skillyard.index.searcher import Weights
+from skillyard.index.segment_searcher import SegmentSearcher
 from skillyard.ranking.hybrid.constants import Fusion
 from skillyard.ranking.hybrid.evidence import UNIT_DOT, CandidateSet, ExtraEvidence
 from skillyard.ranking.hybrid.query_analysis import AnalysedQuery
@@ -36,7 +37,7 @@ _NONE: Mapping[int, float] = {}
 def retrieve(
     query: Query,
     analysed: AnalysedQuery,
-    searcher: Searcher,
+    searcher: SegmentSearcher,
     fusion: Fusion,
     files: Mapping[int, float],
     called: Sequence[int],
@@ -110,7 +111,7 @@ def _embedder_weight(
 def _named_ordinals(
     query: Query,
     analysed: AnalysedQuery,
-    searcher: Searcher,
+    searcher: SegmentSearcher,
     called: Sequence[int],
     allowed: frozenset[int] | None,
 ) -> set[int]:
@@ -125,7 +126,7 @@ def _word_scores(
     hits: Iterable[tuple[int, float]],
     others: Iterable[int],
     analysed: AnalysedQuery,
-    searcher: Searcher,
+    searcher: SegmentSearcher,
 ) -> dict[int, float]:
     """Return the BM25F scores of the hits and of the other ordinals, in this order."""
     scores = dict(hits)
@@ -149,7 +150,7 @@ def _score_range_of(hits: Sequence[tuple[int, float]], depth: int) -> tuple[floa
 def _extra_evidence(
     ordinals: Sequence[int],
     analysed: AnalysedQuery,
-    searcher: Searcher,
+    searcher: SegmentSearcher,
     by_name: Collection[int],
     phrases: Mapping[int, tuple[str, ...]],
     files: Mapping[int, float],
@@ -180,7 +181,7 @@ def _extra_evidence(
 
 
 def _positive_scores(
-    weights: Weights, ordinals: Sequence[int], searcher: Searcher
+    weights: Weights, ordinals: Sequence[int], searcher: SegmentSearcher
 ) -> dict[int, float]:
     scores = zip(ordinals, searcher.exact_scores(weights, ordinals), strict=True)
     return {ordinal: score for ordinal, score in scores if score}
@@ -193,19 +194,21 @@ def _phrase_share(phrases: Sequence[str], analysed: AnalysedQuery) -> float:
     return max([phrase.count(" ") + 1 for phrase in phrases]) / len(analysed.words)
 
 
-def _ordinals_with(term: str, searcher: Searcher, allowed: frozenset[int] | None) -> list[int]:
+def _ordinals_with(
+    term: str, searcher: SegmentSearcher, allowed: frozenset[int] | None
+) -> list[int]:
     if not searcher.frequency(term):
         return []
     return [ordinal for ordinal, _ in searcher.lexical([(term, 1.0)], UNLIMITED, allowed)]
 
 
-def ordinals_by_name(words: Iterable[str], searcher: Searcher) -> list[int]:
+def ordinals_by_name(words: Iterable[str], searcher: SegmentSearcher) -> list[int]:
     """Return the ordinals whose name or slug starts with one of the words, ascending."""
     return sorted({o for word in words for o in _ordinals_with(NAME + word, searcher, None)})
 
 
 def _phrase_matches(
-    analysed: AnalysedQuery, searcher: Searcher, allowed: frozenset[int] | None
+    analysed: AnalysedQuery, searcher: SegmentSearcher, allowed: frozenset[int] | None
 ) -> dict[int, tuple[str, ...]]:
     """Return, by ordinal, the names and trigger phrases that occur in the request."""
     phrases: dict[int, tuple[str, ...]] = {}
@@ -215,7 +218,7 @@ def _phrase_matches(
     return phrases
 
 
-def _allowed_by_tags(query: Query, searcher: Searcher) -> frozenset[int] | None:
+def _allowed_by_tags(query: Query, searcher: SegmentSearcher) -> frozenset[int] | None:
     """Return the ordinals that pass the query's tags, or None when there are no tags."""
     excluded = {
         o for tag in query.exclude_tags for o in _ordinals_with(tag_term(tag), searcher, None)
@@ -227,7 +230,7 @@ def _allowed_by_tags(query: Query, searcher: Searcher) -> frozenset[int] | None:
     return frozenset(set(searcher.ordinals()) - excluded) if excluded else None
 
 
-def _passes_tags(query: Query, searcher: Searcher, ordinal: int) -> bool:
+def _passes_tags(query: Query, searcher: SegmentSearcher, ordinal: int) -> bool:
     """Return True when a skill, possibly an excluded one, passes the query's tags."""
     included = [tag_term(tag) for tag in query.include_tags]
     excluded = [tag_term(tag) for tag in query.exclude_tags]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 from skillyard.catalog import Catalog
 from skillyard.catalog.copies import have_one_content
 from skillyard.catalog.counts import SkillCounts
 from skillyard.catalog.snapshot import CatalogDiff
-from skillyard.errors import AmbiguousName, InvalidInput, SkillNotFound
+from skillyard.errors import SkillNotFound
 from skillyard.io.sha256 import sha256
 from skillyard.skill import Origin, Skill
 from skillyard.store.node.library import MAX_IN_MEMORY, NodeLibrary
@@ -79,9 +78,6 @@ class NodeCatalog(Catalog):
     def __len__(self) -> int:
         return len(self.library)
 
-    def __iter__(self) -> Iterator[Skill]:
-        return iter(self.library.skills)
-
     def __contains__(self, skill: object) -> bool:
         if not isinstance(skill, Skill):
             return False
@@ -92,21 +88,8 @@ class NodeCatalog(Catalog):
         skills = plural(self.counts.skills, "skill")
         return f"<NodeCatalog of {skills}, generation {self.position.generation}>"
 
-    def get(self, name_or_id: str) -> Skill:
-        """Return the skill with that name, id or slug; tried in this order.
-
-        Raises SkillNotFound, and AmbiguousName when skills with different content match.
-        """
-        if not isinstance(name_or_id, str):
-            raise InvalidInput(f"name must be a string, not {type(name_or_id).__name__}")
-        matches = self.named(name_or_id)
-        if len(matches) == 1:
-            return matches[0]
-        if not matches:
-            raise SkillNotFound(name_or_id, self.library.near(name_or_id))
-        raise AmbiguousName(
-            name_or_id, [skill.path for skill in matches], [skill.id for skill in matches]
-        )
+    def _not_found(self, name: str) -> SkillNotFound:
+        return SkillNotFound(name, self.library.near(name))
 
     def named(self, name_or_id: str) -> tuple[Skill, ...]:
         """Return what :meth:`get` returns: one skill, none, or the several that it refuses."""
@@ -151,9 +134,3 @@ class NodeCatalog(Catalog):
     def reload(self, progress: object = None) -> CatalogDiff:
         """Return no difference: a generation never changes. The node opens the next one."""
         return CatalogDiff((), (), (), self)
-
-    @property
-    def skills(self) -> tuple[Skill, ...]:
-        """Every skill, sorted by name, then path."""
-        skills: Sequence[Skill] = self.library.skills
-        return tuple(skills)

@@ -40,8 +40,6 @@ MAX_NEAR_NAMES = 3
 class NodeLibrary(Library):
     """The skills of one generation of a store. Thread-safe."""
 
-    searcher: SegmentSearcher
-
     def __init__(
         self, searcher: SegmentSearcher, table: TokenTable, before: NodeLibrary | None = None
     ) -> None:

@@ -1,4 +1,4 @@
-"""An index of plain dictionaries, for small libraries. It is also the oracle of the tests."""
+"""An index of plain dictionaries: the oracle of every other searcher."""
 
 from __future__ import annotations
 
