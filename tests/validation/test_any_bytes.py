@@ -46,8 +46,8 @@ def _check(content: bytes, place: str) -> None:
                 for each in found:
                     assert all((each.code, each.message, each.hint, each.path))
                     assert find_hidden(each.message + each.hint) is None
-                for form in report.FORMATS:
-                    report.render(found, form)
+                report.as_sarif(found)
+                report.as_github(found)
 
 
 @given(st.binary(max_size=200), st.sampled_from(_PLACES))

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from skillyard.shapes import Schema
 from skillyard.shapes.details import Diagnostic
 
-__all__ = ["Checked", "Fix", "Report", "RuleCount"]
+__all__ = ["Checked", "Fix", "RuleCount"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,15 +30,6 @@ class Fix:
     path: Annotated[str, "The file."]
     line: Annotated[int, "1-based line at which the repair begins."]
     message: Annotated[str, "What was repaired."]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """The findings as ``check --format json`` renders any list of them."""
-
-    schema: Schema[Literal["skillyard.check/1"]] = "skillyard.check/1"
-    diagnostics: Annotated[tuple[Diagnostic, ...], "Sorted by path and line."]
-    counts: Annotated[Mapping[str, int], "Findings of each severity, and files."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

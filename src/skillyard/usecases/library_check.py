@@ -90,10 +90,11 @@ class Checked(NamedTuple):
         )
 
     def render(self, format: str) -> str:
-        """Return the findings in one of the report formats. Raises UnknownName."""
+        """Return the findings as ``sarif`` (2.1.0) or ``github`` (workflow commands)."""
         from skillyard.validation import report
 
-        return report.render(self.diagnostics, format)
+        as_format = report.as_sarif if format == "sarif" else report.as_github
+        return as_format(self.diagnostics)
 
 
 def check_paths(

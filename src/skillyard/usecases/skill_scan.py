@@ -66,18 +66,15 @@ class Scanned(NamedTuple):
         )
 
     def render(self, format: str) -> str:
-        """Return the findings in one of the formats of ``check``. Raises UnknownName.
-
-        SARIF has the accepted ones too, as suppressed results.
-        """
+        """Return the findings as ``sarif``, with the accepted ones as suppressed, or ``github``."""
         from skillyard.validation import report
 
-        rules = {rule.id: RuleText(rule.title, "scan", rule.fix, {}) for rule in RULES}
         diagnostics = [_diagnostic(each) for each in self.findings]
-        if format == "sarif":
-            accepted = [(_diagnostic(each), entry.reason) for each, entry in self.accepted]
-            return report.as_sarif(diagnostics, rules, accepted)
-        return report.render(diagnostics, format, rules=rules)
+        if format == "github":
+            return report.as_github(diagnostics)
+        rules = {rule.id: RuleText(rule.title, "scan", rule.fix, {}) for rule in RULES}
+        accepted = [(_diagnostic(each), entry.reason) for each, entry in self.accepted]
+        return report.as_sarif(diagnostics, rules, accepted)
 
 
 def _diagnostic(finding: Finding) -> Diagnostic:

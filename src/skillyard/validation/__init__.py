@@ -1,4 +1,4 @@
-"""Validation of skills: rules with ids, three profiles, rules over a library, four output formats.
+"""Validation of skills: rules with ids, three profiles, rules over a library, and reports.
 
 ``validate`` returns the diagnostics of a skill or a library, ``library_rules`` those between the
 skills of a library. ``report`` prints them. ``RULES`` describes each code.

@@ -1,111 +1,30 @@
-"""Renders diagnostics as text, JSON, SARIF and GitHub workflow commands.
+"""Renders diagnostics as SARIF and as GitHub workflow commands.
 
-Messages quote untrusted files. In text and GitHub output control characters are escaped, and each
-finding is one line. JSON and SARIF escape everything beyond ASCII.
+Messages quote untrusted files. In GitHub output control characters are escaped, and each finding is
+one line. SARIF escapes everything beyond ASCII.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
-from types import MappingProxyType
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from skillyard.errors import Diagnostic, UnknownName
+from skillyard.errors import Diagnostic
 from skillyard.io.paths import file_uri
-from skillyard.shapes.checks import Report
-from skillyard.shapes.encoder import encode
-from skillyard.text import clean_line, plural
+from skillyard.text import clean_line
 from skillyard.validation.codes import RULES, RuleText
 
-__all__ = ["FORMATS", "as_sarif", "counts", "render"]
+__all__ = ["as_github", "as_sarif"]
 
-_SEVERITIES = ("error", "warning", "info")
-_COLORS = {"error": "31", "warning": "33", "info": "36"}
 _SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 _GITHUB_COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_Rules = Mapping[str, RuleText]
-
-
-def render(
-    diagnostics: Iterable[Diagnostic],
-    format: str,
-    *,
-    color: bool = False,
-    rules: Mapping[str, RuleText] = RULES,
-) -> str:
-    """Return the diagnostics as one text that ends with a line feed. The order is unchanged.
-
-    ``format`` is ``text``, ``json``, ``sarif`` (2.1.0) or ``github`` (workflow commands, empty
-    without diagnostics). ``color`` adds terminal colours to ``text``. ``rules`` describes the
-    codes, for SARIF. Raises UnknownName.
-    """
-    if format not in FORMATS:
-        raise UnknownName("report format", format, FORMATS)
-    return FORMATS[format](list(diagnostics), color, rules)
-
-
-def counts(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:
-    """Return the number of findings of each severity, and the number of files."""
-    diagnostics_list = list(diagnostics)
-    diagnostic = Counter(each.severity for each in diagnostics_list)
-    number = {severity: diagnostic[severity] for severity in _SEVERITIES}
-    return number | {"files": len({each.path for each in diagnostics_list})}
-
-
-def _as_text(diagnostics: Sequence[Diagnostic], color: bool, rules: _Rules) -> str:
-    if not diagnostics:
-        return "no findings\n"
-    blocks = [
-        "\n".join(_text_lines(each, color) for each in group)
-        for _, group in groupby(diagnostics, key=lambda each: each.path)
-    ]
-    return "\n\n".join(blocks) + f"\n\n{_summary(diagnostics)}\n"
-
-
-def _text_lines(diagnostic: Diagnostic, color: bool) -> str:
-    place = clean_line(diagnostic.path)
-    if diagnostic.line is not None:
-        place += f":{diagnostic.line}"
-        if diagnostic.column is not None:
-            place += f":{diagnostic.column}"
-    severity = _paint(diagnostic.severity, _COLORS.get(diagnostic.severity, "0"), color)
-    line = f"{place}: {severity} {diagnostic.code} {clean_line(diagnostic.message)}"
-    hint = clean_line(diagnostic.hint)
-    return f"{line}\n    hint: {hint}" if hint else line
-
-
-def _paint(text: str, code: str, color: bool) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m" if color else text
-
-
-def _summary(diagnostics: Sequence[Diagnostic]) -> str:
-    number = counts(diagnostics)
-    parts = [plural(number["error"], "error"), plural(number["warning"], "warning")]
-    if number["info"]:
-        parts.append(plural(number["info"], "note"))
-    return f"{', '.join(parts)} in {plural(number['files'], 'file')}"
-
-
-def _as_json(diagnostics: Sequence[Diagnostic], color: bool, rules: _Rules) -> str:
-    documents = tuple(each.document() for each in diagnostics)
-    return _json(encode(Report(diagnostics=documents, counts=counts(diagnostics))))
-
-
-def _json(document: object) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
-
-
-def _as_sarif(diagnostics: Sequence[Diagnostic], color: bool, rules: _Rules) -> str:
-    return as_sarif(diagnostics, rules)
 
 
 def as_sarif(
     diagnostics: Sequence[Diagnostic],
-    rules: _Rules,
+    rules: Mapping[str, RuleText] = RULES,
     suppressed: Sequence[tuple[Diagnostic, str]] = (),
 ) -> str:
     """Return the diagnostics as SARIF 2.1.0, then those that are accepted, with their reasons.
@@ -127,10 +46,11 @@ def as_sarif(
         results.append(_sarif_result(each, index[each.code]) | {"suppressions": [suppression]})
     driver = {"name": "skillyard", "rules": [_sarif_rule(code, rules) for code in codes]}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
-    return _json({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
+    document = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
 
-def _sarif_rule(code: str, rules: _Rules) -> dict[str, Any]:
+def _sarif_rule(code: str, rules: Mapping[str, RuleText]) -> dict[str, Any]:
     rule_text = rules.get(code)
     if rule_text is None:
         return {"id": code}
@@ -164,7 +84,8 @@ def _sarif_result(diagnostic: Diagnostic, rule: int) -> dict[str, Any]:
     }
 
 
-def _as_github(diagnostics: Sequence[Diagnostic], color: bool, rules: _Rules) -> str:
+def as_github(diagnostics: Iterable[Diagnostic]) -> str:
+    """Return the diagnostics as workflow commands, one a line; empty without any."""
     return "".join(f"{_github_command(each)}\n" for each in diagnostics)
 
 
@@ -189,9 +110,3 @@ def _github_data(text: str) -> str:
 
 def _github_property(text: str) -> str:
     return _github_data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-FORMATS: Mapping[str, Callable[[Sequence[Diagnostic], bool, _Rules], str]] = MappingProxyType(
-    {"text": _as_text, "json": _as_json, "sarif": _as_sarif, "github": _as_github}
-)
-"""Format name -> function of (diagnostics, color, rules)."""
