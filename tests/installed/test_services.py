@@ -29,7 +29,6 @@ GET = {
     "/": "/?q=clean+csv",
     "/page/skills": "/page/skills?tag=data-cleaning",
     "/page/skills/{source}/{id}": f"/page/skills/local/{NAME}?q=csv",
-    "/page/evaluate": "/page/evaluate?text=terraform&files=main.tf",
     "/static/{name}": "/static/skillyard.css",
 }
 POST = {
@@ -40,10 +39,9 @@ POST = {
 }
 FORMS = {
     "/": b"q=" + b"clean+csv+" * 800,  # too long for an address, to which it would lead
-    "/page/evaluate": b"text=terraform&files=main.tf",
 }
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "text/html"}
-PAGES = ("/", "/docs", "/page/skills", "/page/skills/{source}/{id}", "/page/evaluate")
+PAGES = ("/", "/docs", "/page/skills", "/page/skills/{source}/{id}")
 
 # Run in the installed environment: the SDK's client there, against the server there.
 CLIENT = """

@@ -41,7 +41,7 @@ OWN = {
 ACTING = (
     "/", "/?q=deploy", "/search?q=deploy", "/skill/deploy", "/skills/local/deploy",
     "/rank?q=deploy",
-    "/why?q=deploy&name=deploy", "/page/evaluate?text=deploy", "/page/skills/local/deploy",
+    "/why?q=deploy&name=deploy", "/page/skills/local/deploy",
     "/page/skills/acme/skills/pdf", "/health", "/metrics", "/openapi.json", "/docs", "/mcp",
     "/.well-known/agent-skills/index.json", "/static/style.css",
 )  # fmt: skip
@@ -49,7 +49,7 @@ LINKED = ("/", "/docs", "/page/skills", "/page/skills/local/deploy")
 """What a link on another site may open: read from here alone, and nobody asked."""
 NOT_LINKED = (
     "/?q=deploy", "/search?q=deploy", "/skill/acme/skills/pdf", "/page/skills/acme/skills/pdf",
-    "/page/skills/local/skills/pdf", "/page/skills/local%2fskills/pdf", "/page/evaluate?text=a",
+    "/page/skills/local/skills/pdf", "/page/skills/local%2fskills/pdf",
     "/skills/acme/skills/pdf", "/rank?q=deploy", "/mcp",
 )  # fmt: skip
 

@@ -89,7 +89,6 @@ def test_questions_are_answered_by_hybrid_until_all_vectors_are_there(
             assert server.get(path).json()["note"] == COMPUTING
         for address in (
             f"/?q={TEXT}",
-            f"/page/evaluate?text={TEXT}",
             f"/page/skills/local/deploy?q={TEXT}",
         ):
             page = server.get(address, headers={"Accept": "text/html"})

@@ -8,11 +8,9 @@ from skillyard.ranking.query import Query
 from skillyard.remote.search import FoundSkill, SearchResult, SourceStatus
 from skillyard.remote.sources.protocol import Hit, Package
 from skillyard.resources import Resource
-from skillyard.serving.web.evaluate_page import Trial, evaluate_page
 from skillyard.serving.web.search_page import Offer, Question, results_page
 from skillyard.serving.web.skill_page import SkillView, skill_page
 from skillyard.skill import Reference, Skill
-from skillyard.usecases.recommendations import evaluate_skills
 from skillyard.usecases.skill_explanation import why_skill
 from skillyard.usecases.skill_selection import select_skills
 
@@ -52,11 +50,9 @@ def pages_of(text: str) -> list[bytes]:
         SkillView(found, listed, "", "", None, False, text),
         SkillView(found._replace(skill=skill.replace(body=None))),
     )
-    evaluated = evaluate_skills(catalog, query.text, (text,), threshold=0)
     return [
         results_page(OFFER, asked, result, selected),
         *(skill_page(view) for view in views),
-        evaluate_page(Trial(text, text, evaluated, selected)),
     ]
 
 

@@ -105,7 +105,6 @@ STATES = {
     "nothing": ("served", "/?q=zzzz"),
     "open-scale": ("served", "/?q=fill+in+a+pdf+form&scorer=overlap"),
     "skill": ("served", "/page/skills/local/pdf-form-filling?q=fill+in+a+pdf+form"),
-    "evaluate": ("served", "/page/evaluate?text=clean+this+csv&files=a.csv"),
     "browse": ("odd", "/page/skills"),
     "browse-tag": ("odd", "/page/skills?tag=shared&page=2"),
     "odd-home": ("odd", "/"),

@@ -115,11 +115,10 @@ def kept(tmp_path: Path) -> Path:
 SEARCH = "/?q=fill+a+pdf+form"
 LOCAL = "/page/skills/local/pdf-form-filling?q=fill+a+pdf+form"
 REMOTE = "/page/skills/acme/skills/pdf?q=fill+a+pdf+form"
-EVALUATE = "/page/evaluate?text=the+unit+tests+of+the+parser+fail&files=tests/test_parser.py"
 ABSTAINS = "/?q=walk+the+dog&limit=5&source=local"
 EVERY = {
     "home": "/", "search": SEARCH, "abstains": ABSTAINS, "skill": LOCAL, "remote": REMOTE,
-    "source": LOCAL + "&view=source", "evaluate": EVALUATE,
+    "source": LOCAL + "&view=source",
     "relevance": SEARCH + "&scorer=relevance",
 }  # fmt: skip
 
@@ -151,15 +150,7 @@ def test_a_search_works_without_a_script(site: Running, scriptless: Browser, kep
     scriptless.until("return document.querySelectorAll('.card').length > 1")
 
 
-def test_a_trial_and_the_views_of_a_skill_work_without_a_script(
-    site: Running, scriptless: Browser
-) -> None:
-    scriptless.open(f"{site.base}/page/evaluate")
-    scriptless.click("#text")
-    scriptless.write("the unit tests fail")
-    scriptless.click("form.stacked button")
-    scriptless.until("return document.querySelectorAll('.columns section').length === 2")
-    assert "pytest-units" in scriptless.text(".columns")
+def test_the_views_of_a_skill_work_without_a_script(site: Running, scriptless: Browser) -> None:
     scriptless.open(site.base + REMOTE)
     scriptless.click(".prose a")
     scriptless.until("return document.querySelector('#text').innerText.includes('layout.md')")
@@ -249,7 +240,7 @@ def test_everything_is_reached_by_keys(site: Running, window: Browser) -> None:
     window.until("return location.pathname.startsWith('/page/skills/')")
     window.press("Escape")
     window.until("return location.pathname === '/' && document.querySelector('.card') !== null")
-    window.open(site.base + EVALUATE)
+    window.open(site.base + LOCAL)
     window.press("Tab")
     assert window.run("return document.activeElement.className") == "skip"
     assert window.run("return document.activeElement.getBoundingClientRect().top >= 0")
@@ -309,7 +300,7 @@ def test_a_theme_that_is_chosen_by_hand_stays(site: Running, window: Browser) ->
     window.click("#theme")
     dark = paper()
     assert dark != light
-    window.open(site.base + "/page/evaluate")
+    window.open(site.base + "/page/skills")
     assert paper() == dark
     assert window.run("return document.querySelector('#theme').ariaPressed") == "true"
     window.click("#theme")

@@ -53,9 +53,6 @@ def sent(server: Running, path: str, values: Mapping[str, str], **headers: str) 
         ("/", {"q": "a", "scorer": "hybrid", "limit": "10"}, "/?q=a#verdict"),
         ("/", {"q": " "}, "/"),
         ("/", {"q": "first\nsecond"}, "/?q=first%0Asecond#verdict"),
-        ("/page/evaluate", {"text": "fix it", "files": "a.py\nb.py"},
-         "/page/evaluate?text=fix+it&files=a.py%0Ab.py#verdict"),
-        ("/page/evaluate", {"text": "", "files": ""}, "/page/evaluate"),
     ],
 )  # fmt: skip
 def test_a_short_request_gets_an_address_that_can_be_kept(
@@ -76,9 +73,6 @@ def test_a_long_request_is_answered_where_it_is_sent_to(library: Running) -> Non
     assert "too long for an address" in page.text()
     # No link names half of a request: its rank would be another one's.
     assert all(len(address) <= MAX_CHARACTERS for address in page.addresses())
-    evaluated = sent(library, "/page/evaluate", {"text": LONG_REQUEST, "files": "a.csv"})
-    assert evaluated.status_code == 200
-    assert "csv-cleaning" in read(evaluated.content).text()
 
 
 def test_the_longest_request_passes_and_its_line_ends_count_once(library: Running) -> None:
@@ -110,9 +104,7 @@ def test_the_longest_request_passes_and_its_line_ends_count_once(library: Runnin
 def test_no_page_of_another_site_sends_a_form_here(
     library: Running, headers: dict[str, str], status: int
 ) -> None:
-    for path in ("/", "/page/evaluate"):
-        answer = sent(library, path, {"q": "deploy", "text": "deploy"}, **headers)
-        assert answer.status_code == status
+    assert sent(library, "/", {"q": "deploy"}, **headers).status_code == status
 
 
 @for_each("route", ["/search", "/select", "/evaluate"])

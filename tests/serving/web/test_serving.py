@@ -38,8 +38,7 @@ PAGES = (
     "/", "/?q=pdf+tables", "/?q=zebra", "/?q=pdf&source=local&scorer=overlap&limit=5&live=true",
     "/page/skills/local/pdf-tables", "/page/skills/local/pdf-tables?q=tables&view=source",
     "/page/skills/local/pdf-tables?file=references/layout.md",
-    "/page/skills/local/pdf-tables?file=no.md", "/page/evaluate",
-    "/page/evaluate?text=extract+tables&files=a.pdf%0Ab.pdf", "/page/skills", "/docs",
+    "/page/skills/local/pdf-tables?file=no.md", "/page/skills", "/docs",
     "/page/skills?tag=none&page=9",
 )  # fmt: skip
 
@@ -131,16 +130,6 @@ def test_a_skill_s_page_holds_its_text_its_files_and_its_reasons(served: Running
     assert "Ship it." not in missing
 
 
-def test_a_trial_shows_confidences_and_the_choice(served: Running) -> None:
-    text = read(page(served, "/page/evaluate?text=write+unit+tests+with+pytest").content).text()
-    assert "unit-tests" in text
-    assert re.search(r"(high|medium|low) \d+%", text)
-    assert "Fits: unit-tests" in text
-    none = read(page(served, "/page/evaluate?text=zebra").content).text()
-    assert "No skill reaches the confidence that it takes." in none
-    assert "No skill fits this request" in none
-
-
 @for_each(
     ("path", "status", "said"),
     [
@@ -154,7 +143,6 @@ def test_a_trial_shows_confidences_and_the_choice(served: Running) -> None:
         ("/?q=x&source=nowhere", 422, "nowhere"),
         ("/?q=%ff", 422, "percent-encoded"),
         ("/page/skills/local/deploy?view=sideways", 422, "view: view must be one of"),
-        ("/page/evaluate?text=" + "x" * 20_001, 422, "text must have at most"),
         ("/page/skills?page=0", 422, "page: page must be at least 1"),
         ("/page/skills?tag=" + "x" * 201, 422, "tag must have at most"),
         ("/static/secret.css", 404, "There is nothing here"),
@@ -303,7 +291,7 @@ def test_a_busy_service_says_so_on_a_page_and_still_tells_programs_who_it_is(
 
 def test_with_a_token_browsers_get_a_page_that_says_what_to_do(tmp_path: Path) -> None:
     with running(tmp_path / "skills", token="hunter2") as server:
-        for path in ("/", "/page/evaluate", "/static/skillyard.css", "/?token=hunter2"):
+        for path in ("/", "/page/skills", "/static/skillyard.css", "/?token=hunter2"):
             answer = page(server, path)
             assert answer.status_code == 401
             found = read(answer.content)

@@ -6,7 +6,6 @@ from skillyard.remote.search import SourceStatus
 from skillyard.serving.web.words import (
     failure_words,
     number,
-    percent,
     reason_words,
     score_words,
     sentence,
@@ -25,10 +24,6 @@ from tests.tables import for_each
 )  # fmt: skip
 def test_a_number_has_few_digits_and_is_never_rounded_to_nothing(value: float, said: str) -> None:
     assert number(value) == said
-
-
-def test_a_share_is_said_in_percent() -> None:
-    assert [percent(0.45), percent(1.0), percent(float("nan"))] == ["45%", "100%", "–"]
 
 
 @for_each(

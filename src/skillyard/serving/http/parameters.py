@@ -32,7 +32,6 @@ __all__ = [
     "NAME",
     "ONE_SKILL",
     "PAGE_BROWSE",
-    "PAGE_EVALUATE",
     "PAGE_SEARCH",
     "PAGE_SKILL",
     "RANK",
@@ -220,10 +219,6 @@ PAGE_SKILL = (
         choices=("rendered", "source"),
     ),
     Field("file", "text", "The Markdown file to show in place of SKILL.md.", default=""),
-)
-PAGE_EVALUATE = (
-    TEXT._replace(default=""),
-    Field("files", "text", "Paths in play, one a line.", default="", longest=REQUEST_CHARS),
 )
 PAGE_BROWSE = (
     Field("tag", "text", "List the skills with this tag alone.", default="", longest=200),

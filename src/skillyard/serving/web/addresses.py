@@ -11,12 +11,10 @@ from skillyard.remote.sources.protocol import Hit
 from skillyard.remote.sources.repository import is_repository
 from skillyard.text import clean_line
 
-__all__ = ["BROWSE", "EVALUATE", "HOME", "LOCAL", "browse_address", "evaluate_address",
-           "fits", "install_line", "local_address", "place_of", "search_address",
-           "skill_address"]  # fmt: skip
+__all__ = ["BROWSE", "HOME", "LOCAL", "browse_address", "fits", "install_line",
+           "local_address", "place_of", "search_address", "skill_address"]  # fmt: skip
 
 HOME = "/"
-EVALUATE = "/page/evaluate"
 SKILLS = "/page/skills"
 BROWSE = SKILLS
 MAX_CHARACTERS = 4_000
@@ -45,12 +43,6 @@ def search_address(
     pairs += [("scorer", scorer)] if scorer else []
     pairs += [("limit", str(limit))] if limit is not None else []
     return f"{HOME}?{_query_string(pairs)}"
-
-
-def evaluate_address(text: str, files: str) -> str:
-    """Return the address of the page for trying out a request."""
-    pairs = [(name, value) for name, value in (("text", text), ("files", files)) if value]
-    return f"{EVALUATE}?{_query_string(pairs)}"
 
 
 def browse_address(tag: str = "", page: int = 1) -> str:

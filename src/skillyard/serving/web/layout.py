@@ -11,7 +11,7 @@ from base64 import b64encode
 from functools import cache
 
 from skillyard.io.sha256 import sha256
-from skillyard.serving.web.addresses import BROWSE, EVALUATE, HOME
+from skillyard.serving.web.addresses import BROWSE, HOME
 from skillyard.serving.web.assets import ICON, SCRIPT, STYLE, address_of, asset
 from skillyard.serving.web.markup import Content, Markup, concat, tag
 
@@ -93,7 +93,7 @@ def _bytes(head: Markup, body: Markup, kind: str | None = None) -> bytes:
 
 
 def _header(here: str) -> Markup:
-    places = ((HOME, "Search"), (BROWSE, "Browse"), (EVALUATE, "Evaluate"), (DOCS, "API"))
+    places = ((HOME, "Search"), (BROWSE, "Browse"), (DOCS, "API"))
     links = [
         tag("li", tag("a", name, href=address, aria_current="page" if address == here else None))
         for address, name in places

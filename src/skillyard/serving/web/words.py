@@ -11,7 +11,6 @@ from skillyard.text import clean_line, plural, shorten
 __all__ = [
     "failure_words",
     "number",
-    "percent",
     "reason_words",
     "score_words",
     "sentence",
@@ -56,11 +55,6 @@ def number(value: float) -> str:
 def score_words(value: float) -> str:
     """Return a score with two decimals, as the command line prints it."""
     return f"{value:.2f}" if math.isfinite(value) else "–"
-
-
-def percent(value: float) -> str:
-    """Return a share as whole percent."""
-    return f"{value:.0%}" if math.isfinite(value) else "–"
 
 
 def failure_words(code: str, retry_after_s: float | None = None) -> str:

@@ -28,13 +28,12 @@ from skillyard.serving.runtime.local import LOCAL, hit_of
 from skillyard.serving.runtime.options import ServiceOptions, is_loopback
 from skillyard.serving.runtime.skill_lookup import skill_by_source
 from skillyard.serving.runtime.snapshot import Ranking, Snapshot
-from skillyard.serving.web.addresses import EVALUATE, HOME, evaluate_address, fits, search_address
+from skillyard.serving.web.addresses import HOME, fits, search_address
 from skillyard.serving.web.assets import asset
 from skillyard.serving.web.browse_page import browse_page
 from skillyard.serving.web.building_page import building_page
 from skillyard.serving.web.docs_page import docs_page
 from skillyard.serving.web.error_page import error_page
-from skillyard.serving.web.evaluate_page import ANSWERS, Trial, evaluate_page
 from skillyard.serving.web.layout import MEDIA, POLICY, bare_policy
 from skillyard.serving.web.search_page import (
     RESULTS,
@@ -46,11 +45,10 @@ from skillyard.serving.web.search_page import (
 )
 from skillyard.serving.web.skill_page import SkillView, skill_page
 from skillyard.shapes.encoder import encode
-from skillyard.usecases.recommendations import evaluate_skills
 from skillyard.usecases.skill_explanation import Why, why_skill
 from skillyard.usecases.skill_selection import Selected, select_skills
 
-__all__ = ["browse", "docs", "evaluate", "evaluate_by_form", "home", "home_by_form",
+__all__ = ["browse", "docs", "home", "home_by_form",
            "refusal_reply", "skill", "static"]  # fmt: skip
 
 LIMIT = 10
@@ -63,7 +61,6 @@ _HEADERS = {
     "Referrer-Policy": "same-origin",
 }
 FOR_GOOD = "max-age=31536000, immutable"
-FILES = 200
 
 
 async def home(context: AppContext, request: RouteRequest) -> Reply:
@@ -261,41 +258,6 @@ def _local_page(snapshot: Snapshot, view: SkillView) -> bytes:
     except SkillyardError as error:
         raise refusal_of(error) from None
     return skill_page(view._replace(why=why))
-
-
-async def evaluate(context: AppContext, request: RouteRequest) -> Reply:
-    """Return the page for trying out a request."""
-    trial = Trial(_form_text(request.values["text"] or ""), _form_text(request.values["files"]))
-    files = [line.strip() for line in trial.files.splitlines() if line.strip()][:FILES]
-    text = trial.text
-    if not text and not files:
-        return _page(await context.in_thread(evaluate_page, trial))
-    snapshot = await context.snapshot()
-
-    def choose(ranking: Ranking) -> Selected:
-        selected = select_skills(
-            ranking.catalog,
-            Query(text, files),
-            scorer=ranking.scorer,
-            caller=context.options.caller,
-        )
-        return selected._replace(note=ranking.note)
-
-    def work() -> bytes:
-        evaluated = evaluate_skills(snapshot.ranking_for("confidence").catalog, text, files)
-        selected = snapshot.answer(default_scorer(), choose)
-        return evaluate_page(trial._replace(evaluated=evaluated, selected=selected))
-
-    return _page(await context.in_thread(work))
-
-
-async def evaluate_by_form(context: AppContext, request: RouteRequest) -> Reply:
-    """Redirect the submitted form to the address of its result, if that is short enough."""
-    text, files = _form_text(request.values["text"] or ""), _form_text(request.values["files"])
-    address = evaluate_address(text, files)
-    if fits(address):
-        return _see(f"{address}#{ANSWERS}" if text or files else EVALUATE)
-    return await evaluate(context, request)
 
 
 async def docs(context: AppContext, request: RouteRequest) -> Reply:

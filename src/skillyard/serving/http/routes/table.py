@@ -288,22 +288,6 @@ ROUTES = (
         (parameters.SOURCE, parameters.ID),
         refusals=(404, 409, 502),
     ),
-    _page(
-        "GET",
-        "/page/evaluate",
-        "evaluatePage",
-        "A request and its files, tried out on a page.",
-        pages.evaluate,
-        parameters.PAGE_EVALUATE,
-    ),
-    _page(
-        "POST",
-        "/page/evaluate",
-        "evaluateByForm",
-        "The same page for what its form sends.",
-        pages.evaluate_by_form,
-        parameters.PAGE_EVALUATE,
-    ),
     Route(
         "GET",
         "/static/{name}",
