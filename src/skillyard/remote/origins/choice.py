@@ -22,7 +22,6 @@ __all__ = [
     "SkillChoice",
     "choose_folder",
     "folders_named",
-    "to_read",
 ]
 
 MAX_READ = 5_000
@@ -68,7 +67,7 @@ def choose_folder(
         return path
     below = [each for each in folders if not path or each.startswith(f"{path}/")]
     if choice.skill:
-        for some in to_read(below, name, choice.skill):
+        for some in _to_read(below, name, choice.skill):
             texts = read(some)
             named = folders_named(texts, choice.skill)
             usual = [each for each in named if each.rpartition("/")[0] in PLACES]
@@ -107,14 +106,8 @@ def choose_folder(
     raise InvalidInput(f"{place} {len(below)} skills; name one: {listed}{more}")
 
 
-def to_read(folders: Sequence[str], whole: str, skill: str) -> Iterator[Sequence[str]]:
-    """Yield the folders whose SKILL.md says which skill is meant: the likeliest, then all.
-
-    Without a skill, those that an error lists.
-    """
-    if not skill:
-        yield folders[:MAX_NAMED]
-        return
+def _to_read(folders: Sequence[str], whole: str, skill: str) -> Iterator[Sequence[str]]:
+    """Yield the folders whose SKILL.md says which skill is meant: the likeliest, then all."""
     likely = skill_folder(folders, whole, skill)
     if likely is not None:
         yield [likely]

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from asyncio import gather
+from asyncio import gather, get_running_loop, run_coroutine_threadsafe, to_thread
 from collections.abc import Sequence
 
 from skillyard.errors import SourceFailed
 from skillyard.remote.git.address import parse_git_address
 from skillyard.remote.install.lock_entries import LockedSkill
-from skillyard.remote.origins.choice import (
-    MAX_REQUESTED,
-    SkillChoice,
-    choose_folder,
-    folders_named,
-    to_read,
-)
+from skillyard.remote.origins.choice import MAX_REQUESTED, SkillChoice, choose_folder
 from skillyard.remote.origins.git import GitQuery, git_package
 from skillyard.remote.origins.moved import SkillGone
 from skillyard.remote.search import SearchService
@@ -39,19 +33,20 @@ async def github_package(
     try:
         github = GitHub(search.transport)
         tree = await github.tree(repository, ref)
-        texts: dict[str, bytes] = {}
-        whole = repository.rpartition("/")[2]
-        for some in to_read(tree.folders, whole, choice.skill):
-            texts |= await skill_files(github, repository, tree.ref, some)
-            if choice.skill and folders_named(texts, choice.skill):
-                break
-        folder = choose_folder(
+        loop = get_running_loop()
+
+        def read(folders: Sequence[str]) -> dict[str, bytes]:
+            texts = skill_files(github, repository, tree.ref, folders)
+            return run_coroutine_threadsafe(texts, loop).result()
+
+        folder = await to_thread(
+            choose_folder,
             tree.folders,
             choice,
             shown=repository,
-            name=whole,
+            name=repository.rpartition("/")[2],
             spelled=lambda name: _spelled(repository, name, ref),
-            read=lambda _: texts,
+            read=read,
         )
         hit = Hit(repository, folder.rpartition("/")[2], "github", path=folder)
         package = await github.package(hit, ref=ref, whole=True)
