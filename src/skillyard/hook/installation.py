@@ -1,8 +1,9 @@
-"""Adds the hook to a host's settings, and removes it again without a trace.
+"""Adds the hook to a host's settings, and removes it again.
 
-The hook is one command. A comment at its end marks it as ours and records which of the surrounding
-containers were created for it, so that removing needs no other record and keeps the entries of
-others. Hosts run the command in a shell, which ignores the comment.
+The hook is one command. A comment at its end marks it as ours and records whether the file was made
+for it, so that removing needs no other record. Hosts run the command in a shell, which ignores the
+comment. The file is written again as hosts write theirs: the same values in the same order, with
+its own indentation.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from skillyard.hook import settings_text as js
 from skillyard.hook.hosts import EVENT, Host, host_of
 from skillyard.hook.settings_file import (
     SettingsFile,
@@ -26,19 +26,13 @@ from skillyard.io.processes import script_beside, shell_command
 from skillyard.io.strict_json import refuse_constant
 from skillyard.shapes.hooks import InstallResult
 
-__all__ = [
-    "command_of",
-    "edit_settings",
-    "install",
-    "installed_commands",
-    "uninstall",
-]
+__all__ = ["command_of", "install", "installed_commands", "uninstall"]
 
 TIMEOUT_S = 10
 """Seconds after which the host continues without an answer. An answer takes a hundredth of it."""
 _MARK = re.compile(r" # skillyard hook, made: (entry|event|hooks|file)$")
-"""The comment. ``made`` names what was created: only the entry, also the list of the event, also
-the object ``hooks``, or the file."""
+"""The comment. ``file`` says that the whole file was made; ``event`` and ``hooks`` stand in
+settings that an older version wrote."""
 
 
 def command_of(host: str, options: tuple[str, ...] = ()) -> str:
@@ -62,15 +56,44 @@ def install(host: str, *, file: str | None = None, options: tuple[str, ...] = ()
     target = host_of(host)
     settings = read_settings(file or target.settings())
     command = command_of(host, options)
-    if settings.text is None:
-        text = _document(command)
-        _verify(settings, text, {"hooks": {EVENT: [_group(command, "file")]}})
-        replace(settings, text)
+    document = _parse(settings.text, settings.path)
+    hooks = document.setdefault("hooks", {})
+    ours = list(_ours(hooks))
+    if not ours:
+        created = "file" if settings.text is None else "entry"
+        handler = {"type": "command", "command": _marked(command, created), "timeout": TIMEOUT_S}
+        hooks.setdefault(EVENT, []).append({"hooks": [handler]})
+        _write(settings, document)
         return _result(target, settings, "installed", command)
-    text, state = edit_settings(settings.text, command, settings.path)
-    if state != "unchanged":
-        replace(settings, text)
-    return _result(target, settings, state, command)
+    marked = _marked(command, _MARK.findall(ours[0]["command"])[0])
+    if len(ours) == 1 and ours[0]["command"] == marked:
+        return _result(target, settings, "unchanged", command)
+    ours[0]["command"] = marked
+    _remove(document, ours[1:])
+    _write(settings, document)
+    return _result(target, settings, "updated", command)
+
+
+def uninstall(host: str, *, file: str | None = None) -> InstallResult:
+    """Remove the hook from a host's settings. Raises UnknownName, SettingsRefused."""
+    target = host_of(host)
+    settings = read_settings(file or target.settings())
+    document = _parse(settings.text, settings.path)
+    ours = list(_ours(document.get("hooks", {})))
+    if not ours:
+        return _result(target, settings, "absent")
+    is_made = any(handler["command"].endswith(": file") for handler in ours)
+    _remove(document, ours)
+    if is_made and not document:
+        delete(settings)
+    else:
+        _write(settings, document)
+    return _result(target, settings, "removed")
+
+
+def installed_commands(text: str, path: str = "") -> list[str]:
+    """Return our shell commands in a settings text. Raises SettingsRefused."""
+    return [str(handler["command"]) for handler in _ours(_parse(text, path).get("hooks", {}))]
 
 
 def _result(host: Host, settings: SettingsFile, state: str, command: str = "") -> InstallResult:
@@ -80,44 +103,23 @@ def _result(host: Host, settings: SettingsFile, state: str, command: str = "") -
     )
 
 
-def _group(command: str, created: str) -> dict[str, Any]:
-    full_command = f"{command} # skillyard hook, made: {created}"
-    return {"hooks": [{"type": "command", "command": full_command, "timeout": TIMEOUT_S}]}
+def _marked(command: str, created: str) -> str:
+    return f"{command} # skillyard hook, made: {created}"
 
 
-def _document(command: str) -> str:
-    return json.dumps({"hooks": {EVENT: [_group(command, "file")]}}, indent=2) + "\n"
-
-
-def edit_settings(text: str, command: str, path: str = "") -> tuple[str, str]:
-    """Return the settings with the command added, and the state. Raises SettingsRefused."""
-    document = _parse(text, path)
-    ours = list(_ours(document))
-    if len(ours) == 1:
-        created = _created_by(ours[0]["command"])
-        new_command = _group(command, created)["hooks"][0]["command"]
-        if ours[0]["command"] == new_command:
-            return text, "unchanged"
-        return _replace_command(text, new_command, path), "updated"
-    if ours:  # several entries of ours, made by copying: leave one
-        rest, _ = _remove_hook(text, path)
-        return edit_settings(rest, command, path)[0], "updated"
-    return _add_hook(text, document, command, path), "installed"
-
-
-def installed_commands(text: str, path: str = "") -> list[str]:
-    """Return our shell commands in a settings text. Raises SettingsRefused."""
-    return [str(handler["command"]) for handler in _ours(_parse(text, path))]
-
-
-def _parse(text: str, path: str) -> dict[str, Any]:
+def _parse(text: str | None, path: str) -> dict[str, Any]:
     """Return the document, after checking the types of its ``hooks`` containers."""
+    if text is None:
+        return {}
     hint = "mend it by hand; nothing was changed"
     try:
-        document = json.loads(text.removeprefix("\ufeff"), parse_constant=refuse_constant)
+        document = json.loads(
+            text.removeprefix("\ufeff"), parse_constant=refuse_constant, object_pairs_hook=_unique
+        )
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
-        raise SettingsRefused("it is not JSON", path=path, line=line, hint=hint) from None
+        what = "it is not JSON, or a key stands in it twice"
+        raise SettingsRefused(what, path=path, line=line, hint=hint) from None
     if not isinstance(document, dict):
         raise SettingsRefused("it is no JSON object", path=path, hint=hint)
     hooks = document.get("hooks", {})
@@ -128,180 +130,61 @@ def _parse(text: str, path: str) -> dict[str, Any]:
     return document
 
 
-def _ours(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of an object. Raises ValueError for a key that stands in it twice."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key stands in it twice")
+    return members
+
+
+def _handlers(group: object) -> list[Any]:
+    handlers = group.get("hooks") if isinstance(group, dict) else None
+    return handlers if isinstance(handlers, list) else []
+
+
+def _ours(hooks: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the handlers with our mark."""
-    for group in document.get("hooks", {}).get(EVENT, []):
-        handlers = group.get("hooks") if isinstance(group, dict) else None
-        for handler in handlers if isinstance(handlers, list) else ():
-            if _is_ours(handler):
+    for group in hooks.get(EVENT, []):
+        for handler in _handlers(group):
+            command = handler.get("command") if isinstance(handler, dict) else None
+            if isinstance(command, str) and _MARK.search(command):
                 yield handler
 
 
-def _is_ours(handler: object) -> bool:
-    command = handler.get("command") if isinstance(handler, dict) else None
-    return isinstance(command, str) and _MARK.search(command) is not None
+def _remove(document: dict[str, Any], ours: list[dict[str, Any]]) -> None:
+    """Remove handlers of ours, and what holds nothing more."""
+    hooks = document["hooks"]
+    left = []
+    for group in hooks[EVENT]:
+        handlers = _handlers(group)
+        others = [each for each in handlers if all(each is not own for own in ours)]
+        if others != handlers:
+            handlers[:] = others
+            if not others and group.keys() == {"hooks"}:
+                continue
+        left.append(group)
+    hooks[EVENT] = left
+    if not left:
+        del hooks[EVENT]
+    if not hooks:
+        del document["hooks"]
 
 
-def _created_by(command: str) -> str:
-    match = _MARK.search(command)
-    return match.group(1) if match else "entry"
-
-
-class _Place(NamedTuple):
-    """A container in the text, and its parts."""
-
-    part: js.Part
-    parts: list[js.Part]
-
-    def member(self, key: str) -> tuple[int, js.Part] | None:
-        """Return the last member with that key, which is the one that JSON parsers use."""
-        members = [(number, part) for number, part in enumerate(self.parts) if part.key == key]
-        return members[-1] if members else None
-
-
-def _object(text: str, part: js.Part) -> _Place:
-    return _Place(part, js.members(text, part))
-
-
-def _array(text: str, part: js.Part) -> _Place:
-    return _Place(part, js.elements(text, part))
-
-
-def _add_hook(text: str, document: dict[str, Any], command: str, path: str) -> str:
-    """Return the settings with a new entry at the end of the event's list."""
-    top = _object(text, js.whole(text))
-    member = top.member("hooks")
-    if member is None:
-        value: Any = {EVENT: [_group(command, "hooks")]}
-        new = js.insert(text, top.part, top.parts, _member("hooks", value, text, 1), 1)
-        return _verify(None, new, {**document, "hooks": value}, path)
-    hooks = _object(text, member[1])
-    event = hooks.member(EVENT)
-    if event is None:
-        value = [_group(command, "event")]
-        new = js.insert(text, hooks.part, hooks.parts, _member(EVENT, value, text, 2), 2)
-        expected = {**document, "hooks": {**document["hooks"], EVENT: value}}
-        return _verify(None, new, expected, path)
-    groups = _array(text, event[1])
-    group = _group(command, "entry")
-    new = js.insert(text, groups.part, groups.parts, _json(group, text, 3), 3)
-    value = [*document["hooks"][EVENT], group]
-    expected = {**document, "hooks": {**document["hooks"], EVENT: value}}
-    return _verify(None, new, expected, path)
-
-
-def _member(key: str, value: Any, text: str, depth: int) -> str:
-    return f"{json.dumps(key)}: {_json(value, text, depth)}"
-
-
-def _json(value: Any, text: str, depth: int) -> str:
-    """Return a value formatted like the text: on one line if the text is a single line."""
-    if "\n" not in text.strip():
-        return json.dumps(value)
-    end, unit = ("\r\n" if "\r\n" in text else "\n"), js.unit(text)
-    return json.dumps(value, indent=unit).replace("\n", end + unit * depth)
-
-
-def _verify(settings: SettingsFile | None, text: str, expected: Any, path: str = "") -> str:
-    """Return the text if it parses to the expected document. Raises SettingsRefused."""
-    if json.loads(text.removeprefix("\ufeff")) != expected:
-        where = settings.path if settings is not None else path
-        hint = "a key may stand in it twice; mend it by hand; nothing was changed"
-        raise SettingsRefused("the hook has no safe place in it", path=where, hint=hint)
-    return text
-
-
-def _handlers(text: str) -> Iterator[tuple[_Place, _Place, int, _Place, int]]:
-    """Yield (hooks, list, index of the group, its handlers, index of ours), last first."""
-    top = _object(text, js.whole(text))
-    member = top.member("hooks")
-    hooks = None if member is None else _object(text, member[1])
-    event = None if hooks is None else hooks.member(EVENT)
-    if hooks is None or event is None:
-        return
-    groups = _array(text, event[1])
-    for number in reversed(range(len(groups.parts))):
-        part = groups.parts[number]
-        inner = _object(text, part).member("hooks") if text[part.value] == "{" else None
-        if inner is None or text[inner[1].value] != "[":
-            continue
-        handlers = _array(text, inner[1])
-        for place in reversed(range(len(handlers.parts))):
-            own = handlers.parts[place]
-            if _is_ours(json.loads(text[own.value : own.end])):
-                yield hooks, groups, number, handlers, place
-
-
-def _replace_command(text: str, command: str, path: str) -> str:
-    """Return the settings with another command in our handler."""
-    for _, _, _, handlers, place in _handlers(text):
-        member = _object(text, handlers.parts[place]).member("command")
-        if member is not None:
-            part = member[1]
-            return text[: part.value] + json.dumps(command) + text[part.end :]
-    raise SettingsRefused("the hook cannot be found in it", path=path, hint="mend it by hand")
-
-
-def _remove_hook(text: str, path: str) -> tuple[str, str | None]:
-    """Return the settings without the hook, and what was created for it (None: no hook is there).
-
-    Containers that were created for the hook and are empty now are removed too.
-    """
-    created: str | None = None
-    while True:
-        handler = next(_handlers(text), None)
-        if handler is None:
-            return text, created
-        hooks, groups, number, handlers, place = handler
-        own = handlers.parts[place]
-        created = _created_by(json.loads(text[own.value : own.end])["command"])
-        text = _remove_entry(text, hooks, groups, number, handlers, place, created)
-        _parse(text, path)
-
-
-def _remove_entry(
-    text: str,
-    hooks: _Place,
-    groups: _Place,
-    number: int,
-    handlers: _Place,
-    place: int,
-    created: str,
-) -> str:
-    if len(handlers.parts) > 1:
-        return js.remove(text, handlers.part, handlers.parts, place)
-    group = _object(text, groups.parts[number])
-    if len(group.parts) > 1 and not _only_ours(group):
-        return js.remove(text, handlers.part, handlers.parts, place)
-    if len(groups.parts) > 1 or created == "entry":
-        return js.remove(text, groups.part, groups.parts, number)
-    event = hooks.member(EVENT)
-    assert event is not None
-    if len(hooks.parts) > 1 or created == "event":
-        return js.remove(text, hooks.part, hooks.parts, event[0])
-    top = _object(text, js.whole(text))
-    member = top.member("hooks")
-    assert member is not None
-    return js.remove(text, top.part, top.parts, member[0])
-
-
-def _only_ours(group: _Place) -> bool:
-    """Return True when a group has no members besides our handlers."""
-    return all(part.key == "hooks" for part in group.parts)
-
-
-def uninstall(host: str, *, file: str | None = None) -> InstallResult:
-    """Remove the hook from a host's settings. Raises UnknownName, SettingsRefused."""
-    target = host_of(host)
-    settings = read_settings(file or target.settings())
-    if settings.text is None:
-        return _result(target, settings, "absent")
-    _parse(settings.text, settings.path)
-    text, created = _remove_hook(settings.text, settings.path)
-    if created is None:
-        return _result(target, settings, "absent")
-    if created == "file" and json.loads(text.removeprefix("\ufeff")) == {}:
-        delete(settings)
-    else:
-        replace(settings, text)
-    return _result(target, settings, "removed")
+def _write(settings: SettingsFile, document: dict[str, Any]) -> None:
+    """Replace the settings, in the layout that they have. Raises SettingsRefused."""
+    old = "{\n}\n" if settings.text is None else settings.text
+    plain = old.removeprefix("\ufeff")
+    indented = re.search(r"\n([ \t]+)\S", plain)
+    indent = None if "\n" not in plain.strip() else indented[1] if indented else "  "
+    try:
+        text = json.dumps(
+            document, indent=indent, ensure_ascii=plain.isascii(), allow_nan=False
+        ).encode()
+    except ValueError:  # an infinite number, or half of a character
+        hint = "mend it by hand; nothing was changed"
+        raise SettingsRefused("a value in it has no JSON", path=settings.path, hint=hint) from None
+    if "\r\n" in old:
+        text = text.replace(b"\n", b"\r\n")
+    mark, tail = old[: len(old) - len(plain)], plain[len(plain.rstrip()) :]
+    replace(settings, f"{mark}{text.decode()}{tail}")
