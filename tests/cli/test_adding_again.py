@@ -17,20 +17,20 @@ from typing import Any
 
 import pytest
 
-from skillyard.remote.install import swap
+from skillyard.remote.install import placement
 from skillyard.remote.install.folder_hash import folder_hash
 from skillyard.remote.install.installed import Installed
 from skillyard.remote.install.lockfile import read_project_lock
-from skillyard.remote.install.placement import place
+from skillyard.remote.install.recovery import take_aside
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard_testkit import FakeServers
 from tests.cli.conftest import Run
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
+from tests.remote.install.placing import place
 from tests.remote_answers import forget_remote_answers
 from tests.requirements import requirement
 from tests.shared_data import PACKAGES
-from tests.tables import for_each
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
 
@@ -105,63 +105,22 @@ def test_whatever_the_user_put_into_the_folder_stays(
 
 
 @requirement("safety:add:concurrent-edits")
-@pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "two renames"])
-def test_a_file_saved_between_check_and_swap_stays(
-    run: Run, remotes: FakeServers, into: Path, exchange: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run("add", "pdf", "--into", str(into))
-    move_on(run, remotes)
-    real = swap._exchanged
-    calls: list[str] = []
-
-    def saved_before(one: str, other: str) -> bool:
-        if not calls:
-            write(into / "pdf" / "SKILL.md")
-        calls.append(one)
-        return exchange and real(one, other)
-
-    monkeypatch.setattr(swap, "_exchanged", saved_before)
-    done = run("add", "pdf", "--into", str(into))
-    assert (done.code, "was changed while it was replaced" in done.err) == (2, True)
-    assert (into / "pdf" / "SKILL.md").read_bytes() == MINE
-    assert [entry.name for entry in into.iterdir()] == ["pdf"]
-
-
-@requirement("safety:add:concurrent-edits")
-def test_a_file_that_is_open_while_the_folder_is_replaced_is_not_lost(
-    run: Run, remotes: FakeServers, into: Path
-) -> None:
-    if not sys.platform.startswith("linux"):
-        pytest.skip("only Linux says who has a file open")
-    run("add", "pdf", "--into", str(into))
-    move_on(run, remotes)
-    with (into / "pdf" / "references" / "forms.md").open("r+b") as editor:
-        assert run("add", "pdf", "--into", str(into)).code == 2
-        editor.write(MINE)
-    assert (into / "pdf" / "references" / "forms.md").read_bytes() == MINE
-
-
-@requirement("safety:add:concurrent-edits")
-def test_what_was_saved_into_the_new_folder_is_kept_beside(
+def test_a_file_saved_between_check_and_rename_stays(
     run: Run, remotes: FakeServers, into: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A save before the swap brings the old folder back, one after it went to the new one."""
     run("add", "pdf", "--into", str(into))
     move_on(run, remotes)
-    real = swap.is_still
+    real = take_aside
 
-    def saved_twice(folder: str, there: Any) -> bool:
-        if Path(folder).name.startswith(swap.ASIDE) and not (into / "pdf" / "later").exists():
-            write(Path(folder) / "SKILL.md")
-            write(into / "pdf" / "later")
-        return real(folder, there)
+    def saved_before(folder: str, name: str, there: Any) -> None:
+        write(into / "pdf" / "SKILL.md")
+        real(folder, name, there)
 
-    monkeypatch.setattr(swap, "is_still", saved_twice)
+    monkeypatch.setattr(placement, "take_aside", saved_before)
     done = run("add", "pdf", "--into", str(into))
+    assert (done.code, "was changed meanwhile" in done.err) == (2, True)
     assert (into / "pdf" / "SKILL.md").read_bytes() == MINE
-    (kept,) = [entry for entry in into.iterdir() if entry.name != "pdf"]
-    assert str(kept) in done.err
-    assert (kept / "later").read_bytes() == MINE
+    assert [entry.name for entry in into.iterdir()] == ["pdf"]
 
 
 @requirement("safety:lock:pins")
@@ -202,7 +161,7 @@ def test_what_is_not_what_the_lock_pins_is_not_written(
 
 
 @requirement("safety:add:completed")
-def test_a_run_killed_between_rename_and_lock_is_completed_by_the_next(
+def test_a_run_killed_between_rename_and_lock_is_undone_by_the_next(
     run: Run, remotes: FakeServers, into: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("add", "pdf", "--into", str(into))
@@ -230,8 +189,8 @@ VERSIONS = [{"SKILL.md": f"---\nname: a\ndescription: v{n}\n---\n".encode(), f"f
 _ADDING = """
 import sys
 from skillyard.remote.install.installed import Installed
-from skillyard.remote.install.placement import place
 from tests.cli.test_adding_again import VERSIONS
+from tests.remote.install.placing import place
 from skillyard.remote.install.folder_hash import folder_hash
 print(flush=True)
 place(VERSIONS[1], sys.argv[1], "a", installed=Installed(folder_hash(VERSIONS[0])))
@@ -278,13 +237,8 @@ def test_random_kills_lose_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @requirement("safety:add:concurrent-edits")
-@for_each("exchange", [True, False])
-def test_random_edits_are_never_lost(
-    tmp_path: Path, exchange: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_random_edits_are_never_lost(tmp_path: Path) -> None:
     """A thread saves a file at a random moment of a replacement."""
-    if not exchange:
-        monkeypatch.setattr(swap, "_exchanged", lambda one, other: False)
     chance = random.Random(7)
     for number in range(RUNS):
         into = tmp_path / str(number)

@@ -15,10 +15,11 @@ safety:add:every-entry | spec/security §3
   A folder is replaced only when every entry of it is what was installed: files of whatever name,
   links and empty folders of the user's are kept.
 safety:add:concurrent-edits | spec/security §3
-  What is saved into a folder while it is replaced is never lost: the folder comes back, or what was
-  written is kept beside it, and the command says where.
+  What is saved into a folder before it is replaced is never lost: the folder comes back, and the
+  command says so.
 safety:add:completed | spec/security §3
-  A run that was stopped between putting the files there and noting them is completed by the next.
+  A run that was stopped between putting the files there and noting them is completed or undone by
+  the next.
 safety:installed:kills | spec/security §3
   A command on installed skills that is killed at any moment leaves each skill as it was before or
   as it is after, and the next run makes lock file and folders one again.

@@ -16,7 +16,7 @@ __all__ = ["may_read_source", "note_added_source"]
 
 def note_added_source(folder: str) -> None:
     """Note that the user added a skill from a folder of this machine; links must be resolved."""
-    write_note(note_path(folder, "sources"), "", durable=False)
+    write_note(note_path(folder, "sources"), "")
 
 
 def may_read_source(folder: str, project: str) -> bool:

@@ -16,7 +16,6 @@ __all__ = [
     "create_exclusive",
     "is_executable",
     "is_link",
-    "is_open_for_writing",
     "is_private",
     "iter_last_lines",
     "open_to_append",
@@ -242,33 +241,6 @@ def copy_owner_and_mode(descriptor: int, status: os.stat_result) -> None:
 def is_executable(status: os.stat_result) -> bool:
     """Return True for a file that its owner may execute; Windows knows that by names only."""
     return sys.platform != "win32" and bool(status.st_mode & stat.S_IXUSR)
-
-
-def is_open_for_writing(path: str) -> bool:
-    """Return True where some process has a file open for writing, as far as the system says so.
-
-    Linux grants a lease for reading only on a file that nobody writes to; elsewhere, and on files
-    of others, the answer is False.
-    """
-    if sys.platform != "linux":
-        return False
-    import fcntl
-    import signal
-
-    try:
-        descriptor = open_to_read(path)
-    except OSError:
-        return False
-    try:
-        # Who opens the file while the lease is held sends us a signal: one that does nothing.
-        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
-        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-    except OSError as error:
-        return error.errno == errno.EAGAIN
-    finally:
-        os.close(descriptor)
-    return False
 
 
 def is_private(status: os.stat_result) -> bool:

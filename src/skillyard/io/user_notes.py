@@ -12,11 +12,11 @@ from skillyard.io.user_folders import state_folder
 __all__ = ["note_path", "real_place", "write_note"]
 
 
-def write_note(path: str, text: str, *, durable: bool) -> None:
+def write_note(path: str, text: str) -> None:
     """Write a note, for the user alone; one that cannot be written is left out."""
     with suppress(OSError):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        atomic_write(path, text.encode("ascii"), mode=0o600, durable=durable)
+        atomic_write(path, text.encode("ascii"), mode=0o600)
 
 
 def note_path(folder: str, kind: str) -> str:

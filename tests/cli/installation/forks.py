@@ -23,10 +23,7 @@ __all__ = ["Forks"]
 KILLED = 99
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _CHANGES = frozenset(
-    {
-        *(f"os.{name}" for name in ("rename", "remove", "mkdir", "rmdir", "symlink", "chmod")),
-        "ctypes.dlopen",  # before two folders are exchanged
-    }
+    f"os.{name}" for name in ("rename", "remove", "mkdir", "rmdir", "symlink", "chmod")
 )
 """Events of Python's audit hooks."""
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
 
 import pytest
 
-from skillyard.io.folder_manifest import manifest_of
-from skillyard.remote.install.swap import LIMITS
 from tests.cli.installation.project import LOCK, NEWER, Project
 from tests.cli.installation.project import project as project
 from tests.cli.remotes import remotes as remotes
@@ -109,30 +106,12 @@ class TestFolders:
         done = project.run(command)
         assert (done.code, "skillyard add NAME --into DIR" in done.err) == (2, True)
 
-    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
-    def test_a_pipe_in_the_place_of_a_journal_stops_nothing(self, project: Project) -> None:
-        os.mkfifo(project.skills / ".skillyard-journal-pdf")
-        assert project.run("sync").code == 0
-
-    def test_a_journal_of_a_clone_changes_no_entry(self, project: Project, tmp_path: Path) -> None:
-        entry = {**project.lock()["skills"]["pdf"], "source": "evil/repo"}
-        digest = manifest_of(str(project.skills / "pdf"), LIMITS).digest
-        journal = {"old": "", "new": digest, "name": "pdf", "entry": entry, "backup": False}
-        (project.skills / ".skillyard-journal-pdf").write_text(json.dumps(journal))
-        (project.skills / ".skillyard-new-mine-1").mkdir()
-        before = project.lock()
-        assert project.run("sync").code == 0
-        assert project.lock() == before
-        assert not (project.skills / ".skillyard-journal-pdf").exists()
-        assert (project.skills / ".skillyard-new-mine-1").exists()
-
-    def test_what_no_run_on_this_machine_left_is_told_and_kept(self, project: Project) -> None:
-        aside = project.skills / ".skillyard-swap-pdf"
-        (project.skills / "pdf").rename(aside)
-        for command in ("sync", "verify"):
-            done = project.run(command)
-            assert (done.code, "fix: look at it, keep what you need" in done.out) == (1, True)
-        assert (aside / "SKILL.md").exists()
+    def test_what_lies_aside_comes_back_whoever_moved_it(self, project: Project) -> None:
+        before = project.tree()
+        (project.skills / "pdf").rename(project.skills / ".skillyard-swap-pdf")
+        assert project.state("verify") == "interrupted"
+        assert project.state("sync") == "current"
+        assert project.tree() == before
 
     def test_names_of_a_hostile_lock_reach_no_terminal_and_no_other_folder(
         self, project: Project, tmp_path: Path
@@ -170,4 +149,5 @@ class TestFolders:
         assert project.tree() == before
         assert project.run("sync").code == 0
         assert project.run("verify").code == 0
+        assert project.state("update", "--yes") == "updated"
         assert (project.skills / "pdf" / "SKILL.md").read_text() == NEWER

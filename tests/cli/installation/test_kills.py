@@ -15,8 +15,8 @@ import pytest
 
 from skillyard.io.folder_manifest import manifest_of
 from skillyard.remote.install.folder_hash import is_folder_hash_of
+from skillyard.remote.install.installed import LIMITS
 from skillyard.remote.install.lockfile import read_project_lock
-from skillyard.remote.install.swap import LIMITS
 from skillyard_testkit import FakeServers
 from tests.cli.installation.forks import Forks
 from tests.cli.remotes import remotes as remotes

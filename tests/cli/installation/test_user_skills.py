@@ -224,9 +224,7 @@ class TestInstallersEntries:
         assert "installed by skillyard" in done.err
 
 
-def test_a_stopped_run_is_completed_with_its_entry(
-    user: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_run_is_undone(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -234,9 +232,9 @@ def test_a_stopped_run_is_completed_with_its_entry(
         patch.setattr("skillyard.remote.install.project_lock.ProjectLock.note", stopped)
         assert user.run("add", "docx", *AGENTS[:-1]).code == 3
     assert user.entries() == {"pdf": user.entry}
-    assert user.states("sync", "--agent", "claude-code") == {"docx": "installed", "pdf": "current"}
-    assert user.entries()["docx"]["installedAt"]
-    assert (user.claude / "docx" / "SKILL.md").is_file()
+    assert user.states("sync", "--agent", "claude-code") == {"pdf": "current"}
+    assert user.entries() == {"pdf": user.entry}
+    assert [entry.name for entry in user.skills.iterdir()] == ["pdf"]
 
 
 @pytest.mark.parametrize("gone", ["pdf", ""])

@@ -21,7 +21,7 @@ from skillyard.remote.install.folder_hash import (
     is_tree_of,
     tree_hash,
 )
-from skillyard.remote.install.swap import LIMITS
+from skillyard.remote.install.installed import LIMITS
 from tests.remote.git.servers import git
 from tests.remote.install.asking_node import Questions, fresh, needs_node, stored
 

@@ -16,12 +16,12 @@ import pytest
 
 from skillyard.discovery.added_sources import may_read_source, note_added_source
 from skillyard.errors import SkillError, SkillIoError
-from skillyard.remote.install import swap
 from skillyard.remote.install.file_paths import PathRefused
 from skillyard.remote.install.folder_hash import folder_hash
 from skillyard.remote.install.installed import Installed
-from skillyard.remote.install.placement import check_files, content_digest, place
+from skillyard.remote.install.placement import check_files, content_digest
 from skillyard.remote.install.refusal import InstallRefused
+from tests.remote.install.placing import place
 from tests.shared_data import PACKAGES, REPOSITORY
 from tests.tables import for_each
 
@@ -137,30 +137,11 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         place(NEW, str(tmp_path / "file" / "skills"), "a")
 
 
-def can_exchange(folder: Path) -> bool:
-    """True where two folders here change places in one step."""
-    one, other = folder / "exchange-one", folder / "exchange-other"
-    one.mkdir(exist_ok=True)
-    other.mkdir(exist_ok=True)
-    done = swap._exchanged(str(one), str(other))
-    one.rmdir()
-    other.rmdir()
-    return done
-
-
-def in_two_renames(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let this be a system that exchanges no folders."""
-    monkeypatch.setattr(swap, "_exchanged", lambda one, other: False)
-
-
-@for_each("exchange", [True, False], ids=["exchange", "two renames"])
 @for_each("call", ["open", "fsync", "rename", "mkdir", "makedirs", "chmod"])
 def test_every_failing_call_leaves_the_old_or_the_new(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, exchange: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     """The n-th call of each kind fails, for every n until a run passes."""
-    if not exchange:
-        in_two_renames(monkeypatch)
     number = failed = 0
     while True:
         folder = tmp_path / f"{call}{number}"
@@ -179,7 +160,7 @@ def test_every_failing_call_leaves_the_old_or_the_new(
         if fault.left >= 0:
             break
         number += 1
-    assert failed or call in ("mkdir", "chmod") or (call == "rename" and exchange)
+    assert failed or call == "chmod"
 
 
 class _Fault:
@@ -199,9 +180,7 @@ class _Fault:
 _KILLED = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])
-from skillyard.remote.install import placement, swap
-if sys.argv[4] == "two renames":
-    swap._exchanged = lambda one, other: False
+from tests.remote.install.placing import place
 from tests.remote.install.test_placement import NEW, OLD
 from skillyard.remote.install.folder_hash import folder_hash
 from skillyard.remote.install.installed import Installed
@@ -215,16 +194,14 @@ def watched(where, name):
             os.kill(os.getpid(), signal.SIGKILL)
         return real(*arguments, **named)
     setattr(where, name, call)
-watched(swap, "_exchanged")
-for name in ("open", "fsync", "rename", "makedirs", "chmod", "close", "unlink", "rmdir"):
+for name in ("open", "fsync", "rename", "makedirs", "mkdir", "chmod", "close", "unlink", "rmdir"):
     watched(os, name)
-placement.place(NEW, sys.argv[2], "a", installed=Installed(folder_hash(OLD)))
+place(NEW, sys.argv[2], "a", installed=Installed(folder_hash(OLD)))
 """
 
 
 @pytest.mark.slow
-@for_each("way", ["exchange", "two renames"])
-def test_a_killed_run_leaves_the_old_or_the_new(tmp_path: Path, way: str) -> None:
+def test_a_killed_run_leaves_the_old_or_the_new(tmp_path: Path) -> None:
     """A real process is killed at every call that touches the disk."""
     step = 1 if os.environ.get("SKILLYARD_SOAK") else 4
     for number in range(1, 400, step):
@@ -232,15 +209,13 @@ def test_a_killed_run_leaves_the_old_or_the_new(tmp_path: Path, way: str) -> Non
         first = place(OLD, str(folder), "a")
         source = str(PACKAGES)
         done = subprocess.run(
-            [sys.executable, "-c", _KILLED, source, str(folder), str(number), way],
+            [sys.executable, "-c", _KILLED, source, str(folder), str(number)],
             cwd=REPOSITORY,
             env={**os.environ, "PYTHONPATH": f"{source}{os.pathsep}{REPOSITORY}"},
             capture_output=True,
             check=False,
         )
         assert done.returncode in (0, -signal.SIGKILL), done.stderr
-        if way == "exchange" and can_exchange(tmp_path):  # then it is there without any mending
-            assert tree(folder / "a") in (OLD, NEW)
         placed = place(NEW, str(folder), "a", installed=Installed(first.hash))
         assert placed.state in ("replaced", "unchanged")
         assert tree(folder / "a") == NEW
@@ -250,66 +225,10 @@ def test_a_killed_run_leaves_the_old_or_the_new(tmp_path: Path, way: str) -> Non
     pytest.fail("the run never passed")
 
 
-def test_linux_exchanges_two_folders_and_keeps_both_names(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "said").write_text(name)
-    if not swap._exchanged(str(tmp_path / "a"), str(tmp_path / "b")):
-        pytest.skip("this system or this file system exchanges no folders")
-    assert [(tmp_path / name / "said").read_text() for name in ("a", "b")] == ["b", "a"]
-
-
-def test_what_cannot_be_exchanged_is_left_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    assert not swap._exchanged(str(tmp_path / "a"), str(tmp_path / "none"))
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
-
-
-def test_without_the_call_two_renames_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import ctypes
-
-    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: object())
-    first = place(OLD, str(tmp_path), "a")
-    assert place(NEW, str(tmp_path), "a", installed=Installed(first.hash)).state == "replaced"
-    assert tree(tmp_path / "a") == NEW
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
-
-
-@pytest.mark.slow
-def test_a_reader_never_misses_the_folder_while_it_is_replaced(tmp_path: Path) -> None:
-    """A thread opens SKILL.md again and again through a hundred replacements."""
-    if not can_exchange(tmp_path):
-        pytest.skip("this system or this file system exchanges no folders")
-    into = tmp_path / "skills"
-    held = place(OLD, str(into), "a")
-    seen: list[bytes | OSError] = []
-    done = threading.Event()
-
-    def read() -> None:
-        while not done.is_set():
-            try:
-                seen.append((into / "a" / "SKILL.md").read_bytes())
-            except OSError as error:
-                seen.append(error)
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    try:
-        for number in range(100):
-            files = (NEW, OLD)[number % 2]
-            held = place(files, str(into), "a", installed=Installed(held.hash))
-            assert held.state == "replaced"
-    finally:
-        done.set()
-        reader.join()
-    texts = {OLD["SKILL.md"], NEW["SKILL.md"]}
-    assert set(seen) == texts
-
-
 def test_a_skill_whose_name_begins_alike_keeps_what_is_being_written(tmp_path: Path) -> None:
     """`a` clears what its own stopped runs left, and nothing of `a-b`."""
-    own = tmp_path / f"{swap.BESIDE}a-x7_qk2ab"
-    others = [tmp_path / f"{swap.BESIDE}{name}-x7_qk2ab" for name in ("a-b", "ab")]
+    own = tmp_path / ".skillyard-new-a-x7_qk2ab"
+    others = [tmp_path / f".skillyard-new-{name}-x7_qk2ab" for name in ("a-b", "ab")]
     for folder in (own, *others):
         folder.mkdir()
     place(NEW, str(tmp_path), "a")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import shutil
 import signal
@@ -12,15 +11,14 @@ from typing import Any
 
 import pytest
 
-from skillyard.io.folder_manifest import manifest_of
-from skillyard.remote.install import removal, swap
+from skillyard.errors import SkillIoError
+from skillyard.remote.install import placement, removal
 from skillyard.remote.install.folder_hash import folder_hash
 from skillyard.remote.install.installed import Installed
-from skillyard.remote.install.journal import Journal, read_journal, write_journal
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.install.placement import content_digest, place_copies
 from skillyard.remote.install.project_lock import ProjectLock
-from skillyard.remote.install.recovery import complete
+from skillyard.remote.install.recovery import complete, note_change, take_aside
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.install.removal import remove_copies
 from tests.remote.install.test_placement import NEW, OLD, tree
@@ -28,7 +26,6 @@ from tests.tables import for_each
 
 CALLS = ("open", "fsync", "rename", "replace", "mkdir", "makedirs", "chmod", "unlink", "rmdir")
 COPIES = ("one", "two")
-EXCHANGED = swap._exchanged
 
 
 def entry(files: dict[str, bytes]) -> LockedSkill:
@@ -110,7 +107,6 @@ def killed_at(call: int, folder: Path, change: Change) -> bool:
 
         for name in CALLS:
             setattr(os, name, counted(getattr(os, name)))
-        swap._exchanged = counted(swap._exchanged)
         try:
             change(folder)
         except BaseException:  # noqa: BLE001 - the parent sees the code
@@ -125,17 +121,9 @@ def killed_at(call: int, folder: Path, change: Change) -> bool:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no child can be forked")
 @pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.slow)])
 @for_each("change", [remove, replace])
-@for_each("exchange", [True, False])
 def test_a_run_killed_at_any_call_is_completed_or_undone(
-    tmp_path: Path,
-    project: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    change: Change,
-    exchange: bool,
-    step: int,
+    tmp_path: Path, project: Path, change: Change, step: int
 ) -> None:
-    exchanged = EXCHANGED if exchange else lambda one, other: False
-    monkeypatch.setattr(swap, "_exchanged", exchanged)
     seen = set()
     for call in range(1, 400, step):
         folder = Path(shutil.copytree(project, tmp_path / f"{call}"))
@@ -145,9 +133,7 @@ def test_a_run_killed_at_any_call_is_completed_or_undone(
             complete(str(folder / copy), "a", lock)
         now = state(folder)
         assert leftovers(folder) == [], call
-        if now not in (BEFORE, AFTER[change]):
-            # A copy that is still the old one has no local changes, and is replaced now.
-            assert (change, now[2]) == (replace, content_digest(NEW)), (call, now)
+        assert now in (BEFORE, AFTER[change]), call
         seen.add(now[2])
         change(folder)
         assert state(folder) == AFTER[change], call
@@ -175,17 +161,16 @@ def test_a_copy_that_is_edited_at_that_moment_brings_all_back(
 ) -> None:
     project = installed(tmp_path / change.__name__)
 
-    def edited(folder: str, there: Any) -> bool:
-        path = Path(folder) / "SKILL.md"
-        if "two" in folder and path.read_bytes() == OLD["SKILL.md"]:
-            path.write_bytes(b"mine")
-        return real(folder, there)
+    def edited(into: str, name: str, there: Any) -> None:
+        if "two" in into:
+            Path(into, name, "SKILL.md").write_bytes(b"mine")
+        real(into, name, there)
 
-    real = swap.is_still
+    real = take_aside
     with monkeypatch.context() as patch:
-        patch.setattr(swap, "is_still", edited)
-        patch.setattr(removal, "is_still", edited)
-        with pytest.raises(InstallRefused, match="was changed while it was"):
+        patch.setattr(placement, "take_aside", edited)
+        patch.setattr(removal, "take_aside", edited)
+        with pytest.raises(InstallRefused, match="was changed meanwhile"):
             change(project)
     mine = {**OLD, "SKILL.md": b"mine"}
     assert state(project) == (OLD, mine, content_digest(OLD))
@@ -227,56 +212,52 @@ def test_a_backup_is_not_written_through_a_link_that_came_with_a_clone(
     assert not outside.exists()
 
 
-def test_a_folder_aside_that_is_a_link_is_not_read(project: Path, tmp_path: Path) -> None:
-    (project / "one" / f"{swap.ASIDE}a").symlink_to(tmp_path / "nothing")  # reading it would fail
-    with pytest.raises(InstallRefused, match="look at it"):
-        complete(str(project / "one"), "a", lock_of(project))
-
-
-@for_each(
-    "text",
-    [
-        b"",
-        b"[]",
-        b"\xff",
-        b'{"old": "", "new": "", "name": "b", "entry": {"source": "x"}, "backup": true}',
-        b'{"old": 1, "new": 2, "name": null, "entry": null}',
-        b"[" * 100_000,
-    ],
-)
-def test_a_journal_that_came_with_a_clone_changes_nothing(project: Path, text: bytes) -> None:
-    (project / "one" / ".skillyard-journal-a").write_bytes(text)
+def test_a_link_in_the_place_of_a_folder_aside_is_left_alone(project: Path, tmp_path: Path) -> None:
+    aside = project / "one" / ".skillyard-swap-a"
+    aside.symlink_to(tmp_path)
     complete(str(project / "one"), "a", lock_of(project))
-    assert state(project) == BEFORE
-    assert leftovers(project) == []
+    with pytest.raises(SkillIoError, match="cannot write"):
+        replace(project)
+    assert (state(project), leftovers(project)) == (BEFORE, [aside.name])
 
 
-def test_a_journal_of_another_machine_counts_as_none(project: Path) -> None:
-    """A clone brings a journal that would give the folder another source, or delete it."""
+@for_each("locked", [True, False])
+def test_what_no_run_of_this_user_moved_aside_is_never_deleted(project: Path, locked: bool) -> None:
+    """A clone may bring such a folder: nothing says what a run would have expected in it."""
     folder = project / "one"
-    stolen = dataclasses.replace(entry(OLD), source="evil/repo")
-    there = manifest_of(str(folder / "a"), swap.LIMITS).digest
-    for journal in (Journal("", there, stolen), Journal(there, "", entry(OLD))):
-        write_journal(str(folder), "a", journal)
-        shutil.rmtree(project.parent / "state")
-        assert read_journal(str(folder), "a") is None
-        complete(str(folder), "a", lock_of(project))
-        assert state(project) == BEFORE
-        assert leftovers(project) == []
-    write_journal(str(folder), "a", Journal(there, "", entry(OLD)))
-    shutil.rmtree(project.parent / "state")
-    (folder / "a").rename(folder / f"{swap.ASIDE}a")
-    lock_of(project).drop("a")
-    with pytest.raises(InstallRefused, match="look at it"):
-        complete(str(folder), "a", lock_of(project))
-    assert (folder / f"{swap.ASIDE}a" / "SKILL.md").exists()
+    aside = folder / ".skillyard-swap-a"
+    shutil.copytree(folder / "a", aside)
+    if not locked:
+        lock_of(project).drop("a")
+        shutil.rmtree(folder / "a")
+    complete(str(folder), "a", lock_of(project))
+    assert not aside.exists()
+    assert tree(project / "one-kept" / "a") == OLD
+    assert tree(folder / "a") == (OLD if locked else {})
 
 
 def test_a_stopped_removal_keeps_a_folder_that_it_did_not_move(project: Path) -> None:
     folder = project / "one"
-    write_journal(str(folder), "a", Journal("0", "", entry(OLD)))
-    (folder / "a").rename(folder / f"{swap.ASIDE}a")
-    (folder / f"{swap.ASIDE}a" / "mine").write_bytes(b"mine")
+    note_change(str(folder), "a", "0", "")
+    (folder / "a").rename(folder / ".skillyard-swap-a")
+    (folder / ".skillyard-swap-a" / "mine").write_bytes(b"mine")
     lock_of(project).drop("a")
     complete(str(folder), "a", lock_of(project))
     assert (project / "one-kept" / "a" / "mine").read_bytes() == b"mine"
+
+
+def test_what_was_written_after_a_stopped_replacement_stays(project: Path) -> None:
+    folder = project / "one"
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ProjectLock, "note", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            replace(project)
+    (folder / "a" / "mine").write_bytes(b"mine")
+    for copy in COPIES:
+        complete(str(project / copy), "a", lock_of(project))
+    assert state(project) == ({**NEW, "mine": b"mine"}, OLD, content_digest(OLD))
+    assert leftovers(project) == []

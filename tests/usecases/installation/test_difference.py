@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.io.folder_manifest import manifest_of
-from skillyard.remote.install.swap import LIMITS
+from skillyard.remote.install.installed import LIMITS
 from skillyard.remote.sources.protocol import Package
 from skillyard.shapes.installation import FileChange
 from skillyard.usecases.installation.difference import (

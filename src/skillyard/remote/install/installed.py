@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from skillyard.io.folder_manifest import Manifest, manifest_of
+from skillyard.io.folder_manifest import Manifest, ManifestLimits, manifest_of
 from skillyard.remote.install.edits import (
     SHOWN,
     files_note,
@@ -16,6 +16,9 @@ from skillyard.remote.install.edits import (
 )
 from skillyard.remote.install.folder_hash import (
     FOLDERS_LEFT_OUT,
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_FILES,
     is_folder_hash_of,
     is_tree_hash,
     is_tree_of,
@@ -23,11 +26,12 @@ from skillyard.remote.install.folder_hash import (
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.install.record import note_written, written_digest
 from skillyard.remote.install.refusal import InstallRefused
-from skillyard.remote.install.swap import LIMITS
 
-__all__ = ["NOTHING", "OTHER_MODES", "Installed", "check_installed", "is_as_written"]
+__all__ = ["LIMITS", "NOTHING", "OTHER_MODES", "Installed", "check_installed", "is_as_written"]
 __all__ += ["manifest_at", "note_installed"]
 
+LIMITS = ManifestLimits(MAX_FILES, MAX_BYTES, MAX_DEPTH)
+"""The largest folder that is compared with what was installed."""
 OTHER_MODES = "other files may be executed"
 
 

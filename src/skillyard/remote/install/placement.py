@@ -1,19 +1,16 @@
 """Write a skill's files to a folder: all or none, and never over local changes.
 
-The files are checked, written beside the target, synced, and moved there in one step. An existing
-folder is replaced only when it is exactly what was installed. The removed folder is compared once
-more before it is deleted, and restored when somebody wrote to it meanwhile. Where the system can
-exchange two folders atomically (Linux, most file systems), a reader always sees the old or the
-new folder; elsewhere two renames leave a short moment without either. One run at a time writes to
-a folder. A journal beside the target lets the next run complete an interrupted one, the entry in
-the lock file included.
+The files are checked and written beside the target. An existing folder is replaced only when it is
+exactly what was installed: it is moved aside, compared once more, and the new one is renamed to its
+place. The lock file is written last, and then the folder that is aside is deleted. One run at a
+time writes to a folder. The next run completes or undoes an interrupted one.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from skillyard.errors import SkillIoError
@@ -27,32 +24,31 @@ from skillyard.remote.install.exclusive import alone
 from skillyard.remote.install.file_paths import FilePaths, checked_path
 from skillyard.remote.install.folder_hash import FOLDERS_LEFT_OUT, folder_hash
 from skillyard.remote.install.installed import (
+    LIMITS,
     NOTHING,
     Installed,
     check_installed,
     manifest_at,
     note_installed,
 )
-from skillyard.remote.install.journal import NOT_WRITTEN, Journal, remove_journal, write_journal
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.install.project_lock import ProjectLock
-from skillyard.remote.install.recovery import complete
-from skillyard.remote.install.refusal import InstallRefused
-from skillyard.remote.install.swap import (
-    LIMITS,
-    beside_in,
-    discard_aside,
-    is_still,
-    put,
-    put_back,
+from skillyard.remote.install.recovery import (
+    beside_of,
+    complete,
+    discard,
+    give_back,
+    is_stopped,
+    note_change,
+    take_aside,
 )
+from skillyard.remote.install.refusal import InstallRefused
 from skillyard.skill import Skill
 
 __all__ = [
     "Placed",
     "check_files",
     "content_digest",
-    "place",
     "place_copies",
     "preview_copies",
 ]
@@ -97,23 +93,6 @@ def check_files(files: Mapping[str, bytes], shown: str, limits: Limits = DEFAULT
     return parse_document(Document(shown), text, strict=False, limits=limits).skill
 
 
-def place(
-    files: Mapping[str, bytes],
-    into: str,
-    name: str,
-    *,
-    executable: Collection[str] | None = (),
-    installed: Installed = NOTHING,
-    entry: LockedSkill | None = None,
-    lock: ProjectLock | None = None,
-) -> Placed:
-    """Write a skill's files to the folder ``name`` in ``into``. See :func:`place_copies`."""
-    (placed,) = place_copies(
-        files, [into], name, executable=executable, installed=installed, entry=entry, lock=lock
-    )
-    return placed
-
-
 def place_copies(
     files: Mapping[str, bytes],
     folders: Sequence[str],
@@ -130,39 +109,30 @@ def place_copies(
     Missing folders are created. An existing folder ``name`` is replaced only if it is what
     ``installed`` says. ``executable`` is None where it is not known which files are: none is made
     so, and a folder that has the files stays. ``entry`` is noted in ``lock`` once the files are in
-    place, and so is the entry of a stopped run that is completed here. ``check`` is called before
-    anything is written, when no other run can change the folders, and may raise. The files must
-    have passed :func:`check_files`. Raises InstallRefused, SkillIoError.
+    place. ``check`` is called before anything is written, when no other run can change the folders,
+    and may raise. The files must have passed :func:`check_files`. Raises InstallRefused,
+    SkillIoError.
     """
-    listed, digest, new_hash = tuple(sorted(files)), content_digest(files), folder_hash(files)
     compared = _compared_digests(files, executable)
-    placed: list[Placed] = []
-    own: list[_Copy] = []
     try:
         for into in folders:
             os.makedirs(into, exist_ok=True)
         with alone(*folders):
-            completed = [complete(into, name, lock) for into in folders]
+            for into in folders:
+                complete(into, name, lock)
             if check is not None:
                 check()
-            for into, held in zip(folders, completed, strict=True):
-                copy = _copy(into, name, compared, held or installed)
-                placed.append(Placed(f"{into}/{name}", copy.state, listed, new_hash, digest))
-                # One that has the same files is somebody else's where nothing was installed.
-                if not copy.is_new or installed != NOTHING:
-                    own.append(copy)
-            places = [copy.target for copy in own]
-            for copy in own:
-                if copy.there is not None:  # a stopped run may replace another copy only
-                    note_installed(copy.target, copy.there, places=places)
-            copies = [copy for copy in own if not copy.is_new]
-            new = _replace(copies, files, frozenset(executable or ()), entry)
-            if copies and entry is not None and lock is not None:
-                lock.note(entry)
-            for copy, manifest in zip(copies, new, strict=True):
-                note_installed(copy.target, manifest, places=places)
-                discard_aside(copy.into, name)
-                remove_journal(copy.into, name)
+            copies = [_copy(into, name, compared, installed) for into in folders]
+            replaced = [copy for copy in copies if not copy.is_new]
+            new = _replace(replaced, files, frozenset(executable or ()), entry, lock)
+            # One that has the same files is somebody else's where nothing was installed.
+            noted = {copy.target: copy.there for copy in copies if installed != NOTHING}
+            noted |= {copy.target: there for copy, there in zip(replaced, new, strict=True)}
+            for target, there in noted.items():
+                if there is not None:
+                    note_installed(target, there, places=noted)
+            for copy in replaced:
+                discard(copy.into, name)
     except OSError as error:
         raise SkillIoError(
             f"cannot write: {error.strerror or error}",
@@ -170,7 +140,7 @@ def place_copies(
             code="install_unwritable",
             hint="check that the folder may be written and that there is room",
         ) from None
-    return placed
+    return _placed(copies, files)
 
 
 def preview_copies(
@@ -182,11 +152,14 @@ def preview_copies(
     executable: Collection[str] | None = (),
 ) -> list[Placed]:
     """Return what :func:`place_copies` would do, without writing. Raises what that raises."""
-    listed, digest, new_hash = tuple(sorted(files)), content_digest(files), folder_hash(files)
     compared = _compared_digests(files, executable)
+    return _placed([_copy(into, name, compared, installed) for into in folders], files)
+
+
+def _placed(copies: Iterable[_Copy], files: Mapping[str, bytes]) -> list[Placed]:
+    listed, new_hash, digest = tuple(sorted(files)), folder_hash(files), content_digest(files)
     return [
-        Placed(f"{each.into}/{name}", each.state, listed, new_hash, digest)
-        for each in (_copy(into, name, compared, installed) for into in folders)
+        Placed(f"{each.into}/{each.name}", each.state, listed, new_hash, digest) for each in copies
     ]
 
 
@@ -251,48 +224,36 @@ def _replace(
     files: Mapping[str, bytes],
     executable: frozenset[str],
     entry: LockedSkill | None,
+    lock: ProjectLock | None,
 ) -> list[Manifest]:
-    """Put the files into the place of each copy; of none when one of them cannot be replaced.
+    """Put the files into the place of each copy and note the entry, or do nothing of it.
 
-    Returns the manifests of the new folders.
+    Returns the manifests of the new folders. The old ones are aside.
     """
-    written: list[str] = []
-    done: list[tuple[_Copy, Manifest]] = []
+    written = [beside_of(copy.into, copy.name) for copy in copies]
     try:
-        for copy in copies:
-            # From now on the next run knows that the folder beside is left by a stopped one.
-            write_journal(copy.into, copy.name, Journal(copy.digest, NOT_WRITTEN, entry))
-            written.append(beside_in(copy.into, copy.name))
-            _write_all(written[-1], files, executable)
+        for beside in written:
+            os.mkdir(beside)
+            _write_all(beside, files, executable)
         new = [manifest_of(beside, LIMITS) for beside in written]
         for copy, manifest in zip(copies, new, strict=True):
-            write_journal(copy.into, copy.name, Journal(copy.digest, manifest.digest, entry))
-        for copy, beside, manifest in zip(copies, written, new, strict=True):
-            put(beside, copy.into, copy.name, copy.there, manifest)
-            done.append((copy, manifest))
+            note_change(copy.into, copy.name, copy.digest, manifest.digest)
+            take_aside(copy.into, copy.name, copy.there)
+        for copy, beside in zip(copies, written, strict=True):
+            rename_folder(beside, copy.target)
+            sync_folder(copy.into)
+        if copies and entry is not None and lock is not None:
+            lock.note(entry)
         return new
-    except Exception as error:  # after an interrupt the next run completes this one
-        for copy, manifest in reversed(done):
-            _take_back(copy, manifest)
-        if isinstance(error, InstallRefused):
-            for copy in copies:
-                remove_journal(copy.into, copy.name)
+    except Exception:  # after an interrupt the next run undoes this one
+        for copy, beside in zip(copies, written, strict=True):
+            if is_stopped(copy.into, copy.name) and not os.path.lexists(beside):
+                rename_folder(copy.target, beside)
+            give_back(copy.into, copy.name)
         raise
     finally:  # absent, or a folder that was not moved into place
         for beside in written:
             shutil.rmtree(beside, ignore_errors=True)
-
-
-def _take_back(copy: _Copy, new: Manifest) -> None:
-    """Restore a copy that was replaced, because another one cannot be."""
-    if copy.there is not None:
-        put_back(copy.into, copy.name, new)
-        return
-    if is_still(copy.target, new):
-        beside = beside_in(copy.into, copy.name)
-        os.rmdir(beside)
-        rename_folder(copy.target, beside)
-        shutil.rmtree(beside, ignore_errors=True)
 
 
 def _write_all(folder: str, files: Mapping[str, bytes], executable: frozenset[str]) -> None:

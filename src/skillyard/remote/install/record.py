@@ -25,21 +25,13 @@ LINK = "link"
 """Noted instead of a digest where a link was made."""
 
 
-def note_written(
-    folder: str,
-    digest: str,
-    files: str = "",
-    *,
-    places: Iterable[str] = (),
-    durable: bool = False,
-) -> None:
-    """Note the digest of the files that were written to a folder, or of a journal.
+def note_written(folder: str, digest: str, files: str = "", *, places: Iterable[str] = ()) -> None:
+    """Note the digest of the files that were written to a folder.
 
-    ``files`` is one line about the files, ``places`` are all folders of the skill. ``durable``
-    waits until the note would survive a power failure.
+    ``files`` is one line about the files, ``places`` are all folders of the skill.
     """
     listed = json.dumps(sorted(map(real_place, places)))
-    write_note(_path(folder), f"{digest}\n{files}\n{listed}" if files else digest, durable=durable)
+    write_note(_path(folder), f"{digest}\n{files}\n{listed}" if files else digest)
 
 
 def written_digest(folder: str) -> str | None:

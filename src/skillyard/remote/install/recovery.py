@@ -1,32 +1,102 @@
-"""Completes or undoes what a stopped run left in a folder of skills.
+"""Moves a folder aside while another one takes its place, and ends what a stopped run left.
 
-A replacement is committed once the new folder is in place: its entry is then noted. A removal is
-committed once its entry is no longer in the lock file: the folder is then deleted, or moved to its
-backup, and before that it is put back.
+What lay in the place of a skill is aside until the lock file is written; an empty folder stands for
+nothing. So whatever is aside belongs to a stopped run, and the lock file says how to end it. A
+replacement that is not in the lock is undone. A removal is completed once its entry is gone, and is
+undone before. The user's own records say which digests the run expected: what has another one was
+edited since, and stays or goes to the backups.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import stat
 
+from skillyard.errors import SkillIoError
 from skillyard.io.files import refuse_link, rename_folder, sync_folder
-from skillyard.io.folder_manifest import manifest_of
-from skillyard.remote.install.installed import Installed, note_installed
-from skillyard.remote.install.journal import (
-    Journal,
-    is_unfinished_journal,
-    journal_name,
-    read_journal,
-    remove_journal,
-)
+from skillyard.io.folder_manifest import Manifest, manifest_of
+from skillyard.remote.install.installed import LIMITS, Installed, note_installed
 from skillyard.remote.install.lock_entries import folder_name
 from skillyard.remote.install.project_lock import ProjectLock
+from skillyard.remote.install.record import forget_written, note_written, written_digest
 from skillyard.remote.install.refusal import InstallRefused
-from skillyard.remote.install.swap import ASIDE, BESIDE, LIMITS, aside_of, discard_aside, put_back
 
-__all__ = ["backup_folder", "complete", "move_to_backup", "stopped_runs"]
+__all__ = ["aside_of", "backup_folder", "beside_of", "complete", "discard", "give_back"]
+__all__ += ["is_stopped", "move_to_backup", "note_change", "stopped_runs", "take_aside"]
+
+_BESIDE = ".skillyard-new-"
+"""Prefix of folders that are being written or deleted; the next run deletes leftovers."""
+_ASIDE = ".skillyard-swap-"
+"""Prefix of the folder that is aside."""
+
+
+def aside_of(into: str, name: str) -> str:
+    """Return where the folder ``name`` in ``into`` lies while it is aside."""
+    return os.path.join(into, f"{_ASIDE}{name}")
+
+
+def beside_of(into: str, name: str) -> str:
+    """Return a free path beside ``name`` in ``into``."""
+    return os.path.join(into, f"{_BESIDE}{name}-{secrets.token_hex(4)}")
+
+
+def is_stopped(into: str, name: str) -> bool:
+    """True where something is aside. A link is not: a clone may hold one."""
+    aside = aside_of(into, name)
+    return os.path.isdir(aside) and not os.path.islink(aside)
+
+
+def note_change(into: str, name: str, old: str, new: str) -> None:
+    """Note the digests of what is to be moved aside, and of what is to take its place."""
+    note_written(aside_of(into, name), f"{old} {new}")
+
+
+def take_aside(into: str, name: str, there: Manifest | None) -> None:
+    """Move a folder aside. ``there`` is what it is expected to be, None for nothing.
+
+    Raises OSError, and InstallRefused for a folder that is something else, which stays.
+    """
+    aside = aside_of(into, name)
+    if there is None:
+        os.mkdir(aside)
+        return
+    rename_folder(os.path.join(into, name), aside)
+    sync_folder(into)
+    try:
+        is_same = manifest_of(aside, LIMITS) == there
+    except (OSError, SkillIoError):
+        is_same = False
+    if not is_same:
+        give_back(into, name)
+        raise InstallRefused(
+            "the folder was changed meanwhile, and stays as it is",
+            path=os.path.join(into, name),
+            code="install_edited",
+            hint="run the command again",
+        )
+
+
+def give_back(into: str, name: str) -> None:
+    """Put back what is aside, if anything is. Raises OSError."""
+    if not is_stopped(into, name):
+        return
+    aside = aside_of(into, name)
+    if os.listdir(aside):
+        rename_folder(aside, os.path.join(into, name))
+    else:
+        os.rmdir(aside)
+    sync_folder(into)
+    forget_written(aside)
+
+
+def discard(into: str, name: str) -> None:
+    """Delete what is aside, so that a stopped run leaves no part of it there. Raises OSError."""
+    disposable = beside_of(into, name)
+    rename_folder(aside_of(into, name), disposable)
+    forget_written(aside_of(into, name))
+    shutil.rmtree(disposable, ignore_errors=True)
 
 
 def stopped_runs(into: str) -> list[str]:
@@ -36,78 +106,42 @@ def stopped_runs(into: str) -> list[str]:
     """
     names = set()
     for file in os.listdir(into):
-        if file.startswith(BESIDE):  # then the name, a hyphen and something random
-            names.add(file.removeprefix(BESIDE).rpartition("-")[0])
-        elif file.startswith(ASIDE):
-            names.add(file.removeprefix(ASIDE))
-        else:
-            names.add(journal_name(file))
+        if file.startswith(_BESIDE):  # then the name, a hyphen and something random
+            names.add(file.removeprefix(_BESIDE).rpartition("-")[0])
+        elif file.startswith(_ASIDE):
+            names.add(file.removeprefix(_ASIDE))
     return sorted(name for name in names if name and folder_name(name) == name)
 
 
-def complete(into: str, name: str, lock: ProjectLock | None) -> Installed | None:
-    """Complete a stopped run; return what it installed, None where it installed nothing.
+def complete(into: str, name: str, lock: ProjectLock | None) -> None:
+    """Complete or undo a stopped run. The caller is alone in ``into``.
 
-    The caller is alone in ``into``. Raises OSError, SkillIoError, and InstallRefused for a folder
-    that no run left so.
+    Raises OSError, SkillIoError, InstallRefused.
     """
-    target = os.path.join(into, name)
+    target, aside = os.path.join(into, name), aside_of(into, name)
     for left in os.listdir(into):
         # The part after the last hyphen is random: `a` must not match the folder of `a-b`.
-        if left.rpartition("-")[0] == f"{BESIDE}{name}":
+        if left.rpartition("-")[0] == f"{_BESIDE}{name}":
             shutil.rmtree(os.path.join(into, left), ignore_errors=True)
-        elif is_unfinished_journal(left, name):
-            os.unlink(os.path.join(into, left))
-    journal = read_journal(into, name)
-    if os.path.lexists(aside_of(into, name)):
-        if journal is not None and journal.removes:
-            _end_removal(into, name, journal, lock)
-        else:
-            _clear_aside(into, name, journal)
-    completed = None
-    if journal is not None and os.path.isdir(target) and not os.path.islink(target):
+    if not is_stopped(into, name):
+        return None
+    old, _, new = (written_digest(aside) or "").partition(" ")
+    entry = None if lock is None else lock.read().in_folder(name)
+    if not os.path.lexists(target) and (new or entry is not None or lock is None):
+        return give_back(into, name)
+    if os.path.isdir(target) and not os.path.islink(target):
         there = manifest_of(target, LIMITS)
-        entry = journal.entry
-        if there.digest == journal.new and entry is not None:
-            if lock is not None:
-                lock.note(entry)
+        if Installed.by(entry).is_at(there, target):
             note_installed(target, there)
-            completed = Installed.by(entry)
-    remove_journal(into, name)
-    return completed
-
-
-def _clear_aside(into: str, name: str, journal: Journal | None) -> None:
-    """Remove the folder that a stopped replacement moved aside, or restore it when needed."""
-    target, aside = os.path.join(into, name), aside_of(into, name)
-    # What came with a clone is not read: a link could lead anywhere.
-    if journal is None or os.path.islink(target) or os.path.islink(aside):
-        raise _strange(aside)
-    if not os.path.lexists(target):
-        return rename_folder(aside, target)
-    if manifest_of(aside, LIMITS).digest in (journal.old, journal.new):
-        return discard_aside(into, name)
-    new = manifest_of(target, LIMITS)
-    if new.digest != journal.new:
-        raise _strange(aside)
-    put_back(into, name, new)  # the old folder was changed during the exchange
-    return None
-
-
-def _end_removal(into: str, name: str, journal: Journal, lock: ProjectLock | None) -> None:
-    """Put back the folder of a stopped removal, or remove it when the entry is gone."""
-    target, aside = os.path.join(into, name), aside_of(into, name)
-    entry = journal.entry
-    is_locked = lock is None or entry is None or lock.read().get(entry.name) is not None
-    if is_locked and not os.path.lexists(target):
-        rename_folder(aside, target)
-        sync_folder(into)
-    elif is_locked:  # somebody installed it again meanwhile
-        raise _strange(aside)
-    elif journal.backup or manifest_of(aside, LIMITS).digest != journal.old:
+        elif there.digest == new:
+            disposable = beside_of(into, name)
+            rename_folder(target, disposable)
+            give_back(into, name)
+            return shutil.rmtree(disposable, ignore_errors=True)
+    if os.listdir(aside) and manifest_of(aside, LIMITS).digest != old:
         move_to_backup(aside, into, name)
-    else:
-        discard_aside(into, name)
+        return forget_written(aside)
+    return discard(into, name)
 
 
 def backup_folder(into: str) -> str:
@@ -150,12 +184,3 @@ def move_to_backup(folder: str, into: str, name: str) -> str:
     rename_folder(folder, place)
     sync_folder(backups)
     return place
-
-
-def _strange(aside: str) -> InstallRefused:
-    return InstallRefused(
-        "a run that was stopped left a folder that is not what it wrote",
-        path=aside,
-        code="install_edited",
-        hint="look at it, keep what you need of it, and remove it",
-    )

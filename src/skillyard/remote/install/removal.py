@@ -1,7 +1,7 @@
 """Removes a skill's folders and its entry in the lock file: both or neither.
 
 The folders are moved aside, the entry is dropped, and then the folders are deleted. A folder with
-local changes is refused, or moved to a backup. The journal lets the next run end a stopped one.
+local changes is refused, or moved to a backup. The next run ends a stopped one.
 """
 
 from __future__ import annotations
@@ -11,17 +11,23 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from skillyard.errors import SkillIoError
-from skillyard.io.files import rename_folder, sync_folder
 from skillyard.io.folder_manifest import Manifest
 from skillyard.remote.install.exclusive import alone
 from skillyard.remote.install.installed import Installed, check_installed, manifest_at
-from skillyard.remote.install.journal import Journal, remove_journal, write_journal
 from skillyard.remote.install.lock_entries import LockedSkill, folder_name
 from skillyard.remote.install.project_lock import ProjectLock
 from skillyard.remote.install.record import forget_written
-from skillyard.remote.install.recovery import backup_folder, complete, move_to_backup
+from skillyard.remote.install.recovery import (
+    aside_of,
+    backup_folder,
+    complete,
+    discard,
+    give_back,
+    move_to_backup,
+    note_change,
+    take_aside,
+)
 from skillyard.remote.install.refusal import InstallRefused
-from skillyard.remote.install.swap import aside_of, discard_aside, is_still
 
 __all__ = ["RemovedFolder", "remove_copies"]
 
@@ -38,17 +44,8 @@ class _Copy(NamedTuple):
     """One folder to remove."""
 
     into: str
-    name: str
     there: Manifest
     edited: bool
-
-    @property
-    def target(self) -> str:
-        return os.path.join(self.into, self.name)
-
-    @property
-    def aside(self) -> str:
-        return aside_of(self.into, self.name)
 
 
 def remove_copies(
@@ -71,19 +68,24 @@ def remove_copies(
     try:
         with alone(*folders):
             existing = list(filter(os.path.isdir, folders))
-            completed = [complete(into, name, lock) for into in existing]
+            for into in existing:
+                complete(into, name, lock)
             if check is not None:
                 check()
-            copies = []
-            for into, held in zip(existing, completed, strict=True):
-                copy = _copy(into, name, held or Installed.by(entry), backup=backup)
-                copies += [copy] if copy is not None else []
-            for copy in copies:
-                write_journal(copy.into, name, Journal(copy.there.digest, "", entry, copy.edited))
-            _take_out(copies, entry, lock)
+            found = [_copy(into, name, Installed.by(entry), backup=backup) for into in existing]
+            copies = [copy for copy in found if copy is not None]
+            try:
+                for into, there, edited in copies:
+                    note_change(into, name, "" if edited else there.digest, "")
+                    take_aside(into, name, there)
+                lock.drop(entry.name)
+            except Exception:  # after an interrupt the next run completes this one
+                for copy in copies:
+                    give_back(copy.into, name)
+                raise
             if unlink is not None:
                 unlink()
-            return [_delete(copy) for copy in copies]
+            return [_delete(copy, name) for copy in copies]
     except OSError as error:
         raise SkillIoError(
             f"cannot remove: {error.strerror or error}",
@@ -104,45 +106,22 @@ def _copy(into: str, name: str, installed: Installed, *, backup: bool) -> _Copy 
     except InstallRefused as error:
         if backup:
             backup_folder(into)
-            return _Copy(into, name, there, edited=True)
-        raise _refused(target, str(error.message)) from None
-    return _Copy(into, name, there, edited=False)
+            return _Copy(into, there, edited=True)
+        raise InstallRefused(
+            str(error.message),
+            path=target,
+            code="install_edited",
+            hint="keep your changes elsewhere, or say --backup to move the folder aside",
+        ) from None
+    return _Copy(into, there, edited=False)
 
 
-def _take_out(copies: Sequence[_Copy], entry: LockedSkill, lock: ProjectLock) -> None:
-    """Move every folder aside and drop the entry; neither when a folder is changed just then."""
-    moved: list[_Copy] = []
-    try:
-        for copy in copies:
-            rename_folder(copy.target, copy.aside)
-            moved.append(copy)
-            sync_folder(copy.into)
-            if not is_still(copy.aside, copy.there):
-                raise _refused(copy.target, "the folder was changed while it was removed")
-        lock.drop(entry.name)
-    except Exception:
-        for copy in reversed(moved):
-            rename_folder(copy.aside, copy.target)
-        for copy in copies:
-            remove_journal(copy.into, copy.name)
-        raise
-
-
-def _delete(copy: _Copy) -> RemovedFolder:
-    place = ""
+def _delete(copy: _Copy, name: str) -> RemovedFolder:
+    place, target = "", os.path.join(copy.into, name)
     if copy.edited:
-        place = move_to_backup(copy.aside, copy.into, copy.name)
+        place = move_to_backup(aside_of(copy.into, name), copy.into, name)
+        forget_written(aside_of(copy.into, name))
     else:
-        discard_aside(copy.into, copy.name)
-    remove_journal(copy.into, copy.name)
-    forget_written(copy.target)
-    return RemovedFolder(copy.target, place)
-
-
-def _refused(target: str, what: str) -> InstallRefused:
-    return InstallRefused(
-        what,
-        path=target,
-        code="install_edited",
-        hint="keep your changes elsewhere, or say --backup to move the folder aside",
-    )
+        discard(copy.into, name)
+    forget_written(target)
+    return RemovedFolder(target, place)

@@ -9,8 +9,8 @@ from skillyard.errors import SkillError
 from skillyard.io.folder_manifest import Manifest, manifest_of
 from skillyard.io.sha256 import sha256
 from skillyard.remote.install.edits import LINE_ENDS, WrittenFile, edits_of
+from skillyard.remote.install.installed import LIMITS
 from skillyard.remote.install.placement import check_files
-from skillyard.remote.install.swap import LIMITS
 from skillyard.remote.sources.protocol import Package
 from skillyard.resources import read_file
 from skillyard.scanning import Finding, files_of_folder, files_of_package, scan_files

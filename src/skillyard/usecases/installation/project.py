@@ -41,14 +41,12 @@ from skillyard.remote.install.installed import (
     is_as_written,
     manifest_at,
 )
-from skillyard.remote.install.journal import is_noted, read_journal
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
 from skillyard.remote.install.lockfile import project_lock_path, user_lock_path
 from skillyard.remote.install.project_lock import ProjectLock, UserLock
 from skillyard.remote.install.record import LINK, forget_written, places_written, written_digest
-from skillyard.remote.install.recovery import complete, stopped_runs
+from skillyard.remote.install.recovery import aside_of, complete, is_stopped, stopped_runs
 from skillyard.remote.install.refusal import InstallRefused
-from skillyard.remote.install.swap import aside_of
 from skillyard.remote.origins.locked import skill_folder_of
 from skillyard.shapes.installation import FileChange
 from skillyard.usecases.installation.destinations import (
@@ -278,7 +276,7 @@ class Project(NamedTuple):
             path = places[into]
             if os.path.islink(path):
                 continue
-            if os.path.lexists(aside_of(into, name)) or (
+            if is_stopped(into, name) or (
                 os.path.lexists(path)
                 and into in noted
                 and written[into] != LINK
@@ -352,10 +350,10 @@ class Project(NamedTuple):
         return tuple(sorted(p for p in extra if os.path.realpath(os.path.dirname(p)) not in users))
 
     def complete(self) -> None:
-        """Complete what stopped runs left. What cannot be completed shows in the states.
+        """Complete or undo what stopped runs left. What cannot be shows in the states.
 
-        Left alone is what has neither an entry nor a journal of this user. Raises SkillIoError for
-        the lock file.
+        Left alone is what has neither an entry nor a note of this user. Raises SkillIoError for the
+        lock file.
         """
         named = {folder_name(entry.name) for entry in self.lock.read().skills}
         with suppress(OSError):
@@ -366,15 +364,15 @@ class Project(NamedTuple):
             except OSError:
                 continue
             for name in names:
-                journal = read_journal(into, name)
-                if journal is None and name not in named and not is_noted(into, name):
+                is_named = name in named or written_digest(aside_of(into, name)) is not None
+                if is_stopped(into, name) and not is_named:
                     continue
                 try:
                     with alone(into):
                         complete(into, name, self.lock)
                 except (SkillError, OSError):
                     continue
-                if journal is not None and journal.removes:
+                if name not in named:
                     self.unlink(name)
 
     def unlink(self, name: str) -> list[str]:
@@ -456,24 +454,15 @@ def unchanged_check(lock: ProjectLock, *entries: LockedSkill) -> Callable[[], No
 def _copy(into: str, name: str, entry: LockedSkill) -> Copy:
     """Return the state of one folder."""
     target = os.path.join(into, name)
-    left = "a run was stopped here; `skillyard sync` completes it"
     try:
         there = manifest_at(target)
-        if there is None and read_journal(into, name) is None:
-            aside = aside_of(into, name)
-            problem = f"there is only {aside}, which no run on this machine left"
-            hint = "look at it, keep what you need of it, and remove it; then say `skillyard sync`"
-            return Copy(into, name, UNREADABLE, problem, hint)
-        if there is None:
-            return Copy(into, name, INTERRUPTED, left)
+        if there is None or is_stopped(into, name):
+            return Copy(into, name, INTERRUPTED)
         installed = Installed.by(entry)
         if installed.is_at(there, target):
             return Copy(into, name, CURRENT)
         if is_as_written(there, target):
             return Copy(into, name, BEHIND)
-        journal = read_journal(into, name)
-        if journal is not None and journal.new == there.digest:
-            return Copy(into, name, INTERRUPTED, left)
         if entry.digest is None:
             return Copy(into, name, NOT_COMPARABLE, _why_not(entry, there))
         return _edited(into, name, installed, there)

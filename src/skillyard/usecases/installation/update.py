@@ -11,10 +11,9 @@ from skillyard.io.folder_manifest import manifest_of
 from skillyard.remote.install.edits import shown_edits
 from skillyard.remote.install.exclusive import alone
 from skillyard.remote.install.file_paths import shown_path
-from skillyard.remote.install.installed import manifest_at, note_installed
+from skillyard.remote.install.installed import LIMITS, manifest_at, note_installed
 from skillyard.remote.install.lock_entries import Lock, LockedSkill, folder_name
 from skillyard.remote.install.recovery import move_to_backup
-from skillyard.remote.install.swap import LIMITS
 from skillyard.remote.install.verdict import check_accept
 from skillyard.remote.origins.locked import repinned
 from skillyard.remote.sources.protocol import Package

@@ -10,8 +10,8 @@ from skillyard.policy.decision import Policy, check_signer
 from skillyard.policy.rules import NO_RULES
 from skillyard.policy.signers import Signer
 from skillyard.remote.install.accepted import accepted_of
+from skillyard.remote.install.installed import LIMITS
 from skillyard.remote.install.lock_entries import LockedSkill
-from skillyard.remote.install.swap import LIMITS
 from skillyard.remote.origins.archive import ARCHIVE
 from skillyard.remote.signatures.manifest import FOLDER_BUNDLE
 from skillyard.remote.signatures.record import signer_of
