@@ -53,7 +53,7 @@ def add_sync_command(commands: Commands) -> None:
 def sync(args: Namespace, console: Console) -> int:
     """Install what is missing; 1 when the folders are not what the lock says."""
     from skillyard.cli.installation_views import sync_blocks
-    from skillyard.usecases.installation.states import only_unreachable
+    from skillyard.usecases.installation import states
     from skillyard.usecases.installation.sync import sync_skills
 
     with progress("fetching", console) as step:
@@ -68,7 +68,7 @@ def sync(args: Namespace, console: Console) -> int:
             report=step,
         )
     console.show(result, sync_blocks)
-    if only_unreachable(result.skills) and not (args.frozen or args.dry_run):
+    if states.only_unreachable(result.skills) and not (args.frozen or args.dry_run):
         return UNREACHED
     return NEGATIVE if result.differs else 0
 
@@ -105,7 +105,7 @@ def add_update_command(commands: Commands) -> None:
 def update(args: Namespace, console: Console) -> int:
     """Show and take newer versions; 1 when one was not taken."""
     from skillyard.cli.installation_views import changes, update_blocks
-    from skillyard.usecases.installation.states import AVAILABLE, GOOD, only_unreachable, states_of
+    from skillyard.usecases.installation import states
     from skillyard.usecases.installation.update import update_skills
 
     shown: set[str] = set()
@@ -129,10 +129,10 @@ def update(args: Namespace, console: Console) -> int:
             report=step,
         )
     console.show(result, lambda result: update_blocks(result, shown))
-    if only_unreachable(result.skills):
+    if states.only_unreachable(result.skills):
         return UNREACHED
-    good = GOOD | {AVAILABLE} if args.dry_run else GOOD
-    return NEGATIVE if states_of(result.skills) - good else 0
+    good = states.GOOD | {states.AVAILABLE} if args.dry_run else states.GOOD
+    return NEGATIVE if states.of(result.skills) - good else 0
 
 
 def add_outdated_command(commands: Commands) -> None:
@@ -156,23 +156,16 @@ def add_outdated_command(commands: Commands) -> None:
 def outdated(args: Namespace, console: Console) -> int:
     """List the versions; 1 when a skill is outdated or gone."""
     from skillyard.cli.installation_views import versions
+    from skillyard.usecases.installation import states
     from skillyard.usecases.installation.outdated import outdated_skills
-    from skillyard.usecases.installation.states import (
-        GONE,
-        MOVED,
-        OUTDATED,
-        REFUSED,
-        UNREACHABLE,
-        states_of,
-    )
 
     with progress("asking", console) as step:
         result = outdated_skills(args.into, user=args.user, report=step)
     console.show(result, versions)
-    states = states_of(result.skills)
-    if states & {OUTDATED, MOVED, GONE, REFUSED}:
+    found = states.of(result.skills)
+    if found & {states.OUTDATED, states.MOVED, states.GONE, states.REFUSED}:
         return NEGATIVE
-    return UNREACHED if UNREACHABLE in states else 0
+    return UNREACHED if states.UNREACHABLE in found else 0
 
 
 def add_verify_command(commands: Commands) -> None:
@@ -232,14 +225,14 @@ def add_remove_command(commands: Commands) -> None:
 def remove(args: Namespace, console: Console) -> int:
     """Remove skills; 1 when one was refused."""
     from skillyard.cli.installation_views import remove_blocks
+    from skillyard.usecases.installation import states
     from skillyard.usecases.installation.remove import remove_skills
-    from skillyard.usecases.installation.states import REFUSED, states_of
 
     result = remove_skills(
         args.names, args.into, user=args.user, backup=args.backup, dry_run=args.dry_run
     )
     console.show(result, remove_blocks)
-    return NEGATIVE if REFUSED in states_of(result.skills) else 0
+    return NEGATIVE if states.REFUSED in states.of(result.skills) else 0
 
 
 def _add_where(parser: CommandParser) -> None:

@@ -12,19 +12,12 @@ from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
 from skillyard.scanning import files_of_folder, files_of_package
 from skillyard.shapes.installation import Outdated, SkillVersion
+from skillyard.usecases.installation import states
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
 from skillyard.usecases.installation.policy_check import policy_of, refusal_of
 from skillyard.usecases.installation.problems import failure_of, moved_to, problem_of_state
 from skillyard.usecases.installation.project import InstalledSkill, open_project
 from skillyard.usecases.installation.signature_check import check_signature
-from skillyard.usecases.installation.states import (
-    LINKED,
-    MOVED,
-    NOT_COMPARABLE,
-    OUTDATED,
-    REFUSED,
-    UNSUPPORTED,
-)
 from skillyard.usecases.installation.update import version_of
 
 __all__ = ["outdated_skills"]
@@ -46,7 +39,7 @@ def outdated_skills(
     project = open_project(into, user=user)
     policy = policy_of(project.lock)
     skills = project.skills(project.lock.read())
-    fetched = [skill for skill in skills if skill.state not in (LINKED, REFUSED)]
+    fetched = [skill for skill in skills if skill.state not in (states.LINKED, states.REFUSED)]
     packages = fetch_packages(fetched, project, pinned=False, settings=settings, report=report)
     versions = [_version(skill, packages.get(skill.entry.name), policy) for skill in skills]
     return Outdated(lock=project.lock.path, skills=tuple(versions))
@@ -66,15 +59,17 @@ def _version(
         newest=None,
         problem=None,
     )
-    if package is None and skill.state == REFUSED:
+    if package is None and skill.state == states.REFUSED:
         return replace(version, problem=problem_of_state(skill))
     if package is None:
         files = files_of_folder(skill.folders[0])
         refusal = refusal_of(skill, entry, files, policy, signer_of(entry))
-        return version if refusal is None else replace(version, state=REFUSED, problem=refusal)
+        return (
+            version if refusal is None else replace(version, state=states.REFUSED, problem=refusal)
+        )
     if isinstance(package, SkillyardError):
         state, problem = failure_of(package, skill)
-        state = UNSUPPORTED if isinstance(package, InvalidInput) else state
+        state = states.UNSUPPORTED if isinstance(package, InvalidInput) else state
         return replace(version, state=state, problem=problem)
     new = repinned(entry, package)
     try:
@@ -84,13 +79,13 @@ def _version(
     else:
         refusal = refusal_of(skill, new, files_of_package(package.files), policy, signature.signer)
     if refusal is not None:
-        return replace(version, state=REFUSED, newest=version_of(new), problem=refusal)
+        return replace(version, state=states.REFUSED, newest=version_of(new), problem=refusal)
     moved = moved_to(skill, new)
     if moved is not None:
-        return replace(version, state=MOVED, newest=version_of(new), problem=moved)
+        return replace(version, state=states.MOVED, newest=version_of(new), problem=moved)
     hashes = (entry.content_hash, new.content_hash)
-    if skill.state == NOT_COMPARABLE and None in hashes:  # nothing says which version it is
+    if skill.state == states.NOT_COMPARABLE and None in hashes:  # nothing says which version it is
         return replace(version, newest=version_of(new), problem=problem_of_state(skill))
     if not entry.pins_same(new):
-        return replace(version, state=OUTDATED, newest=version_of(new))
+        return replace(version, state=states.OUTDATED, newest=version_of(new))
     return replace(version, newest=version_of(entry) or version_of(new))

@@ -10,18 +10,8 @@ from skillyard.remote.install.file_paths import name_in_shell, shown_path
 from skillyard.remote.install.lock_entries import LockedSkill
 from skillyard.remote.origins.moved import SkillGone
 from skillyard.shapes.installation import SkillProblem
+from skillyard.usecases.installation import states
 from skillyard.usecases.installation.project import InstalledSkill
-from skillyard.usecases.installation.states import (
-    BEHIND,
-    EDITED,
-    GONE,
-    INTERRUPTED,
-    MISSING,
-    MOVED,
-    NOT_COMPARABLE,
-    REFUSED,
-    UNREACHABLE,
-)
 
 __all__ = ["failure_of", "moved_to", "problem", "problem_of_state", "with_option"]
 
@@ -48,13 +38,13 @@ def failure_of(error: SkillyardError, skill: InstalledSkill) -> tuple[str, Skill
 def _failure_of(error: SkillyardError) -> tuple[str, SkillProblem]:
     if isinstance(error, SkillError):
         path = error.path if error.line is None else f"{error.path}:{error.line}"
-        return REFUSED, problem(error.code, error.message, error.hint, path)
+        return states.REFUSED, problem(error.code, error.message, error.hint, path)
     if isinstance(error, SourceFailed):
         if isinstance(error, SkillGone):
-            return GONE, problem(f"skill_{GONE}", error.what, error.hint)
-        state = REFUSED if error.code in _ANSWERED else UNREACHABLE
+            return states.GONE, problem(f"skill_{states.GONE}", error.what, error.hint)
+        state = states.REFUSED if error.code in _ANSWERED else states.UNREACHABLE
         return state, problem(error.code, error.what, error.hint)
-    return REFUSED, problem("invalid_input", str(error))
+    return states.REFUSED, problem("invalid_input", str(error))
 
 
 def moved_to(skill: InstalledSkill, new: LockedSkill) -> SkillProblem | None:
@@ -66,7 +56,7 @@ def moved_to(skill: InstalledSkill, new: LockedSkill) -> SkillProblem | None:
     folder = (new.skill_path or "").rpartition("/")[0] or "the root of its repository"
     folder = f"{new.source}, {folder}" if is_renamed else folder
     hint = with_option(hint, skill.option)
-    return problem(f"skill_{MOVED}", f"moved to {shown_path(folder)}", hint)
+    return problem(f"skill_{states.MOVED}", f"moved to {shown_path(folder)}", hint)
 
 
 def with_option(hint: str, option: str) -> str:
@@ -79,14 +69,14 @@ def with_option(hint: str, option: str) -> str:
 
 _AWAY = "move what is there away, then say `skillyard update {name}`, which installs the newest"
 _STATES = {
-    MISSING: ("the folder is missing", "`skillyard sync` installs it"),
-    BEHIND: ("the lock names another version", "`skillyard sync` installs that one"),
-    INTERRUPTED: ("a run was stopped here", "`skillyard sync` completes it"),
-    EDITED: (
+    states.MISSING: ("the folder is missing", "`skillyard sync` installs it"),
+    states.BEHIND: ("the lock names another version", "`skillyard sync` installs that one"),
+    states.INTERRUPTED: ("a run was stopped here", "`skillyard sync` completes it"),
+    states.EDITED: (
         "the folder is not what was installed",
         "keep your changes elsewhere, remove the folder, and say `skillyard sync`",
     ),
-    NOT_COMPARABLE: (
+    states.NOT_COMPARABLE: (
         "nothing says whether it was edited",
         "`skillyard update {name}` compares it with its source, and pins it",
     ),
@@ -102,6 +92,6 @@ def problem_of_state(skill: InstalledSkill) -> SkillProblem:
     bad = [copy for copy in skill.copies if copy.state == skill.state]
     place = bad[0].folder if bad else skill.folders[0]
     hint = next((copy.hint for copy in bad if copy.hint), hint)
-    code = LINK_OUTSIDE if skill.state == REFUSED else f"skill_{skill.state}"
+    code = LINK_OUTSIDE if skill.state == states.REFUSED else f"skill_{skill.state}"
     files = next((copy.files for copy in bad), ())
     return replace(problem(code, message, with_option(hint, skill.option), place), files=files)

@@ -49,6 +49,7 @@ from skillyard.remote.install.recovery import aside_of, complete, is_stopped, st
 from skillyard.remote.install.refusal import InstallRefused
 from skillyard.remote.origins.locked import skill_folder_of
 from skillyard.shapes.installation import FileChange
+from skillyard.usecases.installation import states
 from skillyard.usecases.installation.destinations import (
     SHARED,
     Agent,
@@ -56,17 +57,6 @@ from skillyard.usecases.installation.destinations import (
     check_inside,
     existing_folders,
     places_of,
-)
-from skillyard.usecases.installation.states import (
-    BEHIND,
-    CURRENT,
-    EDITED,
-    INTERRUPTED,
-    LINKED,
-    MISSING,
-    NOT_COMPARABLE,
-    REFUSED,
-    UNREADABLE,
 )
 
 __all__ = [
@@ -81,17 +71,17 @@ __all__ = [
 RACED = "install_raced"
 """The code of an error: another run changed the entry meanwhile."""
 _WORST = (
-    UNREADABLE,
-    INTERRUPTED,
-    EDITED,
-    NOT_COMPARABLE,
-    BEHIND,
-    REFUSED,
-    MISSING,
-    CURRENT,
-    LINKED,
+    states.UNREADABLE,
+    states.INTERRUPTED,
+    states.EDITED,
+    states.NOT_COMPARABLE,
+    states.BEHIND,
+    states.REFUSED,
+    states.MISSING,
+    states.CURRENT,
+    states.LINKED,
 )
-_LINKS = (LINKED, REFUSED, MISSING)
+_LINKS = (states.LINKED, states.REFUSED, states.MISSING)
 """States of a link to the folder that the entry names."""
 
 
@@ -142,14 +132,14 @@ class InstalledSkill(NamedTuple):
     @property
     def state(self) -> str:
         """The worst state of a folder; ``missing`` without one."""
-        states = {copy.state for copy in self.copies}
-        return next((state for state in _WORST if state in states), MISSING)
+        found = {copy.state for copy in self.copies}
+        return next((state for state in _WORST if state in found), states.MISSING)
 
     @property
     def has_other_line_ends(self) -> bool:
         """True where its folders are edited, and no more than line ends differ."""
-        edited = [copy for copy in self.copies if copy.state == EDITED]
-        return self.state == EDITED and all(copy.has_other_line_ends for copy in edited)
+        edited = [copy for copy in self.copies if copy.state == states.EDITED]
+        return self.state == states.EDITED and all(copy.has_other_line_ends for copy in edited)
 
     @property
     def problem(self) -> str:
@@ -251,7 +241,7 @@ class Project(NamedTuple):
         """Return the state of an entry in whose place something lies that is not its own."""
         hint = f"`skillyard remove {name_in_shell(entry.name)}` {effect}"
         name = folder_name(entry.name)
-        return Copy(self.default, name, UNREADABLE, problem, hint, is_foreign=True)
+        return Copy(self.default, name, states.UNREADABLE, problem, hint, is_foreign=True)
 
     def _sources(self, lock: Lock) -> set[str]:
         """Return the real folders that entries name as their sources, which are the user's own."""
@@ -307,7 +297,7 @@ class Project(NamedTuple):
                 links.append(path)
             elif into in noted:  # it is the user's own: nothing of it is replaced or removed
                 problem = "the place is a link to a folder that is not one of a host's"
-                copies.append(Copy(into, name, UNREADABLE, problem))
+                copies.append(Copy(into, name, states.UNREADABLE, problem))
             else:
                 foreign.append(path)
         return copies, links, foreign
@@ -325,13 +315,13 @@ class Project(NamedTuple):
             hint = (
                 f"if you know the folder, say {add}, which notes on this machine that it is yours"
             )
-            return Copy(into, name, REFUSED, problem, hint)
+            return Copy(into, name, states.REFUSED, problem, hint)
         if os.path.isdir(real):
-            return Copy(into, name, LINKED)
+            return Copy(into, name, states.LINKED)
         problem = f"it is a link to {shown_path(own)}, where no folder is"
         remove = f"`skillyard remove {name}`"
         hint = f"put the folder back there; if it moved, {remove} and add it from where it is now"
-        return Copy(into, name, MISSING, problem, hint)
+        return Copy(into, name, states.MISSING, problem, hint)
 
     def extra(self, lock: Lock) -> tuple[str, ...]:
         """Return skill folders that the lock does not name or that it did not install, sorted.
@@ -457,19 +447,19 @@ def _copy(into: str, name: str, entry: LockedSkill) -> Copy:
     try:
         there = manifest_at(target)
         if there is None or is_stopped(into, name):
-            return Copy(into, name, INTERRUPTED)
+            return Copy(into, name, states.INTERRUPTED)
         installed = Installed.by(entry)
         if installed.is_at(there, target):
-            return Copy(into, name, CURRENT)
+            return Copy(into, name, states.CURRENT)
         if is_as_written(there, target):
-            return Copy(into, name, BEHIND)
+            return Copy(into, name, states.BEHIND)
         if entry.digest is None:
-            return Copy(into, name, NOT_COMPARABLE, _why_not(entry, there))
+            return Copy(into, name, states.NOT_COMPARABLE, _why_not(entry, there))
         return _edited(into, name, installed, there)
     except SkillError as error:
-        return Copy(into, name, UNREADABLE, f"{error.path}: {error.message}")
+        return Copy(into, name, states.UNREADABLE, f"{error.path}: {error.message}")
     except OSError as error:
-        return Copy(into, name, UNREADABLE, f"{target}: {error.strerror or error}")
+        return Copy(into, name, states.UNREADABLE, f"{target}: {error.strerror or error}")
 
 
 def _why_not(entry: LockedSkill, there: Manifest) -> str:
@@ -496,16 +486,16 @@ def _edited(into: str, name: str, installed: Installed, there: Manifest) -> Copy
             " them"
         )
         problem = f"only {LINE_ENDS} differ, which git may change: {shown_edits(files)}"
-        return Copy(into, name, EDITED, problem, hint, files=tuple(files))
+        return Copy(into, name, states.EDITED, problem, hint, files=tuple(files))
     files = recorded_edits(there, target) or added_edits(installed.added(there))
     if files:
-        return Copy(into, name, EDITED, shown_edits(files), files=tuple(files))
+        return Copy(into, name, states.EDITED, shown_edits(files), files=tuple(files))
     problem = "" if installed.has_modes(there) else OTHER_MODES
     hint = (
         f"`skillyard update {name}` asks its source which files; keep your changes elsewhere,"
         " remove the folder, and say `skillyard sync`"
     )
-    return Copy(into, name, EDITED, problem, hint)
+    return Copy(into, name, states.EDITED, problem, hint)
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -11,24 +11,13 @@ from skillyard.remote.install.lock_entries import folder_name
 from skillyard.remote.install.record import forget_written
 from skillyard.remote.install.removal import remove_copies
 from skillyard.shapes.installation import Removed, RemovedFolder, RemovedSkill, SkillProblem
+from skillyard.usecases.installation import states
 from skillyard.usecases.installation.problems import failure_of, problem, problem_of_state
 from skillyard.usecases.installation.project import (
     InstalledSkill,
     Project,
     open_project,
     unchanged_check,
-)
-from skillyard.usecases.installation.states import (
-    BEHIND,
-    CURRENT,
-    EDITED,
-    LINKED,
-    MISSING,
-    NOT_COMPARABLE,
-    PLANNED,
-    REFUSED,
-    REMOVED,
-    UNLINKED,
 )
 from skillyard.usecases.installation.update import entries_named
 
@@ -60,7 +49,7 @@ def remove_skills(
         try:
             results.append(_remove(skill, project, backup, dry_run))
         except SkillyardError as error:
-            results.append(_result(skill, REFUSED, problem=failure_of(error, skill)[1]))
+            results.append(_result(skill, states.REFUSED, problem=failure_of(error, skill)[1]))
     return Removed(lock=project.lock.path, dry_run=dry_run, skills=tuple(results))
 
 
@@ -91,21 +80,22 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
         if not dry_run:
             os.unlink(link)
             forget_written(link)
-        return _result(skill, PLANNED if dry_run else UNLINKED, links=[link])
-    if skill.state == LINKED:
+        return _result(skill, states.PLANNED if dry_run else states.UNLINKED, links=[link])
+    if skill.state == states.LINKED:
         return _remove_links(skill, project, dry_run)
     if any(copy.is_foreign for copy in skill.copies):
         if not dry_run:
             lock.drop(entry.name)
         left = replace(problem_of_state(skill), hint="")
-        return _result(skill, PLANNED if dry_run else REMOVED, problem=left)
-    if skill.state not in (CURRENT, BEHIND, MISSING, REFUSED) and not (
-        skill.has_other_line_ends or (backup and skill.state in (EDITED, NOT_COMPARABLE))
+        return _result(skill, states.PLANNED if dry_run else states.REMOVED, problem=left)
+    if skill.state not in (states.CURRENT, states.BEHIND, states.MISSING, states.REFUSED) and not (
+        skill.has_other_line_ends
+        or (backup and skill.state in (states.EDITED, states.NOT_COMPARABLE))
     ):
-        return _result(skill, REFUSED, problem=_problem(skill))
+        return _result(skill, states.REFUSED, problem=_problem(skill))
     if dry_run:
         folders = [(copy.folder, "") for copy in skill.copies if not copy.is_users]
-        return _result(skill, PLANNED, folders, (*_linked(skill), *skill.links))
+        return _result(skill, states.PLANNED, folders, (*_linked(skill), *skill.links))
     links = _unlinked(skill)  # first: while the entry is there, a stopped run can be repeated
     removed = remove_copies(
         skill.into,
@@ -116,7 +106,7 @@ def _remove(skill: InstalledSkill, project: Project, backup: bool, dry_run: bool
         unlink=lambda: links.extend(project.unlink(name)),
     )
     reason = None if skill.copies else _no_folder(skill, project)
-    return _result(skill, REMOVED, removed, links, reason)
+    return _result(skill, states.REMOVED, removed, links, reason)
 
 
 def _no_folder(skill: InstalledSkill, project: Project) -> SkillProblem:
@@ -138,7 +128,7 @@ def _remove_links(skill: InstalledSkill, project: Project, dry_run: bool) -> Rem
         _unlinked(skill)
         project.lock.drop(skill.entry.name)
         project.unlink(folder_name(skill.entry.name))
-    return _result(skill, PLANNED if dry_run else REMOVED, links=skill.folders)
+    return _result(skill, states.PLANNED if dry_run else states.REMOVED, links=skill.folders)
 
 
 def _linked(skill: InstalledSkill) -> list[str]:
@@ -156,9 +146,9 @@ def _unlinked(skill: InstalledSkill) -> list[str]:
 
 def _problem(skill: InstalledSkill) -> SkillProblem:
     reason = problem_of_state(skill)
-    if skill.state not in (EDITED, NOT_COMPARABLE):
+    if skill.state not in (states.EDITED, states.NOT_COMPARABLE):
         return reason
     hint = "keep your changes elsewhere, or say --backup to have the folder moved aside"
-    if skill.state == NOT_COMPARABLE:
+    if skill.state == states.NOT_COMPARABLE:
         hint = f"{reason.hint}; or say --backup to have the folder moved aside"
     return replace(reason, hint=hint)

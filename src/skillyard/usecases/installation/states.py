@@ -6,34 +6,6 @@ from collections.abc import Iterable
 
 from skillyard.shapes.installation import LockedSkillState
 
-__all__ = [
-    "AVAILABLE",
-    "BEHIND",
-    "CURRENT",
-    "EDITED",
-    "GONE",
-    "GOOD",
-    "INSTALLED",
-    "INTERRUPTED",
-    "LINKED",
-    "MISSING",
-    "MOVED",
-    "NOT_COMPARABLE",
-    "OUTDATED",
-    "PINNED",
-    "PLANNED",
-    "REFUSED",
-    "REMOVED",
-    "UNLINKED",
-    "UNPINNED",
-    "UNREACHABLE",
-    "UNREADABLE",
-    "UNSUPPORTED",
-    "UPDATED",
-    "only_unreachable",
-    "states_of",
-]
-
 CURRENT = "current"
 """The folder is exactly what the lock says."""
 UNPINNED = "unpinned"
@@ -80,11 +52,11 @@ GOOD = frozenset(
 """States of which there is nothing to do."""
 
 
-def states_of(skills: Iterable[LockedSkillState]) -> set[str]:
+def of(skills: Iterable[LockedSkillState]) -> set[str]:
     """Return the states that some skills have."""
     return {skill.state for skill in skills}
 
 
 def only_unreachable(skills: Iterable[LockedSkillState]) -> bool:
     """True where the only failures are sources that did not answer."""
-    return states_of(skills) - GOOD == {UNREACHABLE}
+    return of(skills) - GOOD == {UNREACHABLE}

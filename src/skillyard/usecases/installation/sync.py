@@ -19,6 +19,7 @@ from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
 from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.installation import LockAccepted, Synced, SyncedSkill
+from skillyard.usecases.installation import states
 from skillyard.usecases.installation.admission import admit
 from skillyard.usecases.installation.destinations import link_skill
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
@@ -30,32 +31,17 @@ from skillyard.usecases.installation.problems import (
     with_option,
 )
 from skillyard.usecases.installation.project import (
-    RACED,
     InstalledSkill,
     Project,
     open_project,
     unchanged_check,
 )
-from skillyard.usecases.installation.states import (
-    BEHIND,
-    CURRENT,
-    GOOD,
-    INSTALLED,
-    LINKED,
-    MISSING,
-    NOT_COMPARABLE,
-    PLANNED,
-    REFUSED,
-    states_of,
-)
 from skillyard.usecases.installation.verify import refusal_in_place
 
 __all__ = ["sync_skills"]
 
-PRESENT = (CURRENT, LINKED)
+PRESENT = (states.CURRENT, states.LINKED)
 """States in which there may be a link to it."""
-_TRIES = 5
-"""How often a skill is looked at again that another run changed meanwhile."""
 
 
 def sync_skills(
@@ -83,16 +69,14 @@ def sync_skills(
     reasons = check_accept(accept or {})
     project = open_project(into, user=user, agents=agents)
     compare = frozen or dry_run
-    installed: dict[str, SyncedSkill] = {}
-    for _ in range(_TRIES):
-        if not compare:
-            project.complete()
-        lock = project.lock.read()
-        skills = project.skills(lock)
-        if compare:
-            policy = policy_of(project.lock) if frozen else None
-            results = {each.entry.name: _compared(each, project, policy, frozen) for each in skills}
-            break
+    if not compare:
+        project.complete()
+    lock = project.lock.read()
+    skills = project.skills(lock)
+    if compare:
+        policy = policy_of(project.lock) if frozen else None
+        results = {each.entry.name: _compared(each, project, policy, frozen) for each in skills}
+    else:
         _note_current(skills)
         lacking = [skill for skill in skills if _is_lacking(skill)]
         unlinked = [skill for skill in skills if skill.state in PRESENT and skill.lacking]
@@ -101,13 +85,6 @@ def sync_skills(
         for skill in (*lacking, *unlinked):
             name = skill.entry.name
             results[name] = _install(skill, packages.get(name), project, reasons)
-        for name, result in results.items():
-            if result.state == INSTALLED:
-                installed[name] = result
-            elif result.state == CURRENT and name in installed:  # by an earlier try
-                results[name] = installed[name]
-        if not any(each.problem and each.problem.code == RACED for each in results.values()):
-            break
     extra = project.extra(lock)
     listed = tuple(results.values())
     return Synced(
@@ -117,7 +94,7 @@ def sync_skills(
         skills=listed,
         extra=extra,
         differs=bool(
-            states_of(listed) - (GOOD if frozen else GOOD | {NOT_COMPARABLE})
+            states.of(listed) - (states.GOOD if frozen else states.GOOD | {states.NOT_COMPARABLE})
             or (frozen and extra and not allow_extra)
         ),
     )
@@ -130,7 +107,7 @@ def _note_current(skills: list[InstalledSkill]) -> None:
         for copy in skill.copies:
             digests = filter(None, (skill.entry.digest, skill.entry.executable_digest))
             is_noted = written_digest(copy.folder) == " ".join(digests)
-            if copy.state != CURRENT or not skill.is_pinned:
+            if copy.state != states.CURRENT or not skill.is_pinned:
                 continue
             if is_noted and written_files(copy.folder):
                 continue
@@ -141,7 +118,7 @@ def _note_current(skills: list[InstalledSkill]) -> None:
 
 def _is_lacking(skill: InstalledSkill) -> bool:
     """True for a skill that is installed: not where it is missing since its source is gone."""
-    return skill.state in (MISSING, BEHIND) and not skill.problem
+    return skill.state in (states.MISSING, states.BEHIND) and not skill.problem
 
 
 def _synced(skill: InstalledSkill) -> SyncedSkill:
@@ -151,7 +128,7 @@ def _synced(skill: InstalledSkill) -> SyncedSkill:
         state=skill.state,
         folders=skill.folders,
         pinned=skill.is_pinned,
-        problem=None if skill.state in GOOD else problem_of_state(skill),
+        problem=None if skill.state in states.GOOD else problem_of_state(skill),
         accepted=(),
     )
 
@@ -162,18 +139,18 @@ def _compared(
     """Return a skill with what is wrong, or without ``frozen`` with what is planned."""
     result = _synced(skill)
     if refusal := refusal_in_place(skill, policy):
-        return replace(result, state=REFUSED, problem=refusal)
+        return replace(result, state=states.REFUSED, problem=refusal)
     links = tuple(os.path.join(into, folder_name(skill.entry.name)) for into in skill.lacking)
     if _is_lacking(skill) and not frozen:
-        return replace(result, state=PLANNED, problem=None, links=links)
+        return replace(result, state=states.PLANNED, problem=None, links=links)
     if skill.state not in PRESENT or not links:
         return result
     if not frozen:
-        return replace(result, state=PLANNED, links=links)
+        return replace(result, state=states.PLANNED, links=links)
     options = " ".join(f"--agent {agent.name}" for agent in project.agents)
     hint = with_option(f"`skillyard sync {options}` makes a link there", skill.option)
     reason = problem("skill_missing", "it is not where the agent looks", hint, links[0])
-    return replace(result, state=MISSING, problem=reason, links=links)
+    return replace(result, state=states.MISSING, problem=reason, links=links)
 
 
 def _install(
@@ -184,7 +161,7 @@ def _install(
 ) -> SyncedSkill:
     """Write one skill and the links to it; without a package only these. Never raises for it."""
     name, source = folder_name(skill.entry.name), skill.folders[0]
-    result = replace(_synced(skill), state=INSTALLED, problem=None)
+    result = replace(_synced(skill), state=states.INSTALLED, problem=None)
     try:
         if isinstance(package, SkillyardError):
             raise package

@@ -19,6 +19,7 @@ from skillyard.remote.origins.locked import repinned
 from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings
 from skillyard.shapes.installation import FileChange, SkillProblem, SkillUpdate, Updated
+from skillyard.usecases.installation import states
 from skillyard.usecases.installation.admission import Admission, admit
 from skillyard.usecases.installation.difference import difference_of, edits_from, lost_edits
 from skillyard.usecases.installation.packages import ReportFetched, fetch_packages
@@ -30,22 +31,10 @@ from skillyard.usecases.installation.project import (
     unchanged_check,
 )
 from skillyard.usecases.installation.signature_check import checks_signatures
-from skillyard.usecases.installation.states import (
-    AVAILABLE,
-    BEHIND,
-    CURRENT,
-    EDITED,
-    LINKED,
-    MISSING,
-    NOT_COMPARABLE,
-    PINNED,
-    REFUSED,
-    UPDATED,
-)
 
 __all__ = ["entries_named", "update_skills", "version_of"]
 
-_FETCHED = (CURRENT, BEHIND, MISSING, NOT_COMPARABLE)
+_FETCHED = (states.CURRENT, states.BEHIND, states.MISSING, states.NOT_COMPARABLE)
 """States of which the newest version is asked for."""
 
 
@@ -82,7 +71,7 @@ def update_skills(
     edited = [
         skill
         for skill in skills
-        if skill.state == EDITED and skill.is_pinned and skill not in fetched
+        if skill.state == states.EDITED and skill.is_pinned and skill not in fetched
     ]
     original = fetch_packages(edited, project, pinned=True, settings=settings)
     results = []
@@ -147,12 +136,12 @@ def _unchanged(skill: InstalledSkill) -> SkillUpdate:
 
 def _not_updated(skill: InstalledSkill, original: Package | SkillyardError | None) -> SkillUpdate:
     """Return the result for a skill whose folder is not what the lock says, or is a link."""
-    if skill.state == LINKED:
+    if skill.state == states.LINKED:
         return _unchanged(skill)
     reason = problem_of_state(skill)
     if isinstance(original, Package):
         try:
-            folder = next(copy.folder for copy in skill.copies if copy.state == EDITED)
+            folder = next(copy.folder for copy in skill.copies if copy.state == states.EDITED)
             edits = edits_from(manifest_of(folder, LIMITS), folder, original)
             reason = _with_edits(reason, edits) or reason
         except (SkillyardError, OSError):
@@ -178,9 +167,9 @@ def _compared(skill: InstalledSkill, package: Package, new: LockedSkill) -> Inst
     copies = []
     for each in skill.copies:
         copy = each
-        if copy.state == NOT_COMPARABLE and (there := manifest_at(copy.folder)) is not None:
+        if copy.state == states.NOT_COMPARABLE and (there := manifest_at(copy.folder)) is not None:
             lost = lost_edits(there, copy.folder, package)
-            state = (EDITED if is_same else NOT_COMPARABLE) if lost else BEHIND
+            state = (states.EDITED if is_same else states.NOT_COMPARABLE) if lost else states.BEHIND
             copy = copy._replace(state=state, problem=shown_edits(lost), files=tuple(lost))
         copies.append(copy)
     return skill._replace(copies=tuple(copies))
@@ -195,33 +184,35 @@ def _update(
 ) -> SkillUpdate:
     """Show and take one version; without ``confirm`` only show it. Never raises for the skill."""
     entry = skill.entry
-    result = replace(_unchanged(skill), state=CURRENT)
+    result = replace(_unchanged(skill), state=states.CURRENT)
     try:
         if isinstance(package, SkillyardError):
             raise package
         new = repinned(entry, package)
         moved_there = moved_to(skill, new)
         result = replace(result, newest=version_of(new))
-        was_compared = skill.state != NOT_COMPARABLE
+        was_compared = skill.state != states.NOT_COMPARABLE
         if not was_compared:
             skill = _compared(skill, package, new)
-            if skill.state == EDITED:
+            if skill.state == states.EDITED:
                 return _not_updated(skill, None)
         is_same = entry.digest and entry.pins_same(new) and moved_there is None
-        if is_same and skill.state == CURRENT:
+        if is_same and skill.state == states.CURRENT:
             admission = _admit_signer(skill, package, project, accept)
             if admission is None or admission.entry.to_json() == entry.to_json():
                 return result
-            result = replace(result, state=AVAILABLE, signature=admission.signature.document())
+            result = replace(
+                result, state=states.AVAILABLE, signature=admission.signature.document()
+            )
             is_lost = admission.signature.change == "lost"
             if is_lost:  # shown as every other change, of no files
                 result = replace(result, difference=difference_of(skill.folders[0], package))
             if confirm is None or (is_lost and not confirm(result)):
                 return result
             _write(skill, admission, project)
-            return replace(result, state=PINNED)
+            return replace(result, state=states.PINNED)
         difference = difference_of(skill.folders[0], package)
-        result = replace(result, state=AVAILABLE, difference=difference, problem=moved_there)
+        result = replace(result, state=states.AVAILABLE, difference=difference, problem=moved_there)
         admission = admit(new, package, known=entry, lock=project.lock, accept=accept)
         result = replace(result, signature=admission.signature.document())
         if confirm is None or not confirm(result):
@@ -231,13 +222,13 @@ def _update(
         else:
             same, moved = _take_over(skill, admission, project)
             result = replace(result, problem=moved or result.problem)
-        return replace(result, state=PINNED if same else UPDATED)
+        return replace(result, state=states.PINNED if same else states.UPDATED)
     except SkillyardError as error:
         state, reason = failure_of(error, skill)
         return replace(result, state=state, problem=reason)
     except OSError as error:
         reason = problem("io_error", str(error.strerror or error), path=str(error.filename or ""))
-        return replace(result, state=REFUSED, problem=reason)
+        return replace(result, state=states.REFUSED, problem=reason)
 
 
 def _admit_signer(
@@ -281,7 +272,7 @@ def _take_over(
         raise
     where = ", ".join(map(shown_path, moved.values()))
     what = f"what was there may have local changes, and is now in {where}"
-    return same, problem(f"skill_{NOT_COMPARABLE}", what) if moved else None
+    return same, problem(f"skill_{states.NOT_COMPARABLE}", what) if moved else None
 
 
 def _write(

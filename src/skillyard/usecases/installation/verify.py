@@ -29,6 +29,7 @@ from skillyard.shapes.installation import (
     Verified,
     VerifiedSkill,
 )
+from skillyard.usecases.installation import states
 from skillyard.usecases.installation.policy_check import locked_source, policy_of, refusal_of
 from skillyard.usecases.installation.problems import failure_of, problem_of_state
 from skillyard.usecases.installation.project import InstalledSkill, Project, open_project
@@ -37,14 +38,6 @@ from skillyard.usecases.installation.signature_check import (
     invalid_signature,
     other_signer,
     verify_signature,
-)
-from skillyard.usecases.installation.states import (
-    CURRENT,
-    GOOD,
-    LINKED,
-    REFUSED,
-    UNPINNED,
-    states_of,
 )
 
 __all__ = ["refusal_in_place", "verify_skills"]
@@ -74,7 +67,7 @@ def verify_skills(
         skills=listed,
         extra=extra,
         differs=bool(
-            states_of(listed) - GOOD
+            states.of(listed) - states.GOOD
             or any(skill.stale or skill.problem for skill in listed)
             or (extra and not allow_extra)
         ),
@@ -83,16 +76,16 @@ def verify_skills(
 
 def _verified(skill: InstalledSkill, project: Project, policy: Policy | None) -> VerifiedSkill:
     entry, folder, state = skill.entry, skill.folders[0], skill.state
-    problem = None if state in GOOD else problem_of_state(skill)
+    problem = None if state in states.GOOD else problem_of_state(skill)
     stale: tuple[StaleAccepted, ...] = ()
     signature, signer = None, signer_of(entry)
-    if state == CURRENT:
-        state = CURRENT if skill.is_pinned else UNPINNED
+    if state == states.CURRENT:
+        state = states.CURRENT if skill.is_pinned else states.UNPINNED
         stale = _stale(entry, folder, project.lock.path)
         signature, signer, problem = _signature(skill, folder, policy)
-    if problem is None and state in (CURRENT, UNPINNED, LINKED):
+    if problem is None and state in (states.CURRENT, states.UNPINNED, states.LINKED):
         problem = refusal_of(skill, entry, files_of_folder(folder), policy, signer)
-        state = state if problem is None else REFUSED
+        state = state if problem is None else states.REFUSED
     return VerifiedSkill(
         name=entry.name,
         state=state,
@@ -105,10 +98,10 @@ def _verified(skill: InstalledSkill, project: Project, policy: Policy | None) ->
 
 def refusal_in_place(skill: InstalledSkill, policy: Policy | None) -> SkillProblem | None:
     """Return why a policy refuses the folder of a skill that is as the lock says, or None."""
-    if policy is None or skill.state not in (CURRENT, LINKED):
+    if policy is None or skill.state not in (states.CURRENT, states.LINKED):
         return None
     folder, signer, problem = skill.folders[0], signer_of(skill.entry), None
-    if skill.state == CURRENT and policy.rules.checks_signatures:
+    if skill.state == states.CURRENT and policy.rules.checks_signatures:
         _, signer, problem = _signature(skill, folder, policy)
     return problem or refusal_of(skill, skill.entry, files_of_folder(folder), policy, signer)
 
