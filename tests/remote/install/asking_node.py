@@ -38,13 +38,6 @@ TRICKY = [
     ("scripts/x", "scripts-x"), ("scripts", "scripts/x"),
     *combinations(map(chr, range(1, 127)), 2),
 ]  # fmt: skip
-NUMBERS = ["0", "0.1", "100", "-12.5", "1234567.875", "4.35", "9007199254740991", "1732442584123"]
-_TEXTS = [
-    '{"b":1,"10":2,"9":3,"a":4,"01":5,"4294967294":6,"4294967295":7,"-1":8}',
-    '{"__proto__":{"x":1},"constructor":[],"toString":{}}',
-    r'["\u0000\u001f\u007f\u0080\u2028\u2029\ud800 \udc00 \ud83d\ude00 é \\ \" \/ \b\f\n\r\t"]',
-    '[[],{},[[]],[{}],{"a":[]},null,true,false,""]',
-]
 
 
 def paths(seed: random.Random, count: int) -> list[str]:
@@ -64,7 +57,6 @@ def questions(number: int, pairs: int) -> Questions:
     return {
         "compare": [*TRICKY, *zip(paths(seed, pairs), paths(seed, pairs), strict=True)],
         "hash": [[], *(_tree(seed) for _ in range(20))],
-        "stringify": [f"[{','.join(NUMBERS)}]", *_TEXTS],
         "lock": [_lock(seed) for _ in range(20)],
     }
 
@@ -75,7 +67,7 @@ def _tree(seed: random.Random) -> list[tuple[str, str]]:
 
 
 def _lock(seed: random.Random) -> str:
-    names = ["pdf", "PDF", "10", "9", "007", "constructor", "éclair", "\U0001f680", "\uffee", "a b"]
+    names = ["pdf", "PDF", "007", "constructor", "éclair", "\U0001f680", "\uffee", "a b"]
     skills = {
         name: {
             "source": seed.choice(["owner/repo", "./skills", "https://example.org/é"]),

@@ -1,10 +1,9 @@
 // What Node says: reads questions as JSON from standard input and prints the answers as JSON.
 //
-//   compare    pairs of texts      -> the sign of a.localeCompare(b) for each
-//   hash       lists of [path, bytes in hexadecimal digits]
-//                                  -> SHA-256 over paths and bytes, sorted by localeCompare
-//   stringify  JSON texts          -> JSON.stringify(JSON.parse(text), null, 2) for each
-//   lock       JSON texts of locks -> the same after sorting the skills as the installer does
+//   compare  pairs of texts      -> the sign of a.localeCompare(b) for each
+//   hash     lists of [path, bytes in hexadecimal digits]
+//                                -> SHA-256 over paths and bytes, sorted by localeCompare
+//   lock     JSON texts of locks -> the same after sorting the skills as the installer does
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -28,7 +27,6 @@ const asked = JSON.parse(readFileSync(0, "utf8"));
 const answers = {
   compare: asked.compare.map(([a, b]) => Math.sign(a.localeCompare(b))),
   hash: asked.hash.map(folderHash),
-  stringify: asked.stringify.map((text) => JSON.stringify(JSON.parse(text), null, 2)),
   lock: asked.lock.map(sortedLock),
 };
 process.stdout.write(JSON.stringify(answers));

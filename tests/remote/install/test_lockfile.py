@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.errors import InvalidInput, SkillIoError
-from skillyard.remote.install.lock_entries import FIELDS
+from skillyard.errors import SkillIoError
+from skillyard.remote.install.lock_entries import FIELDS, in_order
 from skillyard.remote.install.lockfile import (
     Lock,
     LockedSkill,
@@ -61,17 +61,16 @@ def whole(text: str) -> str:
 
 texts = st.text(st.characters(), max_size=8).map(whole)
 keys = texts | st.sampled_from(["7", "10", "__proto__", "constructor", "subagents", "version"])
-json_texts = st.recursive(
+values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
     | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
     max_leaves=6,
-).map(json.dumps)  # fmt: skip
+)  # fmt: skip
 
 
-def extras(taken: set[str]) -> st.SearchStrategy[list[tuple[str, str]]]:
-    free = keys.filter(lambda key: key not in taken)
-    return st.dictionaries(free, json_texts, max_size=4).map(lambda found: list(found.items()))
+def extras(taken: set[str]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.dictionaries(keys.filter(lambda key: key not in taken), values, max_size=4)
 
 
 skills = st.builds(
@@ -82,11 +81,11 @@ skills = st.builds(
     computed_hash=st.none() | texts, well_known_digest=st.none() | texts,
     commit=st.none() | texts, digest=st.none() | texts, executable_digest=st.none() | texts,
     extra=extras(set(FIELDS)),
-    order=st.lists(st.sampled_from(["ref", "commit", "source", "7", "subagents"]), max_size=4),
+    order=st.lists(st.sampled_from(["ref", "commit", "source", "7", "subagents"])).map(tuple),
 )  # fmt: skip
 all_locks = st.builds(
     Lock,
-    st.lists(skills, max_size=5, unique_by=lambda skill: skill.name),
+    st.lists(skills, max_size=5, unique_by=lambda skill: skill.name).map(in_order),
     extra=extras({"version", "skills"}),
 )
 
@@ -110,7 +109,7 @@ def project(**entries: Any) -> dict[str, Any]:
 
 def compare(asked: Questions, answers: Questions, folder: Path) -> None:
     for text, said in zip(asked["lock"], answers["lock"], strict=True):
-        assert render_project_lock(read_project_lock(file_of(folder, text))) == said
+        assert render_project_lock(read_project_lock(file_of(folder, text))) == said.encode()
 
 
 def test_stored_locks_are_written_as_node_writes_them(tmp_path: Path) -> None:
@@ -129,7 +128,7 @@ def test_what_was_rendered_reads_as_the_same_and_renders_as_the_same(
     tmp_path_factory: pytest.TempPathFactory, lock: Lock
 ) -> None:
     text = render_project_lock(lock)
-    read = read_project_lock(file_of(tmp_path_factory.mktemp("lock"), text.encode()))
+    read = read_project_lock(file_of(tmp_path_factory.mktemp("lock"), text))
     assert read == lock
     assert render_project_lock(read) == text
 
@@ -140,25 +139,25 @@ def test_a_new_entry_has_the_documented_keys_in_their_order() -> None:
         computed_hash="00", skill_path="skills/pdf/SKILL.md", ref="main",
         source_url="https://github.com/anthropics/skills.git",
     )  # fmt: skip
-    assert render_project_lock(Lock([skill])) == PDF_TEXT
+    assert render_project_lock(Lock((skill,))) == PDF_TEXT.encode()
 
 
 def test_an_empty_lock_is_what_node_prints_of_one() -> None:
-    assert render_project_lock(Lock()) == '{\n  "version": 1,\n  "skills": {}\n}\n'
+    assert render_project_lock(Lock()) == b'{\n  "version": 1,\n  "skills": {}\n}\n'
 
 
 def test_text_is_not_escaped_but_for_half_a_surrogate_pair() -> None:
-    text = render_project_lock(Lock([LockedSkill("é\ud800", "中/\U0001f680", "github")]))
+    text = render_project_lock(Lock((LockedSkill("é\ud800", "中/\U0001f680", "github"),))).decode()
     assert '"é\\ud800"' in text
     assert '"中/🚀"' in text
 
 
-def test_names_are_sorted_by_code_units_with_array_indexes_first() -> None:
-    names = ["b", "B", "é", "10", "9", "\U0001f680", "\uffee", "a"]
-    lock = Lock([replace(PDF, name=name) for name in names])
-    assert [skill.name for skill in lock.skills] == [
-        "9", "10", "B", "a", "b", "é", "\U0001f680", "\uffee",
-    ]  # fmt: skip
+def test_names_are_sorted_by_code_units() -> None:
+    lock = Lock()
+    for name in ("b", "B", "é", "\U0001f680", "\uffee", "a"):
+        lock = lock.with_skill(replace(PDF, name=name))
+    names = [skill.name for skill in lock.skills]
+    assert names == ["B", "a", "b", "é", "\U0001f680", "\uffee"]
 
 
 def test_unknown_fields_and_the_order_of_keys_are_kept(tmp_path: Path) -> None:
@@ -169,8 +168,8 @@ def test_unknown_fields_and_the_order_of_keys_are_kept(tmp_path: Path) -> None:
     }
     path = file_of(tmp_path, stored)
     lock = read_project_lock(path)
-    assert lock.skills[0].extra == (("version", '"1.0"'), ("via", '["x",{}]'))
-    assert render_project_lock(lock) == json.dumps(stored, indent=2) + "\n"
+    assert lock.skills[0].extra == {"version": "1.0", "via": ["x", {}]}
+    assert render_project_lock(lock).decode() == json.dumps(stored, indent=2) + "\n"
 
 
 def test_our_facts_go_behind_what_an_entry_has(tmp_path: Path) -> None:
@@ -182,32 +181,13 @@ def test_our_facts_go_behind_what_an_entry_has(tmp_path: Path) -> None:
 
 
 def test_a_skill_is_put_in_and_taken_out_by_name() -> None:
-    lock = Lock([PDF]).with_skill(replace(PDF, name="docx"))
+    lock = Lock((PDF,)).with_skill(replace(PDF, name="docx"))
     assert [skill.name for skill in lock.skills] == ["docx", "pdf"]
     changed = lock.with_skill(replace(PDF, ref="v2"))
     assert len(changed.skills) == 2
     assert changed.get("pdf") == replace(PDF, ref="v2")
     assert changed.without("pdf").get("pdf") is None
     assert changed.without("nothing") == changed
-
-
-@for_each(
-    "make",
-    [
-        lambda: LockedSkill(1, "a", "b"),  # type: ignore[arg-type]
-        lambda: LockedSkill("a", None, "b"),  # type: ignore[arg-type]
-        lambda: LockedSkill("a", "b", "c", ref=5),  # type: ignore[arg-type]
-        lambda: LockedSkill("a", "b", "c", extra=[("ref", "1")]),
-        lambda: LockedSkill("a", "b", "c", extra=[("x", "1"), ("x", "2")]),
-        lambda: LockedSkill("a", "b", "c", extra=[("x", "{")]),
-        lambda: Lock([PDF, PDF]),
-        lambda: Lock(extra=[("skills", "{}")]),
-        lambda: render_project_lock(Lock(version=3)),
-    ],
-)
-def test_values_that_no_file_could_hold_are_refused(make: Any) -> None:
-    with pytest.raises(InvalidInput):
-        make()
 
 
 def test_the_users_lock_is_read_with_its_own_fields(tmp_path: Path) -> None:
@@ -231,8 +211,8 @@ def test_the_users_lock_is_read_with_its_own_fields(tmp_path: Path) -> None:
     assert (lock.version, skill.folder_hash, skill.plugin_name) == (3, "5a", "p")
     assert (skill.installed_at, skill.updated_at) == ("t1", "t2")
     assert skill.well_known_digest == "sha256:1"
-    assert skill.extra == (("sourceBaseUrl", '"b"'),)
-    assert [key for key, _ in lock.extra] == ["dismissed", "lastSelectedAgents"]
+    assert skill.extra == {"sourceBaseUrl": "b"}
+    assert list(lock.extra) == ["dismissed", "lastSelectedAgents"]
 
 
 def test_no_file_is_an_empty_lock(tmp_path: Path) -> None:
@@ -284,7 +264,7 @@ def test_a_damaged_file_is_a_named_error_and_is_never_overwritten(
     assert caught.value.hint
     str(caught.value).encode()
     with pytest.raises(SkillIoError):
-        write_project_lock(path, Lock([PDF]))
+        write_project_lock(path, Lock((PDF,)))
     assert Path(path).read_bytes() == before
     assert os.listdir(tmp_path) == [os.path.basename(path)]
 
@@ -366,7 +346,7 @@ def test_what_is_no_plain_file_is_neither_read_nor_replaced(tmp_path: Path, make
     with pytest.raises(SkillIoError):
         read_project_lock(str(path))
     with pytest.raises(SkillIoError):
-        write_project_lock(str(path), Lock([PDF]))
+        write_project_lock(str(path), Lock((PDF,)))
     assert target.read_bytes() == before
     assert path.is_symlink() == (make == "link")
 
@@ -379,21 +359,21 @@ def test_the_users_lock_may_be_a_link(tmp_path: Path) -> None:
 
 def test_a_byte_order_mark_and_other_line_ends_are_read(tmp_path: Path) -> None:
     text = PDF_TEXT.replace("\n", "\r\n").encode("utf-8-sig")
-    assert render_project_lock(read_project_lock(file_of(tmp_path, text))) == PDF_TEXT
+    assert render_project_lock(read_project_lock(file_of(tmp_path, text))).decode() == PDF_TEXT
 
 
 @for_each("mode", [0o600, 0o644, 0o640, 0o664])
 def test_writing_keeps_the_permission_bits(tmp_path: Path, mode: int) -> None:
     path = file_of(tmp_path, project())
     os.chmod(path, mode)
-    write_project_lock(path, Lock([PDF]))
+    write_project_lock(path, Lock((PDF,)))
     assert stat.S_IMODE(os.stat(path).st_mode) == mode
-    assert read_project_lock(path) == Lock([PDF])
+    assert read_project_lock(path) == Lock((PDF,))
     assert os.listdir(tmp_path) == ["skills-lock.json"]
 
 
 def test_a_new_file_has_the_permissions_that_new_files_have(tmp_path: Path) -> None:
-    write_project_lock(str(tmp_path / "skills-lock.json"), Lock([PDF]))
+    write_project_lock(str(tmp_path / "skills-lock.json"), Lock((PDF,)))
     (tmp_path / "other").write_text("")
     modes = {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     assert len(modes) == 1
@@ -401,9 +381,9 @@ def test_a_new_file_has_the_permissions_that_new_files_have(tmp_path: Path) -> N
 
 def test_a_file_that_says_the_same_is_not_touched(tmp_path: Path) -> None:
     path = str(tmp_path / "skills-lock.json")
-    write_project_lock(path, Lock([PDF]))
+    write_project_lock(path, Lock((PDF,)))
     before = os.stat(path)
-    write_project_lock(path, Lock([PDF]))
+    write_project_lock(path, Lock((PDF,)))
     after = os.stat(path)
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 
@@ -421,7 +401,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     with monkeypatch.context() as patch:
         patch.setattr(f"skillyard.remote.install.lockfile.os.{step}", fail)
         with pytest.raises(SkillIoError, match="No space left") as caught:
-            write_project_lock(path, Lock([PDF]))
+            write_project_lock(path, Lock((PDF,)))
     assert caught.value.code == "lock_unwritable"
     assert Path(path).read_bytes() == before
     assert os.listdir(tmp_path) == ["skills-lock.json"]
@@ -447,7 +427,7 @@ def test_a_local_source_is_relative_to_the_lock(source: str, wanted: str) -> Non
 def test_writing_makes_local_sources_portable_and_only_these(tmp_path: Path) -> None:
     path = str(tmp_path / "skills-lock.json")
     local = LockedSkill("own", str(tmp_path / "skills" / "own"), "local")
-    write_project_lock(path, Lock([local, PDF]))
+    write_project_lock(path, Lock((local, PDF)))
     read = read_project_lock(path)
     own = read.get("own")
     assert own is not None
@@ -473,7 +453,7 @@ def test_the_users_lock_lies_where_the_installer_keeps_it(
 
 
 def test_a_folder_finds_the_skill_of_its_name_first_and_else_of_its_spelling() -> None:
-    lock = Lock([replace(PDF, name=name) for name in ("PDF", "pdf", "Doc X")])
+    lock = Lock(tuple(replace(PDF, name=name) for name in ("PDF", "pdf", "Doc X")))
     assert [found and found.name for found in map(lock.in_folder, ("pdf", "doc-x", "none"))] == [
         "pdf", "Doc X", None,
     ]  # fmt: skip

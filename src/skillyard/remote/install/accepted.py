@@ -13,8 +13,7 @@ from dataclasses import replace
 
 from skillyard.errors import InvalidInput, SkillIoError
 from skillyard.remote.install.file_paths import name_in_shell
-from skillyard.remote.install.javascript_json import Json, parse, stringify
-from skillyard.remote.install.lock_entries import LockedSkill
+from skillyard.remote.install.lock_entries import Json, LockedSkill
 from skillyard.remote.install.lockfile import project_lock_path, read_project_lock
 from skillyard.scanning.accepted import Accepted
 
@@ -38,10 +37,9 @@ def accepted_by_lock(path: str | None) -> tuple[str, tuple[Accepted, ...]]:
 
 def accepted_of(skill: LockedSkill | None, path: str) -> tuple[Accepted, ...]:
     """Return what one entry of the lock at ``path`` accepts. Raises SkillIoError."""
-    text = dict(skill.extra).get(KEY) if skill is not None else None
-    if text is None:
+    if skill is None or KEY not in skill.extra:
         return ()
-    listed = parse(text)
+    listed = skill.extra[KEY]
     if not isinstance(listed, list):
         raise _damaged(path, skill)
     return tuple(_accepted(each, path, skill) for each in listed)
@@ -69,5 +67,5 @@ def _damaged(path: str, skill: LockedSkill | None) -> SkillIoError:
 def with_accepted(skill: LockedSkill, accepted: Iterable[Accepted]) -> LockedSkill:
     """Return the entry with these accepted findings instead of others, sorted."""
     listed: list[Json] = [dict(each._asdict()) for each in sorted(set(accepted))]
-    others = [pair for pair in skill.extra if pair[0] != KEY]
-    return replace(skill, extra=[*others, (KEY, stringify(listed))] if listed else others)
+    others = {key: value for key, value in skill.extra.items() if key != KEY}
+    return replace(skill, extra={**others, KEY: listed} if listed else others)

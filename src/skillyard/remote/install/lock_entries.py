@@ -6,15 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from types import MappingProxyType
 
-from skillyard.arguments import Conversion, conversion, set_field
-from skillyard.errors import InvalidInput
-from skillyard.remote.install.javascript_json import Json, key_order, parse, stringify
 from skillyard.text import folder_name
 
-__all__ = ["FIELDS", "KEYS", "Lock", "LockedSkill", "folder_name"]
+__all__ = ["FIELDS", "KEYS", "Json", "Lock", "LockedSkill", "folder_name", "in_order"]
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 KEYS: Mapping[str, str] = MappingProxyType(
     {
@@ -43,7 +42,7 @@ _OWN = ("commit", "digest", "executableDigest")
 
 @dataclass(frozen=True, slots=True)
 class LockedSkill:
-    """One skill of a lock. Raises InvalidInput for a field of the wrong type.
+    """One skill of a lock.
 
     ``name`` is the key in the lock and may be any text; :func:`folder_name` returns its folder
     name.
@@ -74,35 +73,10 @@ class LockedSkill:
     plugin_name: str | None = None
     installed_at: str | None = None
     updated_at: str | None = None
-    extra: Conversion[Iterable[tuple[str, str]], tuple[tuple[str, str], ...]] = conversion(())
-    """All other keys, with their values as JSON text; preserved when writing."""
-    order: Conversion[Iterable[str], tuple[str, ...]] = conversion(())
-    """The keys in the order of the file; empty for the documented order."""
-
-    def __post_init__(self) -> None:
-        for field in ("name", "source", "source_type"):
-            if not isinstance(value := getattr(self, field), str):
-                raise InvalidInput(f"{field} must be text, not {type(value).__name__}")
-        for field in KEYS:
-            if not isinstance(getattr(self, field), str | None):
-                raise InvalidInput(f"{field} must be text or None")
-        set_field(self, "extra", _checked_extra(self.extra, FIELDS))
-        set_field(self, "order", self._settled(tuple(self.order)))
-
-    def _settled(self, order: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the order of all existing keys, or () for the documented order."""
-        documented = self._documented()
-        known = frozenset(documented)
-        first = [key for key in order if key in known]
-        settled = key_order(dict.fromkeys([*first, *documented]))
-        return () if settled == documented else tuple(settled)
-
-    def _documented(self) -> list[str]:
-        """Return the existing keys in the order of a new entry: skillyard's own come last."""
-        there = [key for field, key in KEYS.items() if getattr(self, field) is not None]
-        installers = [key for key in there if key not in _OWN]
-        own = [key for key in there if key in _OWN]
-        return key_order([*installers, *(key for key, _ in self.extra), *own])
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    """All other keys; preserved when writing."""
+    order: tuple[str, ...] = field(default=(), compare=False)
+    """The keys in the order of the file; others follow in the documented order."""
 
     @property
     def content_hash(self) -> str | None:
@@ -117,40 +91,24 @@ class LockedSkill:
         return self.digest == other.digest and len(modes) < 2
 
     def to_json(self) -> dict[str, Json]:
-        """Return the entry as in a file, with its keys in order."""
-        extra = dict(self.extra)
-        return {
-            key: parse(extra[key]) if key in extra else getattr(self, FIELDS[key])
-            for key in self.order or self._documented()
+        """Return the entry as in a file, with its keys in order; skillyard's own come last."""
+        known: dict[str, Json] = {
+            key: value for key, name in FIELDS.items() if (value := getattr(self, name)) is not None
         }
+        own = {key: known.pop(key) for key in _OWN if key in known}
+        values = {**known, **self.extra, **own}
+        return {key: values[key] for key in (*self.order, *values) if key in values}
 
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """The skills of one lock file by unique name, sorted as the installer sorts them.
+    """The skills of one lock file by unique name, sorted as the installer sorts them."""
 
-    Raises InvalidInput for two skills with one name.
-    """
-
-    skills: Conversion[Iterable[LockedSkill], tuple[LockedSkill, ...]] = conversion(())
+    skills: tuple[LockedSkill, ...] = ()
     _: KW_ONLY
     version: int = 1
-    extra: Conversion[Iterable[tuple[str, str]], tuple[tuple[str, str], ...]] = conversion(())
-    """Keys beside ``version`` and ``skills``, with their values as JSON text."""
-
-    def __post_init__(self) -> None:
-        by_name: dict[str, LockedSkill] = {}
-        for skill in self.skills:
-            if skill.name in by_name:
-                raise InvalidInput(f"two locked skills have the name {skill.name[:80]!a}")
-            by_name[skill.name] = skill
-        # Sorted by UTF-16 code units, as in JavaScript. Names such as "7" come first, because an
-        # object of JavaScript lists array indexes first.
-        names = key_order(
-            sorted(by_name, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
-        )
-        set_field(self, "skills", tuple(by_name[name] for name in names))
-        set_field(self, "extra", _checked_extra(self.extra, ("version", "skills")))
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    """Keys beside ``version`` and ``skills``."""
 
     def get(self, name: str) -> LockedSkill | None:
         """Return the skill with that name, or None."""
@@ -166,24 +124,13 @@ class Lock:
 
     def with_skill(self, skill: LockedSkill) -> Lock:
         """Return a lock with the skill, which replaces one of the same name."""
-        others = self.without(skill.name)
-        return replace(others, skills=(*others.skills, skill))
+        return replace(self, skills=in_order((*self.without(skill.name).skills, skill)))
 
     def without(self, name: str) -> Lock:
         """Return a lock without the skill of that name."""
         return replace(self, skills=tuple(s for s in self.skills if s.name != name))
 
 
-def _checked_extra(
-    extra: Iterable[tuple[str, str]], reserved: Iterable[str]
-) -> tuple[tuple[str, str], ...]:
-    """Return extra fields by key, in canonical form. Raises InvalidInput."""
-    entries: dict[str, str] = {}
-    for key, text in extra:
-        if key in entries or key in reserved:
-            raise InvalidInput(f"the key {key[:80]!a} is taken")
-        try:
-            entries[key] = stringify(parse(text))
-        except ValueError as error:
-            raise InvalidInput(f"the value of {key[:80]!a} is no JSON text: {error}") from None
-    return tuple(sorted(entries.items()))
+def in_order(skills: Iterable[LockedSkill]) -> tuple[LockedSkill, ...]:
+    """Return skills sorted by UTF-16 code units, as JavaScript sorts."""
+    return tuple(sorted(skills, key=lambda skill: skill.name.encode("utf-16-be", "surrogatepass")))

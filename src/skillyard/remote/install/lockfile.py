@@ -1,7 +1,7 @@
 """Reads and writes the lock files of the common skills installer (``npx skills``).
 
 A project's lock (``skills-lock.json``, version 1) and the user's lock (version 3) are shared with
-the installer, so they are written byte for byte as the installer writes them. In the user's lock,
+the installer, so they are written as the installer writes them. In the user's lock,
 whose entries have no order, only one entry changes at a time. The installer treats an unreadable
 file, or an older user lock, as empty and overwrites it; here both are errors.
 
@@ -24,6 +24,7 @@ keys, so this only concerns new entries.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -32,10 +33,18 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from skillyard.errors import InvalidInput, SkillIoError
+from skillyard.errors import SkillIoError
 from skillyard.io.atomic_write import atomic_write
-from skillyard.remote.install.javascript_json import Json, parse, stringify
-from skillyard.remote.install.lock_entries import FIELDS, KEYS, Lock, LockedSkill, folder_name
+from skillyard.io.strict_json import nested_deeper_than, strict_loads
+from skillyard.remote.install.lock_entries import (
+    FIELDS,
+    KEYS,
+    Json,
+    Lock,
+    LockedSkill,
+    folder_name,
+    in_order,
+)
 from skillyard.resources import read_file
 
 __all__ = [
@@ -67,6 +76,9 @@ LOCAL = "local"
 """The source type of a folder on this machine."""
 MAX_BYTES = 8 * 1024 * 1024
 """Maximum size of a lock file. An entry has about 300 bytes."""
+
+MAX_DEPTH = 32
+"""Maximum nesting. The installer's own files have three levels."""
 
 _TRIES = 20
 _PAUSE_S = 0.02
@@ -148,9 +160,8 @@ def change_user_lock(path: str, name: str, entry: LockedSkill | None) -> None:
         if skills.get(name) == shape:
             return
         skills.pop(name, None) if shape is None else skills.update({name: shape})
-        text = stringify({"version": USER_VERSION, **stored}, indent=2)
         with suppress(FileExistsError):
-            _write(real, path, text.encode(), before)
+            _write(real, path, _encoded({"version": USER_VERSION, **stored}), before)
             time.sleep(_PAUSE_S)  # the installer may have read the file before, and write it now
     hint = "run the command again when `npx skills` has ended"
     raise SkillIoError("another program writes it", path=path, code="lock_unwritable", hint=hint)
@@ -194,8 +205,10 @@ def _stored(real: str, path: str, version: int) -> dict[str, Json]:
     except UnicodeDecodeError as error:
         raise _damaged(path, f"it is no UTF-8 at byte {error.start}") from None
     try:
-        stored = parse(text)
-    except ValueError as error:
+        stored = strict_loads(text)
+        if nested_deeper_than(stored, MAX_DEPTH):
+            raise ValueError(f"it is nested more than {MAX_DEPTH} levels deep")
+    except (ValueError, RecursionError) as error:
         if _CONFLICT.search(text):
             raise _error(
                 path,
@@ -216,9 +229,9 @@ def _lock(stored: dict[str, Json], version: int, path: str) -> Lock:
     if not isinstance(entries, dict):
         raise _damaged(path, "`skills` is no object")
     return Lock(
-        [_skill(name, entry, path) for name, entry in entries.items()],
+        in_order(_skill(name, entry, path) for name, entry in entries.items()),
         version=version,
-        extra=[(key, stringify(value)) for key, value in stored.items()],
+        extra=stored,
     )
 
 
@@ -244,10 +257,10 @@ def _skill(name: str, entry: Json, path: str) -> LockedSkill:
     if not isinstance(entry, dict):
         raise _damaged(path, f"the entry {name[:80]!a} is no object")
     fields: dict[str, Any] = {}
-    extra = []
+    extra = {}
     for key, value in entry.items():
         if key not in FIELDS:
-            extra.append((key, stringify(value)))
+            extra[key] = value
         elif isinstance(value, str):
             fields[FIELDS[key]] = value
         else:
@@ -255,7 +268,7 @@ def _skill(name: str, entry: Json, path: str) -> LockedSkill:
     for field in ("source", "source_type"):
         if field not in fields:
             raise _damaged(path, f"the entry {name[:80]!a} has no `{KEYS[field]}`")
-    return LockedSkill(name, extra=extra, order=entry, **fields)
+    return LockedSkill(name, extra=extra, order=tuple(entry), **fields)
 
 
 def _damaged(path: str, what: str) -> SkillIoError:
@@ -271,16 +284,15 @@ def _error(path: str, code: str, what: str, hint: str) -> SkillIoError:
     return SkillIoError(f"the lock file is refused: {what}", path=path, code=code, hint=hint)
 
 
-def render_project_lock(lock: Lock) -> str:
-    """Return the text of a project's lock. Raises InvalidInput for a lock of another version."""
-    if lock.version != PROJECT_VERSION:
-        raise InvalidInput(f"a project's lock has version {PROJECT_VERSION}, not {lock.version}")
-    stored: dict[str, Json] = {
-        "version": lock.version,
-        "skills": {skill.name: skill.to_json() for skill in lock.skills},
-    }
-    stored |= {key: parse(text) for key, text in lock.extra}
-    return stringify(stored, indent=2) + "\n"
+def _encoded(stored: Mapping[str, Json]) -> bytes:
+    """Return ``JSON.stringify(stored, null, 2)``: half a character becomes its escape."""
+    return json.dumps(stored, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
+
+
+def render_project_lock(lock: Lock) -> bytes:
+    """Return the content of a project's lock."""
+    skills: dict[str, Json] = {skill.name: skill.to_json() for skill in lock.skills}
+    return _encoded({"version": PROJECT_VERSION, "skills": skills, **lock.extra}) + b"\n"
 
 
 def portable_source(source: str, folder: str) -> str:
@@ -322,19 +334,17 @@ def write_project_lock(path: str, lock: Lock) -> None:
     The new file is written beside the old one, synced and renamed, with the old permission bits.
     Nothing is written when the content is unchanged. Raises SkillIoError when
     :func:`read_project_lock` refuses the existing file (so a damaged file is never overwritten) or
-    when it cannot be written, and InvalidInput for a lock of another version. When two programs
-    write at once, the last one wins.
+    when it cannot be written. When two programs write at once, the last one wins.
     """
     folder = os.path.dirname(os.path.abspath(path))
-    skills = [
+    skills = tuple(
         replace(skill, source=portable_source(skill.source, folder))
         if skill.source_type == LOCAL
         else skill
         for skill in lock.skills
-    ]
-    data = render_project_lock(replace(lock, skills=skills)).encode()
+    )
     read_project_lock(path)
-    _write(path, path, data)
+    _write(path, path, render_project_lock(replace(lock, skills=skills)))
 
 
 def _write(real: str, path: str, data: bytes, before: bytes | None = None) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from skillyard.policy.signers import SIGNER_KEY, Signer, signer_in_entry
-from skillyard.remote.install.javascript_json import stringify
-from skillyard.remote.install.lock_entries import LockedSkill
+from skillyard.remote.install.lock_entries import Json, LockedSkill
 
 __all__ = ["signer_of", "with_signer"]
 
@@ -21,8 +20,12 @@ def signer_of(entry: LockedSkill | None) -> Signer | None:
 
 def with_signer(entry: LockedSkill, signer: Signer | None) -> LockedSkill:
     """Return the entry with this signer, or without one, instead of another."""
-    others = [pair for pair in entry.extra if pair[0] != SIGNER_KEY]
+    others = {key: value for key, value in entry.extra.items() if key != SIGNER_KEY}
     if signer is None or entry.digest is None:
-        return entry if len(others) == len(entry.extra) else replace(entry, extra=others)
-    record = {"digest": entry.digest, "identity": signer.identity, "issuer": signer.issuer}
-    return replace(entry, extra=[*others, (SIGNER_KEY, stringify(dict(record)))])
+        return replace(entry, extra=others)
+    record: Json = {
+        "digest": entry.digest,
+        "identity": signer.identity,
+        "issuer": signer.issuer,
+    }
+    return replace(entry, extra={**others, SIGNER_KEY: record})
