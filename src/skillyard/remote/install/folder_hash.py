@@ -21,14 +21,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from skillyard.errors import SkillIoError
-from skillyard.io.folder_manifest import Manifest
-from skillyard.io.folders import Folder, open_folder
+from skillyard.io.folder_manifest import Entry, Manifest
+from skillyard.resources import read_file
 
 __all__ = ["FOLDERS_LEFT_OUT", "MAX_BYTES", "MAX_DEPTH", "MAX_FILES", "folder_hash"]
 __all__ += ["is_folder_hash_of", "is_tree_hash", "is_tree_of", "tree_hash"]
@@ -44,7 +41,6 @@ MAX_DEPTH = 64
 _ASCII = "\t\n\v\f\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789abcdefghijklmnopqrstuvwxyz"
 """ASCII in the order of ICU's root locale, which ``en`` shares; the rest of it counts nothing."""
 _PLACES = {letter: place for place, letter in enumerate(_ASCII)}
-_PIECE = 1 << 20
 _TREE_DIGITS = 40
 
 
@@ -53,12 +49,7 @@ def folder_hash(files: Mapping[str, bytes]) -> str:
 
     Files below a folder named ``.git`` or ``node_modules`` are ignored.
     """
-    digest = hashlib.sha256()
-    for path in sorted(files, key=lambda path: _order(_hashed_path(path))):
-        if FOLDERS_LEFT_OUT.isdisjoint(path.split("/")[:-1]):
-            digest.update(_encoded(_hashed_path(path)))
-            digest.update(files[path])
-    return digest.hexdigest()
+    return _hash(files, lambda path: files[path])
 
 
 def is_folder_hash_of(expected: str, path: str, there: Manifest) -> bool:
@@ -66,18 +57,19 @@ def is_folder_hash_of(expected: str, path: str, there: Manifest) -> bool:
 
     Raises SkillIoError when a file cannot be read.
     """
-    paths = [entry.path for entry in there.of_kind("file")]
-    if not all(map(str.isascii, paths)):
+    files = {entry.path: entry for entry in there.of_kind("file")}
+    if not all(map(str.isascii, files)):
         return False
+    return _hash(files, lambda each: _data(path, files[each])) == expected
+
+
+def _hash(paths: Iterable[str], data: Callable[[str], bytes]) -> str:
     digest = hashlib.sha256()
-    with _opened(path) as root:
-        for each in sorted(paths, key=lambda each: _order(_hashed_path(each))):
-            parts = tuple(each.split("/"))
-            if FOLDERS_LEFT_OUT.isdisjoint(parts[:-1]):
-                digest.update(_encoded(_hashed_path(each)))
-                for piece in _pieces(root, parts, path):
-                    digest.update(piece)
-    return digest.hexdigest() == expected
+    for path in sorted(paths, key=lambda path: _order(_hashed_path(path))):
+        if FOLDERS_LEFT_OUT.isdisjoint(path.split("/")[:-1]):
+            digest.update(_encoded(_hashed_path(path)))
+            digest.update(data(path))
+    return digest.hexdigest()
 
 
 def is_tree_hash(text: str) -> bool:
@@ -88,7 +80,7 @@ def is_tree_hash(text: str) -> bool:
 def tree_hash(files: Mapping[str, bytes], executable: Collection[str] = ()) -> str:
     """Return the 40 hexadecimal digits that git gives a folder with these files."""
     blobs = {
-        path: _Blob(path in executable, _git_object(b"blob", len(data), [data]))
+        path: _Blob(path in executable, _git_object(b"blob", data))
         for path, data in files.items()
         if FOLDERS_LEFT_OUT.isdisjoint(path.split("/")[:-1])
     }
@@ -102,15 +94,12 @@ def is_tree_of(tree: str, path: str, there: Manifest) -> bool:
     Raises SkillIoError when a file cannot be read.
     """
     blobs, scripts = {}, {}
-    with _opened(path) as root:
-        for entry in there.of_kind("file"):
-            parts = tuple(entry.path.split("/"))
-            if FOLDERS_LEFT_OUT.isdisjoint(parts[:-1]):
-                pieces = _pieces(root, parts, path)
-                first = next(pieces, b"")
-                name = _git_object(b"blob", entry.size, chain([first], pieces))
-                blobs[entry.path] = _Blob(entry.executable, name)
-                scripts[entry.path] = _Blob(first.startswith(b"#!"), name)
+    for entry in there.of_kind("file"):
+        if FOLDERS_LEFT_OUT.isdisjoint(entry.path.split("/")[:-1]):
+            data = _data(path, entry)
+            name = _git_object(b"blob", data)
+            blobs[entry.path] = _Blob(entry.executable, name)
+            scripts[entry.path] = _Blob(data.startswith(b"#!"), name)
     return tree in (_tree(blobs).hex(), _tree(scripts).hex())
 
 
@@ -137,14 +126,12 @@ def _tree(blobs: Mapping[str, _Blob]) -> bytes:
     listed = [
         b"%s %s\0%s" % (mode, name.rstrip(b"/"), digest) for name, mode, digest in sorted(rows)
     ]
-    return _git_object(b"tree", sum(map(len, listed)), listed)
+    return _git_object(b"tree", b"".join(listed))
 
 
-def _git_object(kind: bytes, size: int, pieces: Iterable[bytes]) -> bytes:
-    digest = hashlib.sha1(b"%s %d\0" % (kind, size), usedforsecurity=False)
-    for piece in pieces:
-        digest.update(piece)
-    return digest.digest()
+def _git_object(kind: bytes, data: bytes) -> bytes:
+    head = b"%s %d\0" % (kind, len(data))
+    return hashlib.sha1(head + data, usedforsecurity=False).digest()
 
 
 def _order(path: str) -> tuple[list[int], list[bool], str]:
@@ -167,44 +154,5 @@ def _encoded(path: str) -> bytes:
     return path.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
-def _opened(path: str) -> Folder:
-    try:
-        return open_folder(os.path.realpath(path), follow=True)
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
-
-
-def _pieces(root: Folder, parts: tuple[str, ...], shown: str) -> Iterator[bytes]:
-    shown = os.path.join(shown, *parts)
-    try:
-        with _descend(root, parts[:-1]) as folder:
-            descriptor = folder.file(parts[-1])
-        try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise OSError("it is no longer a plain file")
-            while piece := os.read(descriptor, _PIECE):
-                yield piece
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise _unreadable(shown, error) from None
-
-
-def _descend(root: Folder, parts: tuple[str, ...]) -> Folder:
-    """Open a nested folder one name at a time. A name that became a link raises OSError."""
-    folder = root.again()
-    for name in parts:
-        with folder:
-            below = folder.folder(name)
-        folder = below
-    return folder
-
-
-def _unreadable(path: str, error: OSError | ValueError) -> SkillIoError:
-    reason = getattr(error, "strerror", None) or str(error)
-    return SkillIoError(
-        f"cannot hash: {reason}",
-        path=path,
-        code="folder_unreadable",
-        hint="check that the folder exists and that its files may be read",
-    )
+def _data(folder: str, entry: Entry) -> bytes:
+    return read_file(os.path.join(folder, *entry.path.split("/")), entry.size).data
