@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["HookOptions", "choose"]
 
 NOT_APPROVED = "not approved"
-MAX_PLACES = 8
-"""Copies of one skill that are checked. There is one for each agent with a folder of its own."""
 MAX_NAMES = 5
 """Skills that one message names."""
 
@@ -78,7 +76,6 @@ def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> S
     except SkillIoError as error:  # a broken policy or unknown profile: nothing is offered
         log_event(host, "error", clean_line(f"{error.path}: {error.message}; {error.hint}"))
         return None
-    options = options._replace(roots=roots_and_project(place)[0])
     if indexing_is_off():
         log_event(host, "no_index", "SKILLYARD_INDEX is off: a hook answers from an index only")
         return None
@@ -88,14 +85,14 @@ def choose(host: str, prompt: Prompt, options: HookOptions, budget: Budget) -> S
         making = "it is being made" if options.refresh else "make it with: skillyard index build"
         log_event(host, "no_index", f"there is no index yet; {making}")
         return None
-    if project is not None:
-        _report_left_out(host, catalog, project)
+    library = _Library(host, catalog, project, roots_and_project(place)[0])
+    library.report_left_out()
     policy = SelectionPolicy(min_score=options.min_score, wrong_cost=options.wrong_cost)
     selection, note = _select(host, catalog, query, policy, budget)
     budget.check("ranking")
-    offer, refused = _first_usable(host, catalog, selection, project, options)
+    offer, refused = library.first_usable(selection, body=options.max_chars > 0)
     if options.perhaps and not selection.selected:
-        offer = _uncertain_offer(host, catalog, selection, project, options)
+        offer = library.uncertain_offer(selection)
     if is_enabled():
         _log(catalog, query, policy, selection, offer, refused, note)
     budget.check("looking at the skill")
@@ -137,113 +134,103 @@ def _trust(project: str) -> str:
     return shell_command(["skillyard", "trust", project])
 
 
-def _first_usable(
-    host: str, catalog: Catalog, selection: Selection, project: Project | None, options: HookOptions
-) -> tuple[SkillOffer | None, list[Match]]:
-    """Return the first selected skill that may be used, and those before it that may not."""
-    roots = tuple(os.path.abspath(root) for root in options.roots)
-    refused: list[Match] = []
-    for match in selection.selected:
-        places = _places(host, catalog, match.skill, project, roots)
-        usable = _usable_place(host, places, project, roots, body=options.max_chars > 0)
-        if usable is None:
-            refused.append(match)
-            continue
-        close = []
-        for other in selection.menu if match in selection.menu else ():
-            places = _places(host, catalog, other.skill, project, roots)
-            usable_other = other is not match and _usable_place(
-                host, places, project, roots, body=False
-            )
-            if usable_other:  # a name is untrusted text too, so it is only shown for a usable skill
-                close.append(usable_other[0])
-        names = tuple(map("".join, labels([usable[0], *close])[1:]))
-        return SkillOffer(usable[0], match, usable[1], names), refused
-    return None, refused
+class _Library(NamedTuple):
+    """The skills of one answer, and what says whether they may be used."""
 
+    host: str
+    catalog: Catalog
+    project: Project | None
+    roots: tuple[str, ...]
+    """Named libraries."""
 
-def _uncertain_offer(
-    host: str, catalog: Catalog, selection: Selection, project: Project | None, options: HookOptions
-) -> SkillOffer | None:
-    """Return the best skill below the floor, if it may be used."""
-    roots = tuple(os.path.abspath(root) for root in options.roots)
-    for match in selection.maybe[:1]:
-        places = _places(host, catalog, match.skill, project, roots)
-        usable = _usable_place(host, places, project, roots, body=False)
-        if usable is not None:
-            return SkillOffer(usable[0], match, None, is_uncertain=True)
-    return None
+    def first_usable(
+        self, selection: Selection, *, body: bool
+    ) -> tuple[SkillOffer | None, list[Match]]:
+        """Return the first selected skill that may be used, and those before it that may not."""
+        refused: list[Match] = []
+        for match in selection.selected:
+            usable = self._usable_place(match.skill, body=body)
+            if usable is None:
+                refused.append(match)
+                continue
+            close = []
+            for other in selection.menu if match in selection.menu else ():
+                usable_other = other is not match and self._usable_place(other.skill)
+                if usable_other:  # a name is untrusted text too: only of a usable skill
+                    close.append(usable_other[0])
+            names = tuple(map("".join, labels([usable[0], *close])[1:]))
+            return SkillOffer(usable[0], match, usable[1], names), refused
+        return None, refused
 
-
-def _places(
-    host: str, catalog: Catalog, skill: Skill, project: Project | None, roots: tuple[str, ...]
-) -> list[Skill]:
-    """Return a skill and its variants, the approved ones first, then those of the host.
-
-    Otherwise unapproved ones in a project could push the approved one behind ``MAX_PLACES``.
-    """
-    places = [skill, *catalog.variants(skill)]
-    if len(places) == 1:
-        return places
-    from skillyard.discovery.hosts import is_read_by  # deferred: few skills have several places
-
-    def is_new(place: Skill) -> bool:
-        if project is None or not needs_approval(place.path, place.scope, roots):
-            return False
-        return not project.knows(os.path.relpath(place.path, project.path))
-
-    order = sorted(places, key=lambda place: (is_new(place), not is_read_by(host, place.path)))
-    return order[:MAX_PLACES]
-
-
-def _usable_place(
-    host: str,
-    places: Sequence[Skill],
-    project: Project | None,
-    roots: tuple[str, ...],
-    *,
-    body: bool,
-) -> tuple[Skill, str | None] | None:
-    """Return the first copy of a skill that may be used, else report the refused ones."""
-    refused: list[str] = []
-    for place in places:
-        usable = _usable(place, project, roots, refused, body=body)
-        if usable is not None:
-            return usable
-    if project is not None:
-        _report_refused(host, project, refused)
-    return None
-
-
-def _usable(
-    skill: Skill,
-    project: Project | None,
-    roots: tuple[str, ...],
-    refused: list[str],
-    *,
-    body: bool,
-) -> tuple[Skill, str | None] | None:
-    """Return the skill as in its current file, with its instructions if ``body`` is set."""
-    if project is None or not needs_approval(skill.path, skill.scope, roots):
-        return _as_it_is(skill, body=body)
-    below = os.path.relpath(skill.path, project.path)
-    try:
-        content = approved_content(project, skill.path)
-    except NotApproved:
-        refused.append(below)
+    def uncertain_offer(self, selection: Selection) -> SkillOffer | None:
+        """Return the best skill below the floor, if it may be used."""
+        for match in selection.maybe[:1]:
+            if (usable := self._usable_place(match.skill)) is not None:
+                return SkillOffer(usable[0], match, None, is_uncertain=True)
         return None
-    except OSError:
-        return None  # removed since it was indexed
-    if sha256(content.data).hex() != skill.hash:
-        return None  # the indexed content is not the approved one
-    if not body:
-        return skill, None
-    from skillyard.formats.frontmatter import decode, split, unify_lines
 
-    try:
-        return skill, split(unify_lines(decode(content.data, below)), below).body
-    except SkillError:
-        return skill, None
+    def _usable_place(self, skill: Skill, *, body: bool = False) -> tuple[Skill, str | None] | None:
+        """Return the first copy of a skill that may be used, else report the refused ones.
+
+        Those that the host reads come first. The instructions are read if ``body`` is set.
+        """
+        places = [skill, *self.catalog.variants(skill)]
+        if len(places) > 1:
+            from skillyard.discovery.hosts import is_read_by  # deferred: few have several places
+
+            places.sort(key=lambda place: not is_read_by(self.host, place.path))
+        refused: list[str] = []
+        for place in places:
+            if (usable := self._usable(place, refused, body=body)) is not None:
+                return usable
+        self._report_refused(refused)
+        return None
+
+    def _usable(
+        self, skill: Skill, refused: list[str], *, body: bool
+    ) -> tuple[Skill, str | None] | None:
+        """Return the skill as in its current file, with its instructions if ``body`` is set."""
+        if self.project is None or not needs_approval(skill.path, skill.scope, self.roots):
+            return _as_it_is(skill, body=body)
+        below = os.path.relpath(skill.path, self.project.path)
+        try:
+            content = approved_content(self.project, skill.path)
+        except NotApproved:
+            refused.append(below)
+            return None
+        except OSError:
+            return None  # removed since it was indexed
+        if sha256(content.data).hex() != skill.hash:
+            return None  # the indexed content is not the approved one
+        if not body:
+            return skill, None
+        from skillyard.formats.frontmatter import decode, split, unify_lines
+
+        try:
+            return skill, split(unify_lines(decode(content.data, below)), below).body
+        except SkillError:
+            return skill, None
+
+    def report_left_out(self) -> None:
+        """Report the skills of a project that the index left out."""
+        if self.project is not None:
+            left_out = [each.path for each in self.catalog.diagnostics if each.code == CODE]
+            self._report_refused([os.path.relpath(path, self.project.path) for path in left_out])
+
+    def _report_refused(self, paths: Sequence[str]) -> None:
+        """Report once, until the next approval, that skills of a project are not used."""
+        if (project := self.project) is None:
+            return
+        fresh = [path for path in paths if report_once(project.path, path)]
+        changed = [path for path in fresh if project.knows(path)]
+        new = [path for path in fresh if not project.knows(path)]
+        for some, what in ((changed, "changed since approval"), (new, "not approved")):
+            if some:
+                names = ", ".join(some[:MAX_NAMES])
+                more = f" and {len(some) - MAX_NAMES:,} more" if len(some) > MAX_NAMES else ""
+                message = f"not used, as {what}: {names}{more}; look, then: {_trust(project.path)}"
+                log_event(self.host, "changed", clean_line(message))
+                print_message(message)
 
 
 def _as_it_is(skill: Skill, *, body: bool) -> tuple[Skill, str | None] | None:
@@ -261,28 +248,6 @@ def _as_it_is(skill: Skill, *, body: bool) -> tuple[Skill, str | None] | None:
     except SkillError:
         return None
     return now, now.body
-
-
-def _report_left_out(host: str, catalog: Catalog, project: Project) -> None:
-    """Report the skills of a project that the index left out."""
-    left_out = [each.path for each in catalog.diagnostics if each.code == CODE]
-    _report_refused(host, project, [os.path.relpath(path, project.path) for path in left_out])
-
-
-def _report_refused(host: str, project: Project, paths: Sequence[str]) -> None:
-    """Report once, until the next approval, that skills of a project are not used."""
-    fresh = [path for path in paths if report_once(project.path, path)]
-    if not fresh:
-        return
-    changed = [path for path in fresh if project.knows(path)]
-    new = [path for path in fresh if not project.knows(path)]
-    for some, what in ((changed, "changed since approval"), (new, "not approved")):
-        if some:
-            names = ", ".join(some[:MAX_NAMES])
-            more = f" and {len(some) - MAX_NAMES:,} more" if len(some) > MAX_NAMES else ""
-            message = f"not used, as {what}: {names}{more}; look, then: {_trust(project.path)}"
-            log_event(host, "changed", clean_line(message))
-            print_message(message)
 
 
 def _log(
