@@ -1,12 +1,26 @@
-"""SHA-256 of a little data."""
+"""SHA-256 of a little data, without loading OpenSSL: that costs as much as a fifth of a start."""
 
 from __future__ import annotations
 
-import hashlib
+import sys
+from importlib import import_module
+from typing import Any
 
 __all__ = ["sha256"]
 
 
+def _constructor() -> Any:
+    """Return the interpreter's own implementation, or OpenSSL's where it has none."""
+    try:
+        return import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
+    except (ImportError, AttributeError):
+        return import_module("hashlib").sha256
+
+
+_new = _constructor()
+
+
 def sha256(data: bytes) -> bytes:
-    """Return the 32 bytes of the digest."""
-    return hashlib.sha256(data).digest()
+    """Return the 32 bytes of the digest. For more than a megabyte ``hashlib`` is faster."""
+    digest: bytes = _new(data).digest()
+    return digest
