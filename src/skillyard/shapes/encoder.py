@@ -36,7 +36,7 @@ def encode(value: Any) -> Any:
     for name, default in members:
         item = getattr(value, name)
         if default is MISSING or item != default:
-            encoded[name] = encode(item)
+            encoded[name] = item if type(item) in _SCALARS else encode(item)
     return encoded
 
 
@@ -52,5 +52,6 @@ def _members(kind: type) -> tuple[tuple[str, Any], ...] | None:
 
 def from_attributes(kind: type[Shape], source: object, /, **members: Any) -> Shape:
     """Return a shape whose members are the attributes of ``source``, but for those given."""
-    names = (each.name for each in fields(kind) if each.name not in {"schema", *members})  # type: ignore[arg-type]
+    of_kind: Any = kind
+    names = (name for name, _ in _members(of_kind) or () if name not in {"schema", *members})
     return kind(**members, **{name: attrgetter(name)(source) for name in names})
