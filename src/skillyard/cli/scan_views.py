@@ -10,7 +10,6 @@ from skillyard.cli.blocks import Block, Line, Span, line
 from skillyard.text import clean_line, plural
 
 if TYPE_CHECKING:
-    from skillyard.scanning import Finding
     from skillyard.shapes.scans import ScanFinding
     from skillyard.usecases.skill_scan import Scanned
 
@@ -34,7 +33,7 @@ def scan_blocks(result: Scanned) -> Iterator[Block]:
     yield _totals(result)
 
 
-def finding_lines(findings: Iterable[Finding | ScanFinding]) -> Iterator[Line]:
+def finding_lines(findings: Iterable[ScanFinding]) -> Iterator[Line]:
     """Yield the lines of findings: place, rule, text and remedy."""
     for each in findings:
         yield line(

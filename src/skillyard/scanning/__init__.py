@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from skillyard.scanning.engine import Finding, scan_files
+from skillyard.scanning.engine import scan_files
 from skillyard.scanning.files import SkillFile, files_of_folder, files_of_package, single_file
 from skillyard.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Rule
 from skillyard.scanning.rules import RULES
@@ -16,7 +16,6 @@ __all__ = [
     "MEDIUM",
     "RULES",
     "SEVERITIES",
-    "Finding",
     "Rule",
     "SkillFile",
     "files_of_folder",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from skillyard.scanning.engine import Finding
+from skillyard.shapes.scans import ScanFinding
 
 __all__ = ["Accepted", "without_accepted"]
 
@@ -20,12 +20,12 @@ class Accepted(NamedTuple):
 
 
 def without_accepted(
-    findings: Iterable[Finding], accepted: Iterable[Accepted]
-) -> tuple[list[Finding], list[tuple[Finding, Accepted]]]:
+    findings: Iterable[ScanFinding], accepted: Iterable[Accepted]
+) -> tuple[list[ScanFinding], list[tuple[ScanFinding, Accepted]]]:
     """Return the findings that are not accepted, and those that are with their entries."""
     entries = {(each.rule, each.digest): each for each in accepted}
-    left: list[Finding] = []
-    taken: list[tuple[Finding, Accepted]] = []
+    left: list[ScanFinding] = []
+    taken: list[tuple[ScanFinding, Accepted]] = []
     for finding in findings:
         entry = entries.get((finding.rule, finding.digest))
         if entry is None:

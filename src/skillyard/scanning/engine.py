@@ -7,6 +7,7 @@ patterns run only where their words occur, and every pattern has bounded repetit
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, groupby
 from typing import NamedTuple
 
@@ -18,9 +19,10 @@ from skillyard.scanning.files import SkillFile, is_compiled, text_of, unscanned_
 from skillyard.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Hit, Rule
 from skillyard.scanning.rules import RULES, RULES_BY_ID
 from skillyard.scanning.secrets import secrets_sent_later
+from skillyard.shapes.scans import ScanFinding
 from skillyard.text import clean_line, plural, shorten
 
-__all__ = ["Finding", "scan_files"]
+__all__ = ["scan_files"]
 
 _COMPILED = RULES_BY_ID["compiled_program"]
 _LINK = RULES_BY_ID["link_outside"]
@@ -37,28 +39,13 @@ _MAX_QUOTED = 1_000
 _SHOWN_CHARS = 120
 
 
-class Finding(NamedTuple):
-    """One finding. ``digest`` names the content of its file: ``sha256:…``."""
-
-    rule: str
-    severity: str
-    path: str
-    """Below the skill's folder, with ``/``."""
-    line: int
-    message: str
-    quote: str
-    """The text that the rule applies to, cleaned and shortened."""
-    fix: str
-    digest: str
-
-
-def scan_files(files: Iterable[SkillFile]) -> list[Finding]:
+def scan_files(files: Iterable[SkillFile]) -> list[ScanFinding]:
     """Return the findings in the files of one skill, sorted by path, line and rule."""
     # Two files may have one path here: names are shown without control characters.
     listed = sorted(files, key=lambda each: (each.path, each.link, each.problem, each.data or b""))
     documents = [_document(each) for each in listed]
     skill = next((d for d in documents if d is not None and d.path.lower() == "skill.md"), None)
-    findings: list[Finding] = []
+    findings: list[ScanFinding] = []
     read = [d for d in documents if d is not None]
     later = {id(of): hits for of, hits in secrets_sent_later(read, _SENT.patterns)}
     for each, document in zip(listed, documents, strict=True):
@@ -161,27 +148,27 @@ def _severity(rule: Rule, hit: Hit, document: Document, skill: Document | None) 
 
 def _findings(
     file: SkillFile, document: Document | None, graded: Iterable[_Graded]
-) -> Iterator[Finding]:
+) -> Iterator[ScanFinding]:
     """Yield one finding for each rule and line, the severest one, and a bounded number a rule."""
     # Without content the path stands for it, so that one accepted file does not stand for others.
     unread = f"{file.path}\n{file.link or file.problem}".encode()
     content = unread if file.data is None else file.data
     digest = ""
-    places: dict[tuple[str, int], Finding] = {}
+    places: dict[tuple[str, int], ScanFinding] = {}
     for rule, hit, severity in graded:
         digest = digest or f"sha256:{sha256(content).hex()}"
         line = 1 if document is None else document.line(hit.start)
         quote = "" if document is None else document.text[hit.start : hit.end]
         message = f"{rule.title}: {hit.note}" if hit.note else rule.title
-        finding = Finding(
-            rule.id,
-            severity,
-            file.path,
-            line,
-            clean_line(message),
-            shorten(clean_line(quote), _SHOWN_CHARS),
-            rule.fix,
-            digest,
+        finding = ScanFinding(
+            rule=rule.id,
+            severity=severity,
+            path=file.path,
+            line=line,
+            message=clean_line(message),
+            quote=shorten(clean_line(quote), _SHOWN_CHARS),
+            fix=rule.fix,
+            digest=digest,
         )
         other = places.get((rule.id, line))
         if other is None or SEVERITIES.index(severity) < SEVERITIES.index(other.severity):
@@ -190,18 +177,18 @@ def _findings(
         yield from _bounded(list(of_rule))
 
 
-def _by_rule(finding: Finding) -> tuple[str, int, int]:
+def _by_rule(finding: ScanFinding) -> tuple[str, int, int]:
     return finding.rule, SEVERITIES.index(finding.severity), finding.line
 
 
-def _bounded(findings: Sequence[Finding]) -> Sequence[Finding]:
+def _bounded(findings: Sequence[ScanFinding]) -> Sequence[ScanFinding]:
     """Return the severest findings of a rule; the last one says how many more there are."""
     more = len(findings) - _MAX_PER_RULE
     if more <= 0:
         return findings
     kept = list(findings[:_MAX_PER_RULE])
     last = kept[-1]
-    kept[-1] = last._replace(
-        message=f"{last.message} ({plural(more, 'more finding')} of this rule)"
+    kept[-1] = replace(
+        last, message=f"{last.message} ({plural(more, 'more finding')} of this rule)"
     )
     return kept

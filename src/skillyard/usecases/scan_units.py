@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from skillyard.catalog.roots import LibrarySpec, all_roots
 from skillyard.errors import Diagnostic
-from skillyard.scanning import LOW, MEDIUM, Finding, SkillFile, files_of_folder, single_file
+from skillyard.scanning import LOW, MEDIUM, SkillFile, files_of_folder, single_file
 from skillyard.scanning.rules import RULES_BY_ID
+from skillyard.shapes.scans import ScanFinding
 from skillyard.text import clean_line
 
 __all__ = ["ScanUnit", "library_units", "scan_units"]
@@ -40,14 +41,14 @@ class ScanUnit(NamedTuple):
         return path if folder in ("", ".") else f"{folder.rstrip('/')}/{path}"
 
 
-def scan_units(path: str) -> tuple[list[ScanUnit], list[Finding]]:
+def scan_units(path: str) -> tuple[list[ScanUnit], list[ScanFinding]]:
     """Return the skills at a path, at least one, and what is left out below it."""
     if not os.path.isdir(path):
         return [_unit_of(path)], []
     return library_units(LibrarySpec((path,), ()))
 
 
-def library_units(library: LibrarySpec) -> tuple[list[ScanUnit], list[Finding]]:
+def library_units(library: LibrarySpec) -> tuple[list[ScanUnit], list[ScanFinding]]:
     """Return the skills of a library, and what is left out in its folders.
 
     Without any, and without scopes, each root is scanned as if it were a skill.
@@ -84,13 +85,13 @@ def _unit_of(file: str) -> ScanUnit:
     return ScanUnit(folder or "." if is_folder else file, is_folder)
 
 
-def _left_out(diagnostic: Diagnostic) -> Finding:
+def _left_out(diagnostic: Diagnostic) -> ScanFinding:
     line = diagnostic.line or 1
     severity = LOW if diagnostic.severity == "info" else MEDIUM  # info: left out as it should be
     return _not_scanned(diagnostic.path, severity, diagnostic.message, diagnostic.hint, line)
 
 
-def _outside(root: str, units: Iterable[ScanUnit]) -> Iterator[Finding]:
+def _outside(root: str, units: Iterable[ScanUnit]) -> Iterator[ScanFinding]:
     """Yield a finding for each folder above the skills in which something belongs to none."""
     inside = (unit for unit in units if _lies_in(unit.path, root))
     places = {_parts(unit.path, root): unit.is_folder for unit in inside}
@@ -145,7 +146,17 @@ def _shown(name: str) -> str:
     return clean_line(name.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
-def _not_scanned(path: str, severity: str, message: str, fix: str | None, line: int = 1) -> Finding:
+def _not_scanned(
+    path: str, severity: str, message: str, fix: str | None, line: int = 1
+) -> ScanFinding:
     rule = RULES_BY_ID["not_scanned"]
-    title = f"{rule.title}: {message}"
-    return Finding(rule.id, severity, path, line, title, "", fix or rule.fix, "")
+    return ScanFinding(
+        rule=rule.id,
+        severity=severity,
+        path=path,
+        line=line,
+        message=f"{rule.title}: {message}",
+        quote="",
+        fix=fix or rule.fix,
+        digest="",
+    )

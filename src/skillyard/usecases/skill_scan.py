@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.catalog import Catalog
 from skillyard.errors import Diagnostic, InvalidInput, InvalidSkillsRoot
 from skillyard.io.workers import Workers
-from skillyard.scanning import RULES, SEVERITIES, Finding, scan_files
+from skillyard.scanning import RULES, SEVERITIES, scan_files
 from skillyard.scanning.accepted import Accepted, without_accepted
 from skillyard.shapes import scans as shapes
 from skillyard.shapes.encoder import from_attributes
@@ -32,8 +33,8 @@ class Scanned(NamedTuple):
     scopes: tuple[str, ...]
     skills: int
     files: int
-    findings: tuple[Finding, ...]
-    accepted: tuple[tuple[Finding, Accepted], ...]
+    findings: tuple[shapes.ScanFinding, ...]
+    accepted: tuple[tuple[shapes.ScanFinding, Accepted], ...]
     """Findings that the lock file accepts, and its entry."""
     lock: str = ""
     """Path of the lock file that accepts any."""
@@ -54,11 +55,8 @@ class Scanned(NamedTuple):
         return from_attributes(
             shapes.Scanned,
             self,
-            findings=tuple(from_attributes(shapes.ScanFinding, each) for each in self.findings),
             accepted=tuple(
-                shapes.AcceptedFinding(
-                    finding=from_attributes(shapes.ScanFinding, finding), reason=entry.reason
-                )
+                shapes.AcceptedFinding(finding=finding, reason=entry.reason)
                 for finding, entry in self.accepted
             ),
             lock=self.lock or None,
@@ -77,7 +75,7 @@ class Scanned(NamedTuple):
         return report.as_sarif(diagnostics, rules, accepted)
 
 
-def _diagnostic(finding: Finding) -> Diagnostic:
+def _diagnostic(finding: shapes.ScanFinding) -> Diagnostic:
     return Diagnostic(
         finding.rule,
         _LEVELS[finding.severity],
@@ -108,9 +106,9 @@ def scan_skills(
     """
     catalog: Catalog | None = None
     units: dict[str, ScanUnit] = {}
-    findings: list[Finding] = []
+    findings: list[shapes.ScanFinding] = []
 
-    def add(more: Sequence[ScanUnit], remarks: Sequence[Finding]) -> None:
+    def add(more: Sequence[ScanUnit], remarks: Sequence[shapes.ScanFinding]) -> None:
         for unit in more:
             units.setdefault(os.path.realpath(unit.path), unit)
         findings.extend(remarks)
@@ -153,7 +151,7 @@ _CHUNK = 500
 
 def _scan_units(
     units: Mapping[str, ScanUnit], jobs: int
-) -> Iterator[tuple[int, int, list[Finding]]]:
+) -> Iterator[tuple[int, int, list[shapes.ScanFinding]]]:
     """Yield the numbers of skills and files and the findings of some skills at a time."""
     folders = frozenset(real for real, unit in units.items() if unit.is_folder)
     listed = list(units.values())
@@ -168,16 +166,16 @@ def _scan_units(
 
 def _scan_chunk(
     units: Sequence[ScanUnit], folders: frozenset[str]
-) -> tuple[int, int, list[Finding]]:
+) -> tuple[int, int, list[shapes.ScanFinding]]:
     """Scan some skills. ``folders`` are the real paths of all: each is scanned once."""
     skills, files, findings = 0, 0, []
     for unit in units:
         listed = list(unit.read(folders))
         skills += bool(listed)
         files += len(listed)
-        findings += [each._replace(path=unit.shown(each.path)) for each in scan_files(listed)]
+        findings += [replace(each, path=unit.shown(each.path)) for each in scan_files(listed)]
     return skills, files, findings
 
 
-def _order(finding: Finding) -> tuple[str, int, str, str]:
+def _order(finding: shapes.ScanFinding) -> tuple[str, int, str, str]:
     return finding.path, finding.line, finding.rule, finding.message

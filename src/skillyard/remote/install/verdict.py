@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from skillyard.errors import InvalidInput, UnknownName
 from skillyard.remote.install.refusal import InstallRefused
-from skillyard.scanning import HIGH, RULES, Finding, files_of_folder, files_of_package, scan_files
+from skillyard.scanning import HIGH, RULES, files_of_folder, files_of_package, scan_files
 from skillyard.scanning.accepted import Accepted, without_accepted
+from skillyard.shapes.scans import ScanFinding
 from skillyard.text import plural
 
 __all__ = ["Verdict", "check_accept", "scan_package"]
@@ -21,7 +22,7 @@ _NAMED = 12
 class Verdict(NamedTuple):
     """What the scan says of a fetched skill."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[ScanFinding, ...]
     """Those that nobody accepted."""
     accepted: tuple[Accepted, ...]
     """The entries that apply to its files, new and old ones."""

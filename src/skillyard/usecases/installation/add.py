@@ -37,7 +37,6 @@ from skillyard.remote.search import FoundSkill, SearchService
 from skillyard.remote.search.content import read_package
 from skillyard.remote.sources.protocol import Package
 from skillyard.remote.sources.settings import Settings, load_settings
-from skillyard.scanning import Finding
 from skillyard.shapes import remote as shapes
 from skillyard.shapes.encoder import encode, from_attributes
 from skillyard.shapes.scans import ScanFinding
@@ -115,7 +114,7 @@ class Added(NamedTuple):
     """Names that are there already and look like it."""
     installed: InstalledForUser | None = None
     """What the common installer has of that name for this user."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ScanFinding, ...] = ()
     """Findings of the scan that nobody accepted. Of a skill that was written none is high."""
     copies: tuple[Placed, ...] = ()
     """Where else its files were written."""
@@ -142,7 +141,7 @@ class Added(NamedTuple):
             notes=tuple(self.package.notes),
             lock=self.lock or None,
             installed=None if self.installed is None else encode(self.installed),
-            findings=tuple(from_attributes(ScanFinding, each) for each in self.findings),
+            findings=tuple(self.findings),
             signature=self.signature.document(),
         )
 

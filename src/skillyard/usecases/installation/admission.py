@@ -18,7 +18,7 @@ from skillyard.remote.install.project_lock import ProjectLock
 from skillyard.remote.install.verdict import scan_package
 from skillyard.remote.signatures.record import with_signer
 from skillyard.remote.sources.protocol import Package
-from skillyard.scanning import Finding
+from skillyard.shapes.scans import ScanFinding
 from skillyard.skill import Skill
 from skillyard.usecases.installation.policy_check import locked_source, policy_of
 from skillyard.usecases.installation.signature_check import SignatureCheck, check_signature
@@ -32,7 +32,7 @@ class Admission(NamedTuple):
     entry: LockedSkill
     """Its entry for the lock, with its signer and the accepted findings of the scan."""
     package: Package
-    findings: tuple[Finding, ...]
+    findings: tuple[ScanFinding, ...]
     """Findings that nobody accepted. None is high."""
     signature: SignatureCheck
 

@@ -13,10 +13,9 @@ from skillyard.remote.install.installed import LIMITS
 from skillyard.remote.install.placement import check_files
 from skillyard.remote.sources.protocol import Package
 from skillyard.resources import read_file
-from skillyard.scanning import Finding, files_of_folder, files_of_package, scan_files
+from skillyard.scanning import files_of_folder, files_of_package, scan_files
 from skillyard.scanning.document import SCRIPT, kind_of
 from skillyard.scanning.files import text_of
-from skillyard.shapes.encoder import from_attributes
 from skillyard.shapes.installation import Difference, FileChange
 from skillyard.shapes.scans import ScanFinding
 
@@ -61,7 +60,7 @@ def difference_of(folder: str, package: Package) -> Difference:
         files=tuple(listed),
         tools_added=tuple(tool for tool in after if tool not in before),
         tools_removed=tuple(tool for tool in before if tool not in after),
-        findings=tuple(from_attributes(ScanFinding, each) for each in findings),
+        findings=tuple(findings),
     )
 
 
@@ -181,5 +180,5 @@ def _tools(text: bytes | None) -> tuple[str, ...]:
         return ()
 
 
-def _key(finding: Finding) -> tuple[str, str, str]:
+def _key(finding: ScanFinding) -> tuple[str, str, str]:
     return finding.rule, finding.path, finding.message
