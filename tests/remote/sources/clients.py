@@ -16,6 +16,7 @@ import pytest
 
 from skillyard.errors import SourceFailed
 from skillyard.remote.sources.bodies import json_of
+from skillyard.remote.sources.repository import skill_folder, skill_folders
 from skillyard.remote.sources.responses import ResponseCache
 from skillyard.remote.sources.transport import Host, Reply, Transport
 from skillyard_testkit import FakeServers, Request, Response
@@ -216,3 +217,10 @@ def sent(net: Network, server: str = "github_raw") -> list[Mapping[str, str]]:
         for request in net.up.requests
         if request.server == server
     ]
+
+
+def skill_path(
+    paths: Iterable[str], repository: str, skill_id: str, registered: str | None = None
+) -> str | None:
+    """Return the folder of a skill among the files of a repository."""
+    return skill_folder(skill_folders(paths), repository, skill_id, registered)

@@ -20,11 +20,11 @@ from skillyard.remote.sources.registry_file import (
     parse_registry,
     shipped_registry,
 )
-from skillyard.remote.sources.repository import is_repository, skill_path
+from skillyard.remote.sources.repository import is_repository
 from skillyard.remote.sources.transport import Transport
 from skillyard_testkit import faults
 from tests.property.strategies import few, hostile_text, many
-from tests.remote.sources.clients import Network, python, skill
+from tests.remote.sources.clients import Network, python, skill, skill_path
 from tests.shared_data import MISSING, cases
 from tests.tables import for_each
 

@@ -12,9 +12,9 @@ from skillyard.remote.sources.repository import (
     files_beside,
     reference_paths,
     skill_folders,
-    skill_path,
 )
 from tests.property.strategies import few, hostile_text, many
+from tests.remote.sources.clients import skill_path
 from tests.tables import for_each
 
 

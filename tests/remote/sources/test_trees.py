@@ -13,10 +13,9 @@ from skillyard.remote.sources.repository import (
     files_beside,
     reference_paths,
     skill_folder,
-    skill_path,
 )
 from skillyard.remote.sources.transport import Host, Transport
-from tests.remote.sources.clients import Network
+from tests.remote.sources.clients import Network, skill_path
 
 PART = st.sampled_from(
     ["a", "b", "a-b", "a.b", "a/b", "a0", "SKILL.md", "docs", "x.md", "é", "skills"]

@@ -20,7 +20,6 @@ __all__ = [
     "reference_paths",
     "skill_folder",
     "skill_folders",
-    "skill_path",
     "with_skill_file",
 ]
 
@@ -93,13 +92,6 @@ def skill_folders(paths: Iterable[str], *, also: str = SKILL_FILE) -> list[str]:
         if name in (SKILL_FILE, also) and not UNSEARCHED_FOLDERS.intersection(folder.split("/")):
             folders.add(folder)
     return sorted(folders)
-
-
-def skill_path(
-    paths: Iterable[str], repository: str, skill_id: str, registered: str | None = None
-) -> str | None:
-    """Return the folder of a skill, or None; see :func:`skill_folder`."""
-    return skill_folder(skill_folders(paths), repository, skill_id, registered)
 
 
 def skill_folder(
