@@ -10,112 +10,24 @@ from skillyard.scanning.rule import HIGH, LOW, MEDIUM, SEVERITIES, Hit, Pattern,
 
 __all__ = ["download_and_run"]
 
-_INSTALLERS = [
-    "astral.sh",
-    "rustup.rs",
-    "get.docker.com",
-    "deb.nodesource.com",
-    "rpm.nodesource.com",
-    "bun.sh",
-    "deno.land",
-    "deno.com",
-    "ollama.com",
-    "ollama.ai",
-    "install.python-poetry.org",
-    "sh.brew.sh",
-    "get.helm.sh",
-    "get.k3s.io",
-    "get.pnpm.io",
-    "raw.githubusercontent.com",
-    "github.com",
-    "get.sdkman.io",
-    "foundry.paradigm.xyz",
-    "mise.run",
-    "pyenv.run",
-    "fly.io",
-    "cli.github.com",
-    "claude.ai",
-    "opencode.ai",
-    "tailscale.com",
-    "pixi.sh",
-    "get.volta.sh",
-    "fnm.vercel.app",
-    "nixos.org",
-    "determinate.systems",
-    "starship.rs",
-    "chocolatey.org",
-    "get.scoop.sh",
-    "win.rustup.rs",
-    "supabase.com",
-    "turso.tech",
-    "vercel.com",
-    "netlify.com",
-    "heroku.com",
-    "cursor.com",
-    "datadoghq.com",
-    "grafana.com",
-    "hashicorp.com",
-    "aws.amazon.com",
-    "google.com",
-    "solana.com",
-    "gitlab.com",
-    "bitbucket.org",
-    "dl.k8s.io",
-    "k8s.io",
-    "sigstore.dev",
-    "syft.sh",
-    "anchore.io",
-    "chainguard.dev",
-    "semgrep.dev",
-    "convex.dev",
-    "railway.app",
-    "railway.com",
-    "render.com",
-    "sentry.io",
-    "expo.dev",
-    "getcomposer.org",
-    "microsoft.com",
-    "visualstudio.com",
-    "aka.ms",
-    "dot.net",
-    "apple.com",
-    "cloudflare.com",
-    "modal.com",
-    "wasmtime.dev",
-    "wasmer.io",
-    "goose-lang.org",
-    "anthropic.com",
-    "openai.com",
-    "docker.com",
-    "linkerd.io",
-    "istio.io",
-    "tekton.dev",
-    "argoproj.io",
-    "cilium.io",
-    "rclone.org",
-    "litestream.io",
-    "zed.dev",
-    "atuin.sh",
-    "helix-editor.com",
-    "bun.com",
-    "elastic.co",
-    "aspire.dev",
-    "fluxcd.io",
-    "anaconda.com",
-    "sysinternals.com",
-    "acme.sh",
-    "gradle.org",
-    "nvidia.com",
-    "lambdalabs.com",
-    "neon.tech",
-    "flashlight.dev",
-    "code-server.dev",
-    "nih.gov",
-    "nextflow.io",
-    "example.com",
-    "example.org",
-    "example.net",
-]
+_INSTALLER_TEXT = """
+    astral.sh rustup.rs get.docker.com deb.nodesource.com rpm.nodesource.com bun.sh deno.land
+    deno.com ollama.com ollama.ai install.python-poetry.org sh.brew.sh get.helm.sh get.k3s.io
+    get.pnpm.io raw.githubusercontent.com github.com get.sdkman.io foundry.paradigm.xyz mise.run
+    pyenv.run fly.io cli.github.com claude.ai opencode.ai tailscale.com pixi.sh get.volta.sh
+    fnm.vercel.app nixos.org determinate.systems starship.rs chocolatey.org get.scoop.sh
+    win.rustup.rs supabase.com turso.tech vercel.com netlify.com heroku.com cursor.com
+    datadoghq.com grafana.com hashicorp.com aws.amazon.com google.com solana.com gitlab.com
+    bitbucket.org dl.k8s.io k8s.io sigstore.dev syft.sh anchore.io chainguard.dev semgrep.dev
+    convex.dev railway.app railway.com render.com sentry.io expo.dev getcomposer.org
+    microsoft.com visualstudio.com aka.ms dot.net apple.com cloudflare.com modal.com
+    wasmtime.dev wasmer.io goose-lang.org anthropic.com openai.com docker.com linkerd.io
+    istio.io tekton.dev argoproj.io cilium.io rclone.org litestream.io zed.dev atuin.sh
+    helix-editor.com bun.com elastic.co aspire.dev fluxcd.io anaconda.com sysinternals.com
+    acme.sh gradle.org nvidia.com lambdalabs.com neon.tech flashlight.dev code-server.dev
+    nih.gov nextflow.io example.com example.org example.net
+"""
+_INSTALLERS = _INSTALLER_TEXT.split()
 """Hosts whose own documentation installs by such a command. It is still code that nobody read. The
 last three are reserved for examples."""
 _URL = re.compile(

@@ -16,41 +16,16 @@ from skillyard.text import name_fault
 
 __all__ = ["look_alike_name", "runs_on_load", "tools_too_wide"]
 
-KNOWN_SKILLS = [
-    "algorithmic-art",
-    "brand-guidelines",
-    "canvas-design",
-    "claude-api",
-    "code-review",
-    "codex-review",
-    "doc",
-    "docx",
-    "doc-coauthoring",
-    "frontend-design",
-    "git-commit",
-    "internal-comms",
-    "mcp-builder",
-    "pdf",
-    "pptx",
-    "react-best-practices",
-    "skill-creator",
-    "skill-installer",
-    "slack-gif-creator",
-    "systematic-debugging",
-    "test-driven-development",
-    "theme-factory",
-    "using-superpowers",
-    "vercel-react-best-practices",
-    "web-artifacts-builder",
-    "web-design-guidelines",
-    "webapp-testing",
-    "writing-plans",
-    "writing-skills",
-    "xlsx",
-]
+_KNOWN_SKILLS = """
+    algorithmic-art brand-guidelines canvas-design claude-api code-review codex-review doc docx
+    doc-coauthoring frontend-design git-commit internal-comms mcp-builder pdf pptx
+    react-best-practices skill-creator skill-installer slack-gif-creator systematic-debugging
+    test-driven-development theme-factory using-superpowers vercel-react-best-practices
+    web-artifacts-builder web-design-guidelines webapp-testing writing-plans writing-skills xlsx
+"""
 """Names of widely installed skills that others imitate: those of the vendors' own repositories, and
 the most installed ones of public registries (2026)."""
-_KNOWN = KnownNames(KNOWN_SKILLS)
+_KNOWN = KnownNames(_KNOWN_SKILLS.split())
 _NAME = re.compile(r"^name:[ \t]{0,8}[\"']?([^\n\"'#]{1,256})", re.MULTILINE)
 _ALLOWED = group("allowed allowed_tools")
 _TOOLS = re.compile(r"^allowed[-_]tools:", re.MULTILINE)
