@@ -2,56 +2,68 @@
 
 from __future__ import annotations
 
-import io
+import ast
 import json
-import os
-import re
-import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from skillyard.cli import main
 from skillyard.cli.grammar import command_parsers
 from skillyard.cli.parser import CommandParser
 from skillyard_testkit import FakeServers
+from skillyard_testkit.fake_llm import FakeLlm
 from tests.cli.making import BENCH_QUERIES, BENCH_SKILLS, library, write
+from tests.cli.option_rows import (
+    ASKING,
+    EVAL_BASES,
+    EVAL_ROWS,
+    HOOK_BASES,
+    HOOK_ROWS,
+    ROUTED,
+    SERVE_BASE,
+    SERVE_ROWS,
+)
+from tests.cli.option_world import TOKEN, Row, Seen, World, row
 from tests.cli.remotes import text
+from tests.evals.end_to_end.making import SKILLS, project
 from tests.shared_data import REPOSITORY
-
-
-class Row(NamedTuple):
-    """How an option is shown: its words, and what else stands on both command lines."""
-
-    given: tuple[str, ...]
-    base: tuple[str, ...] | None = None
-    """The arguments that are the same without the option; None: those of the command."""
-    refused: str = ""
-    """The option is refused with these words."""
-
-
-def row(given: str, base: str | None = None, *, refused: str = "") -> Row:
-    return Row(tuple(given.split()), None if base is None else tuple(base.split()), refused)
 
 
 def build(folder: Path) -> None:
     """Write a user, and a project with skills, a lock file, a store, cases and a benchmark."""
-    project = folder / "work"
-    library(project / "skills")
+    work = folder / "work"
+    library(work / "skills")
+    project(work / "kitchen")
     write(
         folder / "home",
         {
             ".claude/skills/pencil/SKILL.md": text("pencil", "Draws a line: now."),
+            **{f".claude/skills/{path}": content for path, content in SKILLS.items()},
             ".claude/settings.json": "{}",
         },
     )
     write(
-        project,
+        work,
         {
+            "kitchen/skills/coffee-roasting/evals/evals.json": json.dumps(
+                {"evals": [{"id": 1, "prompt": "How long?", "assertions": ["names a time"]}]}
+            ),
+            "kitchen/skills/coffee-roasting/evals/trigger-eval.json": json.dumps(
+                [{"query": "my beans smoke", "should_trigger": True}]
+            ),
+            "kitchen/script.yaml": (
+                "skill: coffee-roasting\nprompts:\n"
+                "  - {prompt: How long?, checks: [{script: python -c 1}]}\n"
+            ),
+            "kitchen/labels.jsonl": "".join(
+                json.dumps({"id": f"coffee-roasting/0/0/{pair}/baseline", "winner": "tie"}) + "\n"
+                for pair in ("enhanced", "full")
+            ),
+            "kitchen/bad/effectiveness_baseline.json": "{",
+            "kitchen/bad/size_impact_baseline.json": "{",
             "other/paint/SKILL.md": text("paint", "Paints a wall."),
             "b.jsonl": "".join(json.dumps(each) + "\n" for each in BENCH_SKILLS),
             "q.jsonl": "".join(json.dumps(each) + "\n" for each in BENCH_QUERIES),
@@ -66,6 +78,7 @@ def build(folder: Path) -> None:
                     "q3": {"results": []},
                 }
             ),
+            "q2.qrels": "q1 0 o/odd 1\n",
             "needy/fence/SKILL.md": text("fence", "Paints a fence.").replace(
                 "---\n\n", "requires:\n  tools: Brush\n---\n\n"
             ),
@@ -82,6 +95,7 @@ def build(folder: Path) -> None:
             "skillyard-policy.toml": (
                 '[profiles.small.skills]\ndenied = ["git-bisect"]\n'
                 '[profiles.pencils.skills]\ndenied = ["pencil"]\n'
+                '[profiles.cooks.skills]\ndenied = ["tea-brewing", "coffee-roasting"]\n'
             ),
         },
     )
@@ -102,73 +116,21 @@ PREPARED = (
     "hook install claude-code --file claude.json",
     "trust",
     "index build skills",
+    "index build needy",
+    *(f"eval run {layer} {arguments} --output-dir done" for layer, arguments in ASKING.items()),
+    *(f"eval run {layer} --root kitchen/skills --evals-dir kitchen/evals" for layer in ROUTED),
+    "eval compare --save --evals-dir kitchen/evals",
+    *(
+        f"eval run {layer} --root kitchen/skills --evals-dir kitchen/evals --min-score 0.99"
+        for layer in ROUTED
+    ),
 )
-
-
-class Seen(NamedTuple):
-    """What a run left behind."""
-
-    code: int
-    out: str
-    err: str
-    files: dict[str, bytes]
-    requests: int
-
-
-_VARYING = re.compile(r"\d+(\.\d+)? ?(ms|s)\b|\d{4}-\d\d-\d\dT[\d:.Z+]+")
-
-
-class World:
-    """A folder that every run finds as it was."""
-
-    def __init__(self, tmp: Path, servers: FakeServers) -> None:
-        self.kept, self.place = tmp / "kept", tmp / "world"
-        self._servers = servers
-        self._bases: dict[Any, Seen] = {}
-        build(self.place)
-        os.chdir(self.place / "work")
-        for line in PREPARED:
-            assert self._main(tuple(line.split()), {})[0] in (0, 1), line
-        logged = {"SKILLYARD_LOG": "log.jsonl", "SKILLYARD_LOG_TEXT": "1"}
-        self._main(("select", "clean this csv file", "--root", "skills"), logged)
-        write(Path("other"), {"paint/SKILL.md": text("paint", "Paints a wall, and a door.")})
-        os.chdir(tmp)
-        self.place.rename(self.kept)
-
-    def base(self, words: tuple[str, ...]) -> Seen:
-        """Return what a run left behind; each is made once."""
-        if words not in self._bases:
-            self._bases[words] = self.run(words)
-        return self._bases[words]
-
-    def run(self, words: tuple[str, ...]) -> Seen:
-        """Run a command in the world as it was."""
-        shutil.rmtree(self.place, ignore_errors=True)
-        shutil.copytree(self.kept, self.place, symlinks=True)
-        os.chdir(self.place / "work")
-        before = len(self._servers.requests)
-        code, out, err = self._main(words, {})
-        files = {
-            path.relative_to(self.place).as_posix(): path.read_bytes()
-            for path in self.place.rglob("*")
-            if path.is_file() and "cache" not in path.parts
-        }
-        return Seen(code, out, err, files, len(self._servers.requests) - before)
-
-    def _main(self, words: tuple[str, ...], environ: Mapping[str, str]) -> tuple[int, str, str]:
-        out, err = io.StringIO(), io.StringIO()
-        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-            for name, value in environ.items():
-                patch.setenv(name, value)
-            patch.setattr("sys.stdin", io.StringIO(""))
-            code = main(words)
-        return code, _VARYING.sub("…", out.getvalue()), _VARYING.sub("…", err.getvalue())
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     tmp = tmp_path_factory.mktemp("options")
-    with FakeServers() as up, pytest.MonkeyPatch.context() as patch:
+    with FakeServers() as up, FakeLlm() as models, pytest.MonkeyPatch.context() as patch:
         for name in ("pdf", "docx"):
             files = {f"skills/{name}/SKILL.md": text(name, f"A skill for {name}.")}
             up.add_repository(f"acme/{name}", {**files, f"skills/{name}/references/a.md": "A."})
@@ -178,8 +140,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             patch.setenv(f"SKILLYARD_{name.upper()}_URL", getattr(up, name))
         for name in ("SKILLYARD_CACHE", "SKILLYARD_STATE", "XDG_CONFIG_HOME", "HOME"):
             patch.setenv(name, str(tmp / "world" / name.lower().rpartition("_")[2]))
+        for name, url in (("ANTHROPIC", models.url), ("OPENAI", models.openai_url)):
+            patch.setenv(f"{name}_BASE_URL", url)
+            patch.setenv(f"{name}_API_KEY", "a-key")
+        patch.setenv("SKILLYARD_HTTP_TOKEN", TOKEN)
         patch.chdir(tmp)
-        yield World(tmp, up)
+        yield World(tmp, up, models, build, PREPARED)
 
 
 BASES = {
@@ -227,6 +193,9 @@ BASES = {
     "store revoke": "team --store sqlite:///store.db --tenant acme",
     "store grants": "--store sqlite:///store.db",
     "completion": "bash",
+    "serve": SERVE_BASE,
+    **HOOK_BASES,
+    **EVAL_BASES,
 }
 """Command -> its arguments. A command without a row is in :data:`ELSEWHERE`."""
 
@@ -274,13 +243,14 @@ COMMANDS = command_parsers()
 def test_every_option_changes_something_or_is_refused(command: CommandParser, world: World) -> None:
     problems = []
     for flag in flags_of(command):
-        if place_of(command, flag):
+        if (command.name, flag) in ELSEWHERE:
             continue
         shown = row_of(command, flag)
         given = BASES[command.name].split() if shown.base is None else shown.base
         words = (*command.words, *given)
-        seen = world.run((*words, *shown.given))
-        if problem := problem_of(command.name, flag, shown, world.base(words), seen):
+        seen = world.run((*words, *shown.given), shown.prompt)
+        base = world.base(words, shown.prompt)
+        if problem := problem_of(command.name, flag, shown, base, seen):
             problems.append(f"{' '.join((*words, *shown.given))}: {problem}: {seen.err[:200]}")
     assert not problems, "\n".join(problems)
 
@@ -288,29 +258,25 @@ def test_every_option_changes_something_or_is_refused(command: CommandParser, wo
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_every_option_has_a_row_that_shows_what_it_does(command: CommandParser) -> None:
     for flag in flags_of(command):
-        place = place_of(command, flag)
+        place = ELSEWHERE.get((command.name, flag))
         if not place:
             shown = row_of(command, flag)
             known = shown.base is not None or command.name in BASES
             assert known, f"add the arguments of {command.name} to BASES"
-        elif flag not in OPTIONS:
-            word = flag.removeprefix("--").replace("-", "_")
-            assert any(each in sources(place) for each in (flag, word)), f"{flag} is not in {place}"
-
-
-def place_of(command: CommandParser, flag: str) -> str:
-    """Return the tests that show an option that is not shown here."""
-    if (command.name, flag) in ROWS:
-        return ""
-    return ELSEWHERE.get((command.name, flag)) or ELSEWHERE.get(command.name, "")
+        else:
+            assert flag in source_of(place), f"{place} does not show {flag}"
 
 
 @cache
-def sources(place: str) -> str:
-    """Return the tests below a folder, or of a file."""
-    path = REPOSITORY / "tests" / place
-    files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
-    return "\n".join(each.read_text("utf-8") for each in files)
+def source_of(place: str) -> str:
+    """Return the text of a test, as ``folder/test_file.py::Class::test_name``."""
+    path, *names = place.split("::")
+    content = (REPOSITORY / "tests" / path).read_text("utf-8")
+    node: Any = ast.parse(content)
+    for name in names:
+        node = next((each for each in node.body if getattr(each, "name", "") == name), None)
+        assert node is not None, f"there is no {place}"
+    return ast.get_source_segment(content, node) or ""
 
 
 def flags_of(command: CommandParser) -> list[str]:
@@ -437,6 +403,11 @@ ROWS: dict[tuple[str, str], Row] = {
     ("feedback", "--list"): row("--list", refused="not allowed with"),
     ("feedback", "--undo"): row("--undo", refused="not allowed with"),
     ("feedback", "--clear"): row("--clear", refused="not allowed with"),
+    ("feedback", "--root"): row("--root skills", "csv-cleaning --wrong --for x --root other"),
+    ("feedback", "--scope"): row("--scope user", "pencil --wrong --for x --root other"),
+    ("feedback", "--profile"): row(
+        "--profile small", "git-bisect --wrong --for x --root skills", refused="no skill named"
+    ),
     ("feedback", "--for"): row("--for other"),
     ("feedback", "--note"): row("--note why"),
     ("bench run", "--skills"): row("--skills skills"),
@@ -448,6 +419,23 @@ ROWS: dict[tuple[str, str], Row] = {
     },
     ("bench score", "--queries"): row("--queries q.jsonl", "--run run1.json"),
     ("bench compare", "--queries"): row("--queries q.jsonl", "run1.json run2.json"),
+    ("usage", "--days"): row("--days 1"),
+    ("bench score", "--qrels"): row("--qrels q2.qrels"),
+    **{
+        (f"store {command}", "--durability"): row(
+            "--durability synchronous", refused="durability local"
+        )
+        for command in ("withdraw", "rollback")
+    },
+    ("store publish", "--durability"): row(
+        "--durability synchronous",
+        "skills --store sqlite:///other.db --tenant acme --publisher me",
+        refused="durability local",
+    ),
+    ("store publish", "--jobs"): row("--jobs 0", refused="jobs"),
+    **SERVE_ROWS,
+    **HOOK_ROWS,
+    **EVAL_ROWS,
     ("verify", "--allow-extra"): row("--allow-extra"),
     ("sync", "--frozen"): row("--frozen"),
     ("sync", "--allow-extra"): row("--allow-extra", "--frozen"),
@@ -497,34 +485,42 @@ ROWS: dict[tuple[str, str], Row] = {
 }
 """(command, option) -> how it is shown."""
 
-_LAYERS = ("activation", "confusion", "effectiveness", "size-impact")
-ELSEWHERE: dict[Any, str] = {
-    "serve": "serving",
-    "hook claude-code": "hook",
-    "hook codex": "hook",
-    **dict.fromkeys((f"eval run {each}" for each in _LAYERS), "evals"),
-    **dict.fromkeys(("eval report", "eval compare"), "evals"),
-    ("eval compare", "--save"): "cli/test_eval_compare.py",
-    ("serve", "--allow-host"): "cli/test_serving.py",
-    ("serve", "--trust-proxy"): "cli/test_serving.py",
-    ("index build", "--adapt"): "index",
-    ("summary", "--use"): "cli/test_host_listing.py",
-    ("usage", "--days"): "cli/test_usage.py",
-    **{
-        (command, flag): "cli/installation"
-        for command in ("sync", "update", "remove")
-        for flag in ("--dry-run", "--accept", "--backup")
-    },
-    ("bench compare", "--margin"): "cli/test_bench.py",
-    ("bench score", "--qrels"): "cli/test_bench.py",
-    ("index build", "--watch"): "cli/test_index.py",
-    **{
-        (f"store {command}", flag): "store"
-        for command in ("publish", "withdraw", "rollback")
-        for flag in ("--durability", "--jobs")
-    },
+_COMMANDS_TESTS = "cli/installation/test_commands.py"
+ELSEWHERE: dict[tuple[str, str], str] = {
+    ("serve", "--trust-proxy"): "cli/test_serving.py::test_every_flag_reaches_the_service",
+    ("serve", "--tools"): (
+        "serving/test_offline.py::test_no_tool_of_the_mcp_server_asks_another_machine"
+    ),
+    ("summary", "--use"): "cli/test_host_listing.py::test_a_log_of_uses_decides",
+    ("update", "--accept"): (
+        f"{_COMMANDS_TESTS}::TestUpdate::test_a_high_finding_is_shown_and_refused"
+    ),
+    ("sync", "--accept"): (
+        f"{_COMMANDS_TESTS}::TestSync::test_a_high_finding_stops_a_skill_and_not_the_others"
+    ),
+    ("remove", "--backup"): (
+        f"{_COMMANDS_TESTS}::TestRemove::test_local_changes_are_refused_or_moved_aside"
+    ),
+    ("sync", "--dry-run"): (
+        f"{_COMMANDS_TESTS}::TestSync::test_frozen_and_dry_run_write_nothing_and_ask_nobody"
+    ),
+    ("bench compare", "--margin"): (
+        "cli/test_bench.py::test_a_verdict_follows_from_p_and_from_the_margin"
+    ),
+    ("eval compare", "--gate"): (
+        "cli/test_eval_compare.py::test_a_regression_is_told_and_gates_only_when_asked"
+    ),
+    ("index build", "--adapt"): "cli/test_index.py::test_an_adapted_index_says_so",
+    ("index build", "--watch"): (
+        "cli/test_index.py::test_watching_follows_the_files_until_interrupted"
+    ),
 }
-"""A command, or (command, option) -> the test that shows it."""
+"""(command, option) -> the test that fails where the option is dropped."""
 
-COLORLESS = frozenset(["evaluate", "summary", "inject", "add", "completion"])
+COLORLESS = frozenset(
+    [
+        *("evaluate", "summary", "inject", "add", "completion"),
+        *("serve", "hook claude-code", "hook codex"),
+    ]
+)
 """They print a text for others to read, and have nothing to colour here."""

@@ -125,13 +125,13 @@ LAYER_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "index": ("--index",),
     "in_skills": ("--in-skills",),
     "router": ("--router", "--top-k", "--min-score"),
-    "judge": ("--rejudge", "--allow-scripts", "--orders", "--labels"),
+    "judge": ("--judge-model", "--rejudge", "--allow-scripts", "--orders", "--labels"),
     "verdict": ("--anyway", "--until-decided", "--margin"),
 }
 """By the name in ``options`` of a layer (:mod:`skillyard.evals.layers.registry`)."""
 
 RUN_OPTIONS = (
-    *("--evals-dir", "--dry-run", "--model", "--judge-model", "--provider", "--base-url"),
+    *("--evals-dir", "--dry-run", "--model", "--provider", "--base-url"),
     *("--runs", "--seed", "--output-dir", "--limit", "--max-cost", "--max-calls"),
     *("--concurrency", "--regenerate", "--replay", "--resume", "--format", "--gate"),
     "--baselines-dir",

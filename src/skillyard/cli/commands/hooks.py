@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import Namespace
+from contextlib import redirect_stderr
 from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
@@ -121,7 +123,8 @@ def _answer(host: str, args: Namespace) -> int:
         tools=tuple(args.tool),
         profile=args.library_profile,
     )
-    return run(host, options, budget_ms=args.budget_ms)
+    with redirect_stderr(None if args.quiet else sys.stderr):
+        return run(host, options, budget_ms=args.budget_ms)
 
 
 def add_hook_install_command(commands: Commands) -> None:

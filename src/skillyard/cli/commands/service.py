@@ -44,7 +44,8 @@ def add_serve_command(commands: Commands) -> None:
         ),
     )
     add_library(parser)
-    parser.add_argument(
+    surface = parser.add_mutually_exclusive_group()
+    surface.add_argument(
         "--mcp",
         metavar="HOW",
         choices=("stdio", "http"),
@@ -56,7 +57,7 @@ def add_serve_command(commands: Commands) -> None:
         choices=("default", "all"),
         help="the MCP tools to offer: default, or all (default: SKILLYARD_TOOLS, else default)",
     )
-    parser.add_argument(
+    surface.add_argument(
         "--http",
         action="store_true",
         help="serve HTTP with a web page, and MCP at /mcp (the default)",
