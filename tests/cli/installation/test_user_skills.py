@@ -18,6 +18,7 @@ from tests.cli.installation.project import NEWER, OLD
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import text, tree_of
 from tests.remote_answers import forget_remote_answers
+from tests.shared_data import PACKAGES
 from tests.tables import for_each
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
@@ -351,40 +352,41 @@ def test_a_folder_and_the_user_are_not_both_meant(user: User) -> None:
         assert user.run(*command, "--into", str(user.skills)).code == 2
 
 
-WRITER = """
-import json, os, subprocess, sys
-path, stop = sys.argv[1:]
-number = 0
-while not os.path.exists(stop):
-    with open(path, encoding="utf-8") as file:  # as the installer does: no lock, and no rename
-        lock = json.loads(file.read())
-    number += 1
-    lock["skills"][f"theirs-{number}"] = {"source": "a/b", "sourceType": "github"}
-    text = json.dumps(lock, indent=2)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    subprocess.run([sys.executable, "-S", "-c", ""])  # each is a process of the installer
-print(number)
+BESIDE = """
+import json, os, sys
+lock, moment, *arguments = sys.argv[1:]
+with open(lock, encoding="utf-8") as file:  # as the installer: no lock, no rename, one early look
+    shape = json.load(file)
+shape["skills"]["theirs"] = {"source": "a/b", "sourceType": "github"}
+text, left = json.dumps(shape, indent=2), int(moment)
+
+def beside(event, given):
+    global left
+    path = given[1] if event == "os.rename" else given[0] if event == "open" else ""
+    if isinstance(path, str) and os.path.realpath(path) == lock:
+        left -= 1
+        if left == -1:
+            with open(lock, "w", encoding="utf-8") as file:
+                file.write(text)
+
+from skillyard.cli import main
+sys.addaudithook(beside)
+code = main(arguments)
+sys.exit(code if left < 0 else 100)
 """
 
 
-def test_hardly_an_entry_is_lost_while_the_installer_writes_the_lock(
-    user: User, tmp_path: Path
-) -> None:
-    """The installer takes no lock, so a moment between a last look and the rename remains."""
-    stop, kept = tmp_path / "stop", 0
-    command = [sys.executable, "-c", WRITER, str(user.lock), str(stop)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-        try:
-            for _ in range(6):
-                assert user.run("add", "docx", *AGENTS[:-1]).code == 0
-                if user.states("verify").get("docx") == "current":
-                    kept += 1
-                    user.run("remove", "docx")
-        finally:
-            stop.touch()
-        assert writer.stdout is not None
-        count = int(writer.stdout.read())
-    theirs = {f"theirs-{each}" for each in range(1, count + 1)}
-    assert (kept >= 5, "pdf" in user.entries()) == (True, True)
-    assert len(theirs - user.entries().keys()) <= count / 10
+def test_no_entry_is_lost_when_the_installer_writes_the_lock_at_any_moment(user: User) -> None:
+    """Before each opening of the lock, and before the rename: between our look and our write."""
+    lock = os.path.realpath(user.lock)
+    environ = {**os.environ, "PYTHONPATH": str(PACKAGES)}
+    for moment in range(100):
+        user.write({"pdf": user.entry})
+        words = ("add", "docx", *AGENTS)
+        command = [sys.executable, "-c", BESIDE, lock, str(moment), *words]
+        done = subprocess.run(command, env=environ, capture_output=True, check=False)
+        if done.returncode == 100:
+            break
+        assert done.returncode == 0, done.stderr
+        assert {*user.entries()} == {"pdf", "docx", "theirs"}, moment
+    assert moment > 3

@@ -28,10 +28,10 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, BinaryIO
 
 from skillyard.errors import SkillIoError
 from skillyard.io.atomic_write import atomic_write
@@ -143,51 +143,63 @@ def change_user_lock(path: str, name: str, entry: LockedSkill | None) -> None:
     """Add or replace the entry of a name in the user's lock, or remove it with None.
 
     All other entries and keys stay as they are, in their order. A link is followed. The installer
-    takes no lock: it reads, changes and writes the file at any moment, and not in one step. So the
-    file is read again just before the rename and a moment after it, and written again where the
-    installer was faster. Raises SkillIoError as :func:`read_user_lock` does, or when the file
-    cannot be written.
+    takes no lock: it reads and then writes the file at any moment, in place. So a moment after the
+    rename, what it wrote to the replaced file is put back, and the entry is added to that. Raises
+    SkillIoError as :func:`read_user_lock` does, or when the file cannot be written.
     """
     real = os.path.realpath(path)
     with suppress(OSError):
         os.makedirs(os.path.dirname(real), exist_ok=True)
     shape = None if entry is None else entry.to_json()
     for _ in range(_TRIES):
-        before = _bytes(real)
-        stored = _user_stored(real, path)
-        skills = stored["skills"]
-        assert isinstance(skills, dict)
-        if skills.get(name) == shape:
-            return
-        skills.pop(name, None) if shape is None else skills.update({name: shape})
-        with suppress(FileExistsError):
-            _write(real, path, _encoded({"version": USER_VERSION, **stored}), before)
+        with ExitStack() as files, suppress(FileExistsError):
+            replaced = None
+            if os.path.exists(real) and os.sep == "/":  # Windows replaces no file that is open
+                replaced = files.enter_context(open(real, "rb"))
+            before = _bytes(real)
+            stored = _user_stored(real, path)
+            skills = stored["skills"]
+            assert isinstance(skills, dict)
+            if skills.get(name) == shape:
+                return
+            skills.pop(name, None) if shape is None else skills.update({name: shape})
+            data = _encoded({"version": USER_VERSION, **stored})
+            _write(real, path, data, before)
             time.sleep(_PAUSE_S)  # the installer may have read the file before, and write it now
+            if replaced and (theirs := _written_since(replaced, before)):
+                _write(real, path, theirs, data)
     hint = "run the command again when `npx skills` has ended"
     raise SkillIoError("another program writes it", path=path, code="lock_unwritable", hint=hint)
 
 
-def _bytes(path: str) -> bytes | None:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return None
+def _bytes(path: str) -> bytes:
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read()
+    return b""
+
+
+def _written_since(file: BinaryIO, before: bytes) -> bytes:
+    """Return what another program wrote to an open file once that is whole, else nothing."""
+    for _ in range(_TRIES):
+        file.seek(0)
+        with suppress(ValueError):
+            json.loads(data := file.read())
+            return b"" if data == before else data
+        time.sleep(_PAUSE_S)
+    return b""
 
 
 def _user_stored(real: str, path: str) -> dict[str, Json]:
     """Return what a user's lock holds. The installer may be writing it. Raises SkillIoError."""
-    for _ in range(_TRIES):
+    for left in reversed(range(_TRIES)):
         try:
             stored = _stored(real, path, USER_VERSION)
             _lock(dict(stored), USER_VERSION, path)
-            return stored
+            break
         except SkillIoError as error:
-            if error.code != "lock_damaged":
+            if error.code != "lock_damaged" or not left:
                 raise
             time.sleep(_PAUSE_S)
-    stored = _stored(real, path, USER_VERSION)
-    _lock(dict(stored), USER_VERSION, path)
     return stored
 
 
@@ -355,7 +367,8 @@ def _write(real: str, path: str, data: bytes, before: bytes | None = None) -> No
             raise FileExistsError
 
     try:
-        _replace_file(real, data, check)
+        if _bytes(real) != data:
+            atomic_write(real, data, check=check)
     except FileExistsError:
         raise
     except OSError as error:
@@ -365,13 +378,3 @@ def _write(real: str, path: str, data: bytes, before: bytes | None = None) -> No
             code="lock_unwritable",
             hint="check the folder's permissions and its space",
         ) from None
-
-
-def _replace_file(path: str, data: bytes, check: Callable[[], None]) -> None:
-    try:
-        with open(path, "rb") as file:
-            if file.read() == data:
-                return
-    except FileNotFoundError:
-        pass
-    atomic_write(path, data, check=check)
