@@ -76,7 +76,7 @@ def target_of(path: str | os.PathLike[str]) -> Target:
         if os.path.basename(parent) == OASIS_FOLDER:
             return Target(argument, parent, DEFAULT_LIMITS.tree_depth, _join(parent, name))
         return Target(argument, argument, DEFAULT_LIMITS.tree_depth)
-    if any(part.lower() == _RUNTIME_FOLDER for part in _with_slashes(parent).split("/")):
+    if any(part.lower() == _RUNTIME_FOLDER for part in place.split("/")[:-1]):
         return Target(argument, parent, 0, _join(parent, name), strict=True)
     if os.path.basename(above) == OASIS_FOLDER and name in _SKILL_FILES:
         return Target(argument, above, 1, _join(_join(above, folder), name))
