@@ -120,7 +120,22 @@ def test_trust_names_what_it_cannot_approve(run: Run, project: Path) -> None:
     os.mkfifo(path.parent / "pipe")
     done = run("trust", str(project))
     assert "not approved  .claude/skills/git-bisect/SKILL.md: 'pipe' is no regular file" in done.out
+    assert done.code == 1
     assert run("trust", str(project / "nothing")).code == 2
+
+
+def test_where_there_is_nothing_to_trust_it_says_so(
+    run: Run, project: Path, tmp_path: Path, home: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    done = run("trust", str(tmp_path / "empty"))
+    assert (done.code, "there is no skill to trust in" in done.err) == (2, True)
+    assert run("trust", "--list", "--json").json["projects"] == []
+    assert run("trust", str(project)).code == 0
+    (path,) = project.rglob("SKILL.md")
+    path.unlink()
+    again = run("trust", str(project))
+    assert (again.code, "removed  .claude/skills/git-bisect/SKILL.md" in again.out) == (0, True)
 
 
 def test_what_a_skill_is_called_reaches_no_terminal(run: Run, project: Path) -> None:

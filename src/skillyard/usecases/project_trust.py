@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillyard.catalog import read_catalog
+from skillyard.errors import InvalidInput
 from skillyard.hook.approval import ProjectSkills, approve_project, read_project, refused_approval
 from skillyard.io.processes import processors
 from skillyard.remote.install.verdict import check_accept
@@ -53,10 +54,15 @@ def review_trust(
 
     ``accept`` gives reasons for rules of the scan; those of an earlier approval hold for unchanged
     files. A lock file of the project accepts nothing: its author wrote it. Raises
-    InvalidSkillsRoot, and UnknownName or InvalidInput for a wrong rule or an empty reason.
+    InvalidSkillsRoot, UnknownName or InvalidInput for a wrong rule or an empty reason, and
+    InvalidInput where there is no skill.
     """
     check_accept(accept)
     skills = read_project(folder, progress=progress)
+    if not (skills.digests or skills.refused or skills.before):
+        raise InvalidInput(
+            f"there is no skill to trust in {skills.path}; `skillyard list` says why"
+        )
     known = () if skills.before is None else skills.before.accepted
     scanned = scan_skills(
         [os.path.join(skills.path, below) for below in sorted(skills.digests)],

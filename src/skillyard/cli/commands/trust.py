@@ -30,9 +30,9 @@ def add_trust_command(commands: Commands) -> None:
             "Scans every skill of the project, shows the findings, and approves the skills in "
             "their current state, with the files beside them. Findings that are high or medium "
             "are a question on a terminal. Without one, high findings need --accept, or nothing "
-            "is approved and the exit code is 1. Skills that are edited, added or moved later are "
-            "not used until they are approved again. The exit code of --revoke is 1 when there "
-            "was no approval."
+            "is approved and the exit code is 1; it is 2 where there is no skill. Skills that are "
+            "edited, added or moved later are not used until they are approved again. The exit "
+            "code of --revoke is 1 when there was no approval."
         ),
         examples=(
             "skillyard trust",
@@ -85,9 +85,7 @@ def trust(args: Namespace, console: Console) -> int:
         return NEGATIVE
     result = review.approve()
     console.show(result, _approval)
-    if not result.skills and not console.json:
-        console.note("no skill to approve: skillyard list shows what was found")
-    return 0
+    return 0 if result.skills or result.removed else NEGATIVE
 
 
 def _is_approved(review: TrustReview, console: Console) -> bool:
