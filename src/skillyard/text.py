@@ -16,6 +16,7 @@ from skillyard.invisible import Hidden, clean, find_hidden, hidden_in_body, labe
 from skillyard.unicode_tables import BIDI_CONTROL, DEFAULT_IGNORABLE
 
 __all__ = [
+    "UNNAMED",
     "Hidden",
     "clean",
     "clean_line",
@@ -175,6 +176,10 @@ def shorten(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: max(0, limit - 1)].rstrip() + "…"
 
 
+UNNAMED = "unnamed-skill"
+"""The installer's folder for every name without an ASCII letter or digit."""
+
+
 def folder_name(name: str) -> str:
     """Return the installer's folder name for a skill; safe for any text.
 
@@ -185,10 +190,10 @@ def folder_name(name: str) -> str:
     """
     plain = re.sub("[^a-z0-9._]+", "-", name.lower()).strip(".-")[:255]
     if plain or name.isascii():
-        return plain or "unnamed-skill"
+        return plain or UNNAMED
     from skillyard.io.sha256 import sha256
 
-    return f"unnamed-skill-{sha256(name.encode('utf-8', 'surrogatepass')).hex()[:8]}"
+    return f"{UNNAMED}-{sha256(name.encode('utf-8', 'surrogatepass')).hex()[:8]}"
 
 
 def plural(count: int, noun: str) -> str:

@@ -182,7 +182,7 @@ def _written_since(file: BinaryIO, before: bytes) -> bytes:
     """Return what another program wrote to an open file once that is whole, else nothing."""
     for _ in range(_TRIES):
         file.seek(0)
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             json.loads(data := file.read())
             return b"" if data == before else data
         time.sleep(_PAUSE_S)

@@ -6,9 +6,13 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from skillyard.catalog import read_catalog
+from skillyard.discovery.added_sources import may_read_source
+from skillyard.discovery.hosts import host_roots
 from skillyard.errors import InvalidInput, SourceFailed
 from skillyard.io.files import is_executable, read_regular
 from skillyard.io.folders import Folder, entry_is_link, open_folder
+from skillyard.io.paths import is_below
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.remote.install.file_paths import shown_path
 from skillyard.remote.install.lockfile import LOCAL, PROJECT_LOCK
@@ -38,14 +42,32 @@ class _Entries(NamedTuple):
     """Sizes."""
     others: dict[str, str]
     """What is left out, with the reason."""
+    linked: dict[str, str]
+    """Where a linked SKILL.md lies."""
 
 
 def local_package(folder: str, choice: SkillChoice = ONLY_ONE) -> Package:
     """Return every file of a skill in a folder, or of the one skill below it.
 
-    Links, pipes and devices are left out, and said. Raises SourceFailed, and InvalidInput where
-    the folder holds several skills.
+    Links, pipes and devices are left out, and said, but for a linked SKILL.md that a listing shows.
+    Raises SourceFailed, and InvalidInput where the folder holds several skills.
     """
+    try:
+        return _package_of(folder, choice)
+    except SourceFailed:
+        skills = read_catalog(folder).skills if choice.skill and os.path.isdir(folder) else ()
+        paths = {skill.path for skill in skills if skill.name == choice.skill}
+        places = {os.path.realpath(os.path.dirname(each)) for each in paths if _is_skill_file(each)}
+        if len(places) != 1:
+            raise
+        return _package_of(*places, ONLY_ONE)
+
+
+def _is_skill_file(path: str) -> bool:
+    return os.path.basename(path).lower() == "skill.md"
+
+
+def _package_of(folder: str, choice: SkillChoice) -> Package:
     real = os.path.realpath(os.path.expanduser(folder))
     try:
         with open_folder(real) as root:
@@ -74,12 +96,12 @@ def _skill_files(root: Folder, listed: _Entries, folders: Sequence[str]) -> dict
         paths = (f"{folder}/{name}".lstrip("/") for name in (_SKILL_FILE, "skill.md"))
         path = next(each for each in paths if each in listed.files)
         if listed.files[path] <= FILE_BYTES:
-            texts[folder] = _read(root, path)[0]
+            texts[folder] = _read(root, path, listed)[0]
     return texts
 
 
 def _listed(root: Folder) -> _Entries:
-    listed = _Entries({}, {})
+    listed = _Entries({}, {}, {})
     pending: list[tuple[str, ...]] = [()]
     seen = 0
     while pending:
@@ -87,7 +109,7 @@ def _listed(root: Folder) -> _Entries:
         with _descend(root, parts) as folder:
             for entry in folder.entries(MAX_ENTRIES - seen + 1):
                 seen += 1
-                if _is_folder(entry, "/".join((*parts, entry.name)), listed):
+                if _is_folder(entry, "/".join((*parts, entry.name)), listed, root.path):
                     pending.append((*parts, entry.name))
         if seen > MAX_ENTRIES:
             raise InvalidInput(
@@ -97,9 +119,12 @@ def _listed(root: Folder) -> _Entries:
     return listed
 
 
-def _is_folder(entry: os.DirEntry[str], path: str, listed: _Entries) -> bool:
+def _is_folder(entry: os.DirEntry[str], path: str, listed: _Entries, root: str) -> bool:
     """Return True for a folder that is entered; note anything else."""
-    if entry_is_link(entry):
+    if entry_is_link(entry) and _is_skill_file(path) and (real := _followed(path, root)):
+        listed.linked[path] = real
+        listed.files[path] = os.stat(real).st_size
+    elif entry_is_link(entry):
         listed.others[path] = "a link, which is not followed"
     elif entry.is_dir(follow_symlinks=False):
         return entry.name not in IGNORED_FOLDERS and path.count("/") < DEFAULT_LIMITS.tree_depth
@@ -108,6 +133,16 @@ def _is_folder(entry: os.DirEntry[str], path: str, listed: _Entries) -> bool:
     else:
         listed.others[path] = "neither a file nor a folder"
     return False
+
+
+def _followed(path: str, root: str) -> str:
+    """Return where a linked SKILL.md leads, as discovery follows it; empty where it does not."""
+    real = os.path.realpath(os.path.join(root, path))
+    in_users = any(
+        is_below(root, os.path.realpath(each.path)) for each in host_roots(("user",))
+    ) and real.lower().endswith(".md")
+    allowed = in_users or may_read_source(os.path.dirname(real), root)
+    return real if allowed and os.path.isfile(real) else ""
 
 
 def _descend(root: Folder, parts: tuple[str, ...]) -> Folder:
@@ -140,7 +175,7 @@ def _package(root: Folder, listed: _Entries, below: str) -> Package:
         elif len(files) > WHOLE.files or total > WHOLE.bytes or blob.size > FILE_BYTES:
             skipped.append(f"{path}: over the limits")
         else:
-            data, runs = _read(root, blob.path)
+            data, runs = _read(root, blob.path, listed)
             files[path] = data
             if runs:
                 executable.add(path)
@@ -158,10 +193,13 @@ def _package(root: Folder, listed: _Entries, below: str) -> Package:
     )
 
 
-def _read(root: Folder, path: str) -> tuple[bytes, bool]:
+def _read(root: Folder, path: str, listed: _Entries) -> tuple[bytes, bool]:
     """Return the bytes of a plain file, and whether it may be run. Raises OSError."""
-    *above, name = path.split("/")
-    with _descend(root, tuple(above)) as folder:
+    above, _, name = path.rpartition("/")
+    parts = tuple(filter(None, above.split("/")))
+    if real := listed.linked.get(path):
+        root, parts, name = open_folder(os.path.dirname(real)), (), os.path.basename(real)
+    with _descend(root, parts) as folder:
         descriptor = folder.file(name)
     data, status = read_regular(descriptor, FILE_BYTES)
     return data, is_executable(status)

@@ -25,6 +25,7 @@ from skillyard.errors import InvalidInput, SkillError, SkillIoError
 from skillyard.io.atomic_write import remove_leftovers
 from skillyard.io.folder_manifest import Manifest
 from skillyard.io.paths import is_below
+from skillyard.limits import DEFAULT_LIMITS
 from skillyard.remote.install.edits import (
     LINE_ENDS,
     added_edits,
@@ -47,8 +48,11 @@ from skillyard.remote.install.project_lock import ProjectLock, UserLock
 from skillyard.remote.install.record import LINK, forget_written, places_written, written_digest
 from skillyard.remote.install.recovery import aside_of, complete, is_stopped, stopped_runs
 from skillyard.remote.install.refusal import InstallRefused
+from skillyard.remote.origins.choice import folders_named
 from skillyard.remote.origins.locked import skill_folder_of
+from skillyard.resources import read_file
 from skillyard.shapes.installation import FileChange
+from skillyard.text import UNNAMED
 from skillyard.usecases.installation import states
 from skillyard.usecases.installation.destinations import (
     SHARED,
@@ -226,11 +230,28 @@ class Project(NamedTuple):
         if not copies and os.path.isdir(os.path.join(self.default, name)):
             problem = "it is missing, and in the place is a folder of yours"
             copies = [self._foreign(entry, problem, "drops its entry; then add it for a HOST")]
+        if not copies and (place := self._shared_place(entry)):
+            problem = "`npx skills` put it where names like this share one folder"
+            effect = "drops its entry, and leaves the folder; then `skillyard add` it again"
+            copy = self._foreign(entry, problem, effect)
+            copies = [copy._replace(into=os.path.dirname(place), name=UNNAMED)]
         default, lacking = self.default, self._lacking(name, copies) if copies else ()
         if self.agents and not copies:
             folders = dict.fromkeys(agent.folder for agent in self.agents)
             (default, *_), lacking = places_of(tuple(folders), name, copy=False, user=self.is_users)
         return InstalledSkill(entry, tuple(copies), tuple(links), default, lacking, self.option)
+
+    def _shared_place(self, entry: LockedSkill) -> str:
+        """Return the folder in which `npx skills` puts every name without ASCII letters."""
+        for into in self.folders if folder_name(entry.name).startswith(f"{UNNAMED}-") else ():
+            place = os.path.join(into, UNNAMED)
+            with suppress(SkillIoError):
+                data = read_file(
+                    os.path.join(place, "SKILL.md"), DEFAULT_LIMITS.skill_file_bytes
+                ).data
+                if folders_named({place: data}, entry.name):
+                    return place
+        return ""
 
     def _lacking(self, name: str, copies: list[Copy]) -> tuple[str, ...]:
         """Return the folders of hosts that do not find a skill which lies elsewhere."""
@@ -336,6 +357,7 @@ class Project(NamedTuple):
         extra = {path for into in real.values() for path in _unnamed(into, named)}
         for entry in lock.skills:
             extra.update(filter(_is_skill, self._found(entry, sources)[2]))
+            extra.discard(self._shared_place(entry))
         users = set(map(os.path.dirname, sources))
         return tuple(sorted(p for p in extra if os.path.realpath(os.path.dirname(p)) not in users))
 

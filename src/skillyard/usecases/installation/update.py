@@ -105,11 +105,13 @@ def _check_locked(names: Iterable[str], lock: Lock, extra: Iterable[str]) -> Non
 def entries_named(names: Iterable[str], lock: Lock) -> list[LockedSkill]:
     """Return the entries of the names, each once, or all without names. Raises UnknownName.
 
-    A name is that of an entry, or exactly that of its folder.
+    A name is that of an entry, or exactly that of its folder; one in another script may be either.
     """
     entries: dict[str, LockedSkill] = {}
     for name in names:
-        entry = lock.get(name) or (lock.in_folder(name) if folder_name(name) == name else None)
+        folder = folder_name(name)
+        is_folder = folder == name or not name.isascii()
+        entry = lock.get(name) or (lock.in_folder(folder) if is_folder else None)
         if entry is None:
             raise UnknownName("skill of the lock file", name, [each.name for each in lock.skills])
         entries[entry.name] = entry
