@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -167,6 +168,11 @@ def test_padding_hides_no_command_and_too_much_of_it_stops_an_installation(
     assert (finding["rule"], finding["severity"]) == ("not_scanned", "high")
     assert run(*install).code != 0
     assert run(*install, "--accept", "not_scanned=read by us").code == 0
+    assert run("scan", "lib").code == 0
+    assert run(*install).code == 0
+    path.write_bytes(b": other things\n" * 900_000)
+    assert run("scan", "lib").code == 1, "what was accepted is another content"
+    assert run(*install).code == 2
 
 
 _HARMLESS = """
@@ -289,3 +295,24 @@ def test_a_scanned_repository_cannot_accept_its_own_findings(run: Run, folder: P
     entry = {"rule": first["rule"], "digest": first["digest"], "reason": "trust me"}
     accept(folder / "lib", [entry])
     assert run("scan", "lib").code == 1
+
+
+def test_a_lock_accepts_nothing_in_the_repository_of_somebody_else(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = run("scan", "lib", "--json").json["findings"][0]
+    entry = {"rule": first["rule"], "digest": first["digest"], "reason": "ours"}
+    accept(folder / "mine", [entry])
+    theirs = folder / "mine" / "theirs"
+    shutil.copytree(folder / "lib", theirs / "lib")
+    shutil.copytree(folder / "lib", folder / "mine" / "lib")
+    monkeypatch.chdir(folder / "mine")
+    assert run("scan", "lib").code == 0
+    assert run("scan", "../lib").code == 1
+    assert run("scan", "../lib", "--lock", "skills-lock.json").code == 0
+    assert run("scan", "theirs").code == 0, "a folder of the project"
+    (theirs / ".git").mkdir()
+    both = run("scan", "lib", "theirs", "--json")
+    assert (both.code, len(both.json["accepted"]), both.json["counts"]["high"]) == (1, 1, 1)
+    (high,) = (each for each in both.json["findings"] if each["severity"] == "high")
+    assert high["path"].startswith("theirs/")

@@ -151,7 +151,7 @@ def _findings(
 ) -> Iterator[ScanFinding]:
     """Yield one finding for each rule and line, the severest one, and a bounded number a rule."""
     # Without content the path stands for it, so that one accepted file does not stand for others.
-    unread = f"{file.path}\n{file.link or file.problem}".encode()
+    unread = f"{file.path}\n{file.digest or file.link or file.problem}".encode()
     content = unread if file.data is None else file.data
     digest = ""
     places: dict[tuple[str, int], ScanFinding] = {}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import os
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from hashlib import file_digest, sha256
 from typing import NamedTuple
 
 from skillyard.errors import SkillError
@@ -62,6 +64,8 @@ class SkillFile(NamedTuple):
     """Why there is no data; of a link, why it is harmless."""
     start: bytes = b""
     """The first bytes of a file that is too large."""
+    digest: str = ""
+    """Of the whole content of a text that is too large."""
 
 
 _ENDINGS = """
@@ -126,7 +130,7 @@ def files_of_package(files: Mapping[str, bytes]) -> Iterator[SkillFile]:
 def _bounded(path: str, data: bytes) -> SkillFile:
     if len(data) > _MAX_LARGE_BYTES and text_of(path, data) is not None:
         problem = f"it is larger than {_MAX_LARGE_BYTES:,} bytes"
-        return SkillFile(path, None, problem=problem, start=data[:_MAX_START])
+        return SkillFile(path, None, "", problem, data[:_MAX_START], sha256(data).hexdigest())
     return SkillFile(path, data)
 
 
@@ -189,20 +193,23 @@ def _read(folder: str, path: str, *, is_large_read: bool = True) -> SkillFile:
                 raise
             content = read_file(full, _MAX_LARGE_BYTES, path)
     except SkillError as error:
-        return SkillFile(_shown(path), None, problem=str(error.message), start=start)
+        digest = _digest(full) if start and text_of(path, start) is not None else ""
+        return SkillFile(_shown(path), None, "", str(error.message), start, digest)
     return SkillFile(_shown(path), content.data)
 
 
 def _start(path: str) -> bytes:
     """Return the first bytes of a regular file that is too large to be scanned."""
-    try:
-        descriptor = open_to_read(path)
-        try:
-            return os.read(descriptor, _MAX_START)
-        finally:
-            os.close(descriptor)
-    except OSError:  # it was replaced meanwhile
-        return b""
+    # Without it, the file was replaced meanwhile.
+    with suppress(OSError), open(open_to_read(path), "rb") as file:
+        return file.read(_MAX_START)
+    return b""
+
+
+def _digest(path: str) -> str:
+    with suppress(OSError), open(open_to_read(path), "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+    return ""
 
 
 def _link(folder: str, path: str, opened: Folder, name: str, root: str) -> Iterator[SkillFile]:

@@ -96,13 +96,14 @@ def scan_skills(
     jobs: int = 1,
     accepted: Sequence[Accepted] = (),
     lock: str = "",
+    is_own: Callable[[str], bool] = bool,
 ) -> Scanned:
     """Scan skill folders, skill files, folders with many skills, skills by name, and a library.
 
     ``load`` returns the catalog in which a name is looked up; it is called for the first name.
-    What is ``accepted``, by the lock file ``lock``, is taken out. A folder without a skill is
-    scanned as one. Thousands of skills are scanned by ``jobs`` processes. Raises InvalidSkillsRoot
-    for what is neither a path nor a name, SkillNotFound, and WorkerLost.
+    What is ``accepted``, by the lock file ``lock``, is taken out for paths that are ``is_own``. A
+    folder without a skill is scanned as one. Thousands of skills are scanned by ``jobs`` processes.
+    Raises InvalidSkillsRoot for what is neither a path nor a name, SkillNotFound, and WorkerLost.
     """
     catalog: Catalog | None = None
     units: dict[str, ScanUnit] = {}
@@ -133,14 +134,15 @@ def scan_skills(
         skills += with_files
         files += count
         findings += found
-    left, taken = without_accepted(sorted(set(findings), key=_order), accepted)
+    left, taken = without_accepted(filter(lambda each: is_own(each.path), findings), accepted)
+    left += (each for each in findings if not is_own(each.path))
     return Scanned(
         (*targets, *(() if library is None else library.roots)),
         () if library is None else library.scopes,
         skills,
         files,
-        tuple(left),
-        tuple(taken),
+        tuple(sorted(set(left), key=_order)),
+        tuple(sorted(set(taken), key=lambda pair: _order(pair[0]))),
         lock if accepted else "",
     )
 

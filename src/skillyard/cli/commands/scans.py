@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
@@ -53,7 +54,10 @@ def add_scan_command(commands: Commands) -> None:
         "--lock",
         metavar="FILE",
         type=file_path,
-        help="the lock file whose accepted findings are taken out (default: that of this project)",
+        help=(
+            "the lock file whose accepted findings are taken out (default: that of this project, "
+            "for what lies in it)"
+        ),
     )
 
 
@@ -62,6 +66,7 @@ def scan(args: Namespace, console: Console) -> int:
     from skillyard.cli.source import load, refuse_nothing, unbound_library_of
     from skillyard.io.processes import processors
     from skillyard.remote.install.accepted import accepted_by_lock
+    from skillyard.remote.install.lockfile import is_of_project
     from skillyard.usecases.skill_scan import scan_skills
 
     # Where a skill is named, --root and --scope say where it is looked up.
@@ -74,6 +79,7 @@ def scan(args: Namespace, console: Console) -> int:
         jobs=processors(),
         accepted=accepted,
         lock=lock,
+        is_own=bool if args.lock else partial(is_of_project, lock),
     )
     if console.json or args.format == "json":
         console.document(result)

@@ -55,6 +55,7 @@ __all__ = [
     "LockedSkill",
     "change_user_lock",
     "folder_name",
+    "is_of_project",
     "is_path",
     "is_user_lock",
     "portable_source",
@@ -107,6 +108,12 @@ def project_lock_path(folder: str) -> str:
         above = parent
     path = os.path.join(above, PROJECT_LOCK)
     return path if os.path.isabs(folder) else os.path.relpath(path)
+
+
+def is_of_project(lock: str, path: str) -> bool:
+    """True where a lock is that of the project that a path lies in."""
+    nearest = project_lock_path(os.path.dirname(os.path.abspath(path)))
+    return os.path.realpath(nearest) == os.path.realpath(lock)
 
 
 def _here_or(folder: str) -> str:
