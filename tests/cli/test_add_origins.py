@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import io
 import json
 import os
 import shutil
-import tarfile
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -16,59 +12,20 @@ import pytest
 
 from skillyard.errors import SourceFailed
 from skillyard.remote.install.lock_entries import LockedSkill
-from skillyard.remote.install.lockfile import read_project_lock
-from skillyard.remote.origins.locked import locked_package
-from skillyard.remote.search import SearchService
-from skillyard.remote.sources.protocol import Package
 from skillyard_testkit import FakeServers, faults
-from tests.cli.conftest import Answer, Run
+from tests.cli.conftest import Run
+from tests.cli.origins import FILES, PDF, entries, fetch, locked, pack
+from tests.cli.origins import library as library
+from tests.cli.origins import project as project
 from tests.cli.remotes import remotes as remotes
 from tests.cli.remotes import site as site
-from tests.cli.remotes import text, tree_of
-from tests.parity.trees import write_tree
+from tests.cli.remotes import tree_of
 from tests.remote.git.home import git_home as git_home
 from tests.remote.git.home import server_of as server_of
 from tests.remote.git.servers import KINDS, GitServer, Upstream, http_server
 from tests.tables import for_each
 
 pytest.importorskip("httpx2", reason="httpx2 is not installed: skillyard[remote]")
-
-PDF = text("pdf", "Fill in PDF forms.")
-FILES: dict[str, str | bytes] = {
-    "skills/pdf/SKILL.md": PDF,
-    "skills/pdf/scripts/fill.py": "print()",
-    "skills/docx/SKILL.md": text("docx", "Write Word documents."),
-}
-
-
-@pytest.fixture
-def project(git_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project of a user with an empty home; the working folder."""
-    for name in ("SKILLYARD_CONFIG", "SKILLYARD_OFFLINE", "SKILLYARD_GIT_HOSTS"):
-        monkeypatch.delenv(name, raising=False)
-    folder = tmp_path / "project"
-    (folder / ".git").mkdir(parents=True)
-    monkeypatch.chdir(folder)
-    return folder
-
-
-def entries(project: Path) -> dict[str, Any]:
-    skills: dict[str, Any] = json.loads((project / "skills-lock.json").read_text())["skills"]
-    return skills
-
-
-def locked(project: Path, name: str = "pdf") -> LockedSkill:
-    entry = read_project_lock(str(project / "skills-lock.json")).get(name)
-    assert entry is not None
-    return entry
-
-
-def fetch(entry: LockedSkill, *, pinned: bool, folder: Path) -> Package:
-    async def work() -> Package:
-        async with SearchService() as search:
-            return await locked_package(search, entry, pinned=pinned, folder=str(folder))
-
-    return asyncio.run(work())
 
 
 # --- a whole life, on every server ---
@@ -233,19 +190,6 @@ def test_pages_of_web_hosts_lead_to_their_repository(
     (project / "skills-lock.json").unlink()
 
 
-def test_a_repository_with_several_skills_says_how_to_name_one(
-    run: Run, project: Path, tmp_path: Path
-) -> None:
-    upstream = Upstream(tmp_path / "skills.git")
-    upstream.publish(FILES, tag="v1")
-    url = f"file://{upstream.folder}"
-    done = run("add", f"{url}#v1")
-    assert (done.code, f"name one: {url}#v1@docx, {url}#v1@pdf" in done.err) == (2, True)
-    done = run("add", f"{url}#pdf")
-    assert (done.code, "has no branch or tag 'pdf'" in done.err) == (2, True)
-    assert run("add", f"{url}#v1@docx").out == FILES["skills/docx/SKILL.md"]
-
-
 def test_names_that_collide_are_refused_whole(run: Run, project: Path, tmp_path: Path) -> None:
     upstream = Upstream(tmp_path / "skills.git")
     upstream.publish({"SKILL.md": PDF, "notes.md": "one", "NOTES.md": "two"})
@@ -322,21 +266,6 @@ def test_github_is_asked_by_git_where_its_api_denies(
 # --- archives ---
 
 
-def pack(path: Path, files: dict[str, str | bytes]) -> None:
-    if path.suffix == ".zip":
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, data in files.items():
-                archive.writestr(f"skills-main/{name}", data)
-        return
-    mode: Any = "w:gz" if path.suffix in (".gz", ".tgz") else "w"
-    with tarfile.open(path, mode, format=tarfile.USTAR_FORMAT) as tar:
-        for name, value in files.items():
-            data = value.encode() if isinstance(value, str) else value
-            entry = tarfile.TarInfo(f"skills-main/{name}")
-            entry.size = len(data)
-            tar.addfile(entry, io.BytesIO(data))
-
-
 @for_each("name", ["x.zip", "x.tar", "x.tar.gz", "x.tgz"])
 def test_a_skill_of_an_archive_is_installed_and_locked(
     run: Run, project: Path, site: tuple[Path, str], name: str
@@ -376,16 +305,6 @@ def test_an_archive_on_a_private_host_is_not_asked(run: Run, project: Path) -> N
 # --- folders ---
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Path:
-    folder = tmp_path / "library"
-    for path, data in FILES.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(data.encode() if isinstance(data, str) else data)
-    return folder
-
-
 def test_a_folder_is_copied_and_locked_relative_to_the_project(
     run: Run, project: Path, library: Path
 ) -> None:
@@ -418,102 +337,6 @@ def test_a_project_that_is_a_skill_can_be_added_to_itself(run: Run, project: Pat
     assert shape["skipped"] == [
         "skills-lock.json: the lock file, which changes with what is installed"
     ]
-
-
-@for_each("origin", ["folder", "git", "archive"])
-def test_a_skill_md_in_small_letters_is_installed_as_every_host_loads_it(
-    run: Run, project: Path, tmp_path: Path, site: tuple[Path, str], origin: str
-) -> None:
-    files: dict[str, str | bytes] = {"skills/pdf/skill.md": PDF, "skills/pdf/run.py": "print()"}
-    target = str(tmp_path / "library" / "skills" / "pdf")
-    if origin == "git":
-        upstream = Upstream(tmp_path / "skills.git")
-        upstream.publish(files)
-        target = f"file://{upstream.folder}"
-    elif origin == "archive":
-        pack(site[0] / "low.zip", files)
-        target = f"{site[1]}/low.zip"
-    else:
-        for path, data in files.items():
-            place = tmp_path / "library" / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(str(data))
-    done = run("add", target, "--into", f"skills-{origin}", "--json")
-    assert (done.code, done.err) == (0, "")
-    shape = done.json
-    assert shape["files"] == ["SKILL.md", "run.py"]
-    assert (project / f"skills-{origin}" / "pdf" / "SKILL.md").read_text() == PDF
-    for command in ("verify", "outdated"):
-        assert run(command, "--into", f"skills-{origin}").code == 0
-    (project / "skills-lock.json").unlink()
-
-
-@for_each("origin", ["folder", "git", "archive", "github"])
-def test_the_name_in_the_frontmatter_is_found_and_goes_before_that_of_a_folder(
-    run: Run,
-    project: Path,
-    tmp_path: Path,
-    remotes: FakeServers,
-    site: tuple[Path, str],  # after the remotes, whose settings it changes
-    origin: str,
-) -> None:
-    files: dict[str, str | bytes] = {
-        "skills/forms/SKILL.md": text("acme-pdf", "Fills in forms."),
-        "skills/acme-pdf/SKILL.md": text("old forms", "Filled in forms."),
-        "a/notes/SKILL.md": text("notes", "Takes notes."),
-        "b/notes/SKILL.md": text("notes", "Reads notes."),
-        "a/first/SKILL.md": text("minutes", "Writes minutes."),
-        "b/second/SKILL.md": text("minutes", "Reads minutes."),
-    }
-    source = str(tmp_path / "library")
-    if origin == "git":
-        upstream = Upstream(tmp_path / "skills.git")
-        upstream.publish(files)
-        source = f"file://{upstream.folder}#@"
-    elif origin == "archive":
-        pack(site[0] / "names.zip", files)
-        source = f"{site[1]}/names.zip"
-    elif origin == "github":
-        remotes.add_repository("acme/names", files)
-        source = "acme/names"
-    else:
-        write_tree(tmp_path / "library", {path: str(data) for path, data in files.items()})
-
-    def add(name: str) -> Answer:
-        target = f"{source}{name}" if "#" in source else f"{source}#{name}"
-        return run("add", target, "--into", "skills", "--dry-run", "--json")
-
-    for name, expected in (
-        ("acme-pdf", "acme-pdf"),
-        ("forms", "acme-pdf"),
-        ("Acme-PDF", "acme-pdf"),
-        ("old forms", "old forms"),
-    ):
-        done = add(name)
-        assert done.code == 0, done.err
-        assert done.json["skill"]["name"] == expected
-    done = add("nothing")
-    assert done.code != 0
-    assert all(name in done.err for name in ("acme-pdf", "old forms", "notes"))
-    assert all(each in add("Minutes").err for each in ("a/first", "b/second"))
-
-
-def test_a_folder_of_several_skills_names_them(run: Run, project: Path, library: Path) -> None:
-    done = run("add", "../library", "--into", "skills")
-    assert (done.code, "../library#docx, ../library#pdf" in done.err) == (2, True)
-    assert run("add", "../library#pdf", "--into", "skills", "--dry-run").code == 0
-    done = run("add", "../nowhere", "--into", "skills")
-    assert (done.code, "cannot read ../nowhere" in done.err) == (2, True)
-
-
-def test_an_invalid_skill_of_the_users_own_is_named_by_its_path(
-    run: Run, project: Path, library: Path
-) -> None:
-    for broken in ("no frontmatter", "---\nname: pdf\n---\n"):
-        (library / "skills" / "pdf" / "SKILL.md").write_text(broken)
-        done = run("add", "../library/skills/pdf", "--into", "skills")
-        assert (done.code, "library/skills/pdf/SKILL.md" in done.err) == (2, True)
-        assert "author" not in done.err
 
 
 def test_a_skill_is_not_added_to_where_it_lies(run: Run, project: Path, library: Path) -> None:
@@ -615,61 +438,3 @@ def test_a_manifest_leads_to_no_private_place(run: Run, project: Path, git_home:
     marketplace(git_home, {"source": "directory"}, [{"name": "corp", "source": source}])
     done = run("add", "corp@market")
     assert (done.code, "not on the public internet" in done.err) == (4, True)
-
-
-def test_names_without_ascii_letters_have_folders_of_their_own(run: Run, project: Path) -> None:
-    names = ("发票", "合同")
-    for name in names:
-        source = project / "sources" / name
-        source.mkdir(parents=True)
-        (source / "SKILL.md").write_text(text(name, "Reads them."), encoding="utf-8")
-        assert run("add", f"./sources/{name}", "--into", "skills").code == 0
-    assert len(list((project / "skills").iterdir())) == 2
-    assert run("verify", "--into", "skills").code == 0
-    assert run("remove", "unnamed-skill-a1523656").code == 0
-    (left,) = (project / "skills").glob("*/SKILL.md")
-    assert names[1] in left.read_text(encoding="utf-8")
-    assert run("remove", names[1]).code == 0
-    assert not list((project / "skills").iterdir())
-
-
-def test_a_skill_that_the_installer_put_into_its_shared_folder_is_not_missing(
-    run: Run, project: Path
-) -> None:
-    place = project / ".claude" / "skills" / "unnamed-skill"
-    place.mkdir(parents=True)
-    (place / "SKILL.md").write_text(text("发票", "Reads them."), encoding="utf-8")
-    entry = {"source": "a/b", "sourceType": "github", "computedHash": "0" * 64}
-    lock = {"version": 1, "skills": {"发票": entry, "合同": entry}}
-    (project / "skills-lock.json").write_text(json.dumps(lock), encoding="utf-8")
-    document = run("verify", "--json").json
-    assert {each["name"]: each["state"] for each in document["skills"]} == {
-        "发票": "unreadable",
-        "合同": "missing",
-    }
-    assert document["extra"] == []
-    assert "names like this share one folder" in run("verify").out
-    assert run("remove", "发票").code == 0
-    assert list(json.loads((project / "skills-lock.json").read_text())["skills"]) == ["合同"]
-    assert place.is_dir()
-
-
-def test_an_internal_skill_is_hidden_until_it_is_named(
-    run: Run, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hidden = text("release", "Release the tool.").replace(
-        "\n---\n\n", "\nmetadata:\n  internal: true\n---\n\n"
-    )
-    write_tree(tmp_path / "library", {"a/release/SKILL.md": hidden, "b/pdf/SKILL.md": PDF})
-    library = ("--root", str(tmp_path / "library"))
-    cards = run("list", *library, "--json").json["skills"]
-    assert [(card["name"], card["hidden"]) for card in cards] == [("pdf", False), ("release", True)]
-    assert "internal" in run("list", *library).out
-    assert run("select", "release the tool", *library).code == 1
-    assert run("select", "@release the tool", *library).code == 0
-    assert "release" not in run("summary", *library).out
-    add = ("--into", "skills", "--dry-run", "--json")
-    assert run("add", f"{library[1]}", *add).json["skill"]["name"] == "pdf"
-    assert run("add", f"{library[1]}#release", *add).json["skill"]["name"] == "release"
-    monkeypatch.setenv("INSTALL_INTERNAL_SKILLS", "1")
-    assert "#release" in run("add", library[1], *add).err

@@ -10,10 +10,10 @@ import pytest
 from skillyard.errors import SourceFailed
 from skillyard.remote.install.lock_entries import LockedSkill
 from tests.cli.conftest import Run
+from tests.cli.origins import FILES, PDF, fetch
+from tests.cli.origins import library as library
+from tests.cli.origins import project as project
 from tests.cli.remotes import text
-from tests.cli.test_add_origins import FILES, PDF, fetch
-from tests.cli.test_add_origins import library as library
-from tests.cli.test_add_origins import project as project
 from tests.remote.git.home import git_home as git_home
 from tests.remote.git.servers import Upstream
 from tests.tables import for_each
