@@ -56,11 +56,6 @@ class Folder(Closeable):
             self._check()
         return listed
 
-    def again(self) -> Folder:
-        """Return the folder opened once more, to be closed by itself. Raises OSError."""
-        copy = None if self._descriptor is None else os.dup(self._descriptor)
-        return Folder(self.path, copy, self.status)
-
     def folder(self, name: str) -> Folder:
         """Open a folder in this one. Raises OSError, also for a link."""
         path = os.path.join(self.path, name)

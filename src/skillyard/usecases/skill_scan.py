@@ -130,10 +130,10 @@ def scan_skills(
     if library is not None:
         add(*library_units(library))
     skills = files = 0
-    for with_files, count, found in _scan_units(units, jobs):
+    for with_files, count, hits in _scan_units(units, jobs):
         skills += with_files
         files += count
-        findings += found
+        findings += hits
     left, taken = without_accepted(filter(lambda each: is_own(each.path), findings), accepted)
     left += (each for each in findings if not is_own(each.path))
     return Scanned(

@@ -11,7 +11,7 @@ from skillyard.discovery.added_sources import may_read_source
 from skillyard.discovery.hosts import host_roots
 from skillyard.errors import InvalidInput, SourceFailed
 from skillyard.io.files import is_executable, read_regular
-from skillyard.io.folders import Folder, entry_is_link, open_folder
+from skillyard.io.folders import entry_is_link, open_real_file, open_real_folder
 from skillyard.io.paths import is_below
 from skillyard.limits import DEFAULT_LIMITS
 from skillyard.remote.install.file_paths import shown_path
@@ -55,7 +55,8 @@ def local_package(folder: str, choice: SkillChoice = ONLY_ONE) -> Package:
     try:
         return _package_of(folder, choice)
     except SourceFailed:
-        skills = read_catalog(folder).skills if choice.skill and os.path.isdir(folder) else ()
+        root = os.path.expanduser(folder)
+        skills = read_catalog(root).skills if choice.skill and os.path.isdir(root) else ()
         paths = {skill.path for skill in skills if skill.name == choice.skill}
         places = {os.path.realpath(os.path.dirname(each)) for each in paths if _is_skill_file(each)}
         if len(places) != 1:
@@ -68,28 +69,27 @@ def _is_skill_file(path: str) -> bool:
 
 
 def _package_of(folder: str, choice: SkillChoice) -> Package:
-    real = os.path.realpath(os.path.expanduser(folder))
+    root = os.path.realpath(os.path.expanduser(folder))
     try:
-        with open_folder(real) as root:
-            listed = _listed(root)
-            folders = skill_folders(listed.files, also="skill.md")
-            if choice == ONLY_ONE and "" in folders:  # skills inside it are not what was named
-                return _package(root, listed, "")
-            below = choose_folder(
-                folders,
-                choice,
-                shown=folder,
-                name=os.path.basename(real),
-                spelled=lambda name: f"{folder}#{name}",
-                read=lambda some: _skill_files(root, listed, some),
-            )
-            return _package(root, listed, below)
+        listed = _listed(root)
+        folders = skill_folders(listed.files, also="skill.md")
+        if choice == ONLY_ONE and "" in folders:  # skills inside it are not what was named
+            return _package(root, listed, "")
+        below = choose_folder(
+            folders,
+            choice,
+            shown=folder,
+            name=os.path.basename(root),
+            spelled=lambda name: f"{folder}#{name}",
+            read=lambda some: _skill_files(root, listed, some),
+        )
+        return _package(root, listed, below)
     except OSError as error:
         what = f"cannot read {shown_path(folder)}: {error.strerror or error}"
         raise SourceFailed("not_found", what, hint="name a folder with a SKILL.md") from None
 
 
-def _skill_files(root: Folder, listed: _Entries, folders: Sequence[str]) -> dict[str, bytes]:
+def _skill_files(root: str, listed: _Entries, folders: Sequence[str]) -> dict[str, bytes]:
     """Return the SKILL.md of some folders. Raises OSError."""
     texts = {}
     for folder in folders:
@@ -100,20 +100,20 @@ def _skill_files(root: Folder, listed: _Entries, folders: Sequence[str]) -> dict
     return texts
 
 
-def _listed(root: Folder) -> _Entries:
+def _listed(root: str) -> _Entries:
     listed = _Entries({}, {}, {})
-    pending: list[tuple[str, ...]] = [()]
+    pending = [""]
     seen = 0
     while pending:
-        parts = pending.pop()
-        with _descend(root, parts) as folder:
+        below = pending.pop()
+        with open_real_folder(os.path.normpath(os.path.join(root, below))) as folder:
             for entry in folder.entries(MAX_ENTRIES - seen + 1):
                 seen += 1
-                if _is_folder(entry, "/".join((*parts, entry.name)), listed, root.path):
-                    pending.append((*parts, entry.name))
+                if _is_folder(entry, f"{below}{entry.name}", listed, root):
+                    pending.append(f"{below}{entry.name}/")
         if seen > MAX_ENTRIES:
             raise InvalidInput(
-                f"{shown_path(root.path)} holds more than {MAX_ENTRIES:,} files and folders; name"
+                f"{shown_path(root)} holds more than {MAX_ENTRIES:,} files and folders; name"
                 " the folder of the skill itself"
             )
     return listed
@@ -145,16 +145,7 @@ def _followed(path: str, root: str) -> str:
     return real if allowed and os.path.isfile(real) else ""
 
 
-def _descend(root: Folder, parts: tuple[str, ...]) -> Folder:
-    folder = root.again()
-    for name in parts:
-        with folder:
-            below = folder.folder(name)
-        folder = below
-    return folder
-
-
-def _package(root: Folder, listed: _Entries, below: str) -> Package:
+def _package(root: str, listed: _Entries, below: str) -> Package:
     inside = f"{below}/" if below else ""
     skipped = [
         f"{shown_path(path.removeprefix(inside))}: {reason}"
@@ -181,25 +172,20 @@ def _package(root: Folder, listed: _Entries, below: str) -> Package:
                 executable.add(path)
     files = with_skill_file(files)
     if _SKILL_FILE not in files:
-        raise SourceFailed("bad_answer", f"{_SKILL_FILE} in {shown_path(root.path)} is too large")
+        raise SourceFailed("bad_answer", f"{_SKILL_FILE} in {shown_path(root)} is too large")
     return Package(
         dict(sorted(files.items())),
-        root.path,
+        root,
         below,
-        url=os.path.join(root.path, *below.split("/")) if below else root.path,
+        url=os.path.join(root, *below.split("/")) if below else root,
         skipped=skipped,
         executable=frozenset(executable),
         source_type=LOCAL,
     )
 
 
-def _read(root: Folder, path: str, listed: _Entries) -> tuple[bytes, bool]:
+def _read(root: str, path: str, listed: _Entries) -> tuple[bytes, bool]:
     """Return the bytes of a plain file, and whether it may be run. Raises OSError."""
-    above, _, name = path.rpartition("/")
-    parts = tuple(filter(None, above.split("/")))
-    if real := listed.linked.get(path):
-        root, parts, name = open_folder(os.path.dirname(real)), (), os.path.basename(real)
-    with _descend(root, parts) as folder:
-        descriptor = folder.file(name)
-    data, status = read_regular(descriptor, FILE_BYTES)
+    real = listed.linked.get(path) or os.path.join(root, *path.split("/"))
+    data, status = read_regular(open_real_file(real), FILE_BYTES)
     return data, is_executable(status)

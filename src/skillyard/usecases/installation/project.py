@@ -226,7 +226,7 @@ class Project(NamedTuple):
             problem = f"its folder is that of the entry {owner[:80]!a}"
             conflict = self._foreign(entry, problem, "drops this entry, and leaves the folder")
             return InstalledSkill(entry, (conflict,), (), self.default, (), self.option)
-        copies, links, _ = self._found(entry, sources)
+        copies, links, _ = self._copies_and_links(entry, sources)
         if not copies and os.path.isdir(os.path.join(self.default, name)):
             problem = "it is missing, and in the place is a folder of yours"
             copies = [self._foreign(entry, problem, "drops its entry; then add it for a HOST")]
@@ -268,7 +268,7 @@ class Project(NamedTuple):
         """Return the real folders that entries name as their sources, which are the user's own."""
         return set(filter(None, (skill_folder_of(entry, self.folder) for entry in lock.skills)))
 
-    def _found(
+    def _copies_and_links(
         self, entry: LockedSkill, sources: set[str]
     ) -> tuple[list[Copy], list[str], list[str]]:
         """Return the copies of a skill, links to them, and what is not of it but has its name.
@@ -356,7 +356,7 @@ class Project(NamedTuple):
         real = {os.path.realpath(into): into for into in sorted(looked_at, reverse=True)}
         extra = {path for into in real.values() for path in _unnamed(into, named)}
         for entry in lock.skills:
-            extra.update(filter(_is_skill, self._found(entry, sources)[2]))
+            extra.update(filter(_is_skill, self._copies_and_links(entry, sources)[2]))
             extra.discard(self._shared_place(entry))
         users = set(map(os.path.dirname, sources))
         return tuple(sorted(p for p in extra if os.path.realpath(os.path.dirname(p)) not in users))
