@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from skillyard.shapes.scans import ScanFinding
@@ -20,14 +20,22 @@ class Accepted(NamedTuple):
 
 
 def without_accepted(
-    findings: Iterable[ScanFinding], accepted: Iterable[Accepted]
+    findings: Iterable[ScanFinding],
+    accepted: Iterable[Accepted],
+    reasons: Mapping[str, str] | None = None,
 ) -> tuple[list[ScanFinding], list[tuple[ScanFinding, Accepted]]]:
-    """Return the findings that are not accepted, and those that are with their entries."""
+    """Return the findings that are not accepted, and those that are with their entries.
+
+    ``reasons`` accept all findings of a rule from now on.
+    """
     entries = {(each.rule, each.digest): each for each in accepted}
     left: list[ScanFinding] = []
     taken: list[tuple[ScanFinding, Accepted]] = []
     for finding in findings:
-        entry = entries.get((finding.rule, finding.digest))
+        rule, digest = finding.rule, finding.digest
+        entry = entries.get((rule, digest))
+        if entry is None and reasons and rule in reasons:
+            entry = Accepted(rule, digest, reasons[rule])
         if entry is None:
             left.append(finding)
         else:

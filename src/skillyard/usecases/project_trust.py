@@ -69,14 +69,6 @@ def review_trust(
         load=lambda: read_catalog(folder),
         jobs=processors(),
         accepted=[entry for entry in map(Accepted._make, known) if entry.rule not in _NOT_READ],
+        reasons=accept,
     )
-    new = [
-        (each, Accepted(each.rule, each.digest, accept[each.rule]))
-        for each in scanned.findings
-        if each.rule in accept
-    ]
-    left = tuple(each for each in scanned.findings if each.rule not in accept)
-    scanned = scanned._replace(
-        findings=left, accepted=(*scanned.accepted, *new), lock="this approval"
-    )
-    return TrustReview(skills, scanned)
+    return TrustReview(skills, scanned._replace(lock="this approval"))

@@ -97,13 +97,15 @@ def scan_skills(
     accepted: Sequence[Accepted] = (),
     lock: str = "",
     is_own: Callable[[str], bool] = bool,
+    reasons: Mapping[str, str] | None = None,
 ) -> Scanned:
     """Scan skill folders, skill files, folders with many skills, skills by name, and a library.
 
     ``load`` returns the catalog in which a name is looked up; it is called for the first name.
-    What is ``accepted``, by the lock file ``lock``, is taken out for paths that are ``is_own``. A
-    folder without a skill is scanned as one. Thousands of skills are scanned by ``jobs`` processes.
-    Raises InvalidSkillsRoot for what is neither a path nor a name, SkillNotFound, and WorkerLost.
+    What is ``accepted``, by the lock file ``lock`` or now by ``reasons``, is taken out for paths
+    that are ``is_own``. A folder without a skill is scanned as one. Thousands of skills are scanned
+    by ``jobs`` processes. Raises InvalidSkillsRoot for what is neither a path nor a name,
+    SkillNotFound, and WorkerLost.
     """
     catalog: Catalog | None = None
     units: dict[str, ScanUnit] = {}
@@ -134,7 +136,8 @@ def scan_skills(
         skills += with_files
         files += count
         findings += hits
-    left, taken = without_accepted(filter(lambda each: is_own(each.path), findings), accepted)
+    own = [each for each in findings if is_own(each.path)]
+    left, taken = without_accepted(own, accepted, reasons)
     left += (each for each in findings if not is_own(each.path))
     return Scanned(
         (*targets, *(() if library is None else library.roots)),

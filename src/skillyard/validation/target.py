@@ -6,6 +6,7 @@ import os
 from typing import NamedTuple
 
 from skillyard.catalog.roots import LibrarySpec
+from skillyard.discovery.layout import RUNTIME_FOLDER
 from skillyard.errors import InvalidInput, InvalidSkillsRoot
 from skillyard.formats.file_names import OASIS_FOLDER, folder_convention_of
 from skillyard.io.paths import slashes
@@ -14,7 +15,6 @@ from skillyard.text import clean
 
 __all__ = ["Target", "display_path", "target_of"]
 
-_RUNTIME_FOLDER = ".skills"
 _SKILL_FILES = ("SKILL.md", "skill.md")
 
 
@@ -76,7 +76,7 @@ def target_of(path: str | os.PathLike[str]) -> Target:
         if os.path.basename(parent) == OASIS_FOLDER:
             return Target(argument, parent, DEFAULT_LIMITS.tree_depth, _join(parent, name))
         return Target(argument, argument, DEFAULT_LIMITS.tree_depth)
-    if any(part.lower() == _RUNTIME_FOLDER for part in place.split("/")[:-1]):
+    if any(part.lower() == RUNTIME_FOLDER for part in place.split("/")[:-1]):
         return Target(argument, parent, 0, _join(parent, name), strict=True)
     if os.path.basename(above) == OASIS_FOLDER and name in _SKILL_FILES:
         return Target(argument, above, 1, _join(_join(above, folder), name))

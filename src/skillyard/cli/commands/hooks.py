@@ -6,6 +6,7 @@ import os
 import sys
 from argparse import Namespace
 from contextlib import redirect_stderr
+from functools import partial
 from typing import TYPE_CHECKING
 
 from skillyard.cli.console import Console
@@ -70,47 +71,25 @@ def _add_settings(parser: CommandParser) -> None:
     )
 
 
-def add_hook_claude_code_command(commands: Commands) -> None:
-    """Declare ``hook claude-code``."""
+def add_hook_answer_command(commands: Commands, host: str, title: str) -> None:
+    """Declare ``hook claude-code`` or ``hook codex``."""
     parser = add_command(
         commands,
-        "claude-code",
-        "answer a prompt hook of Claude Code from standard input",
-        run=hook_claude_code,
+        host,
+        f"answer a prompt hook of {title} from standard input",
+        run=partial(answer, host),
         about=(
             "Reads the host's JSON and prints the skill that fits and why, or nothing. Reads "
             "the user's agent folders, --root, and a project that `skillyard trust` has "
             "approved. The exit code is always 0."
         ),
-        examples=("skillyard hook claude-code < payload.json",),
+        examples=(f"skillyard hook {host} < payload.json",),
     )
     _add_hook_options(parser)
 
 
-def hook_claude_code(args: Namespace, console: Console) -> int:
-    """Answer one prompt of Claude Code; always 0."""
-    return _answer("claude-code", args)
-
-
-def add_hook_codex_command(commands: Commands) -> None:
-    """Declare ``hook codex``."""
-    parser = add_command(
-        commands,
-        "codex",
-        "answer a prompt hook of Codex from standard input",
-        run=hook_codex,
-        about="Works like `skillyard hook claude-code`; see its help.",
-        examples=("skillyard hook codex < payload.json",),
-    )
-    _add_hook_options(parser)
-
-
-def hook_codex(args: Namespace, console: Console) -> int:
-    """Answer one prompt of Codex; always 0."""
-    return _answer("codex", args)
-
-
-def _answer(host: str, args: Namespace) -> int:
+def answer(host: str, args: Namespace, console: Console) -> int:
+    """Answer one prompt of a host; always 0."""
     from skillyard.hook.runner import HookOptions, run
 
     options = HookOptions(
@@ -123,7 +102,7 @@ def _answer(host: str, args: Namespace) -> int:
         tools=tuple(args.tool),
         profile=args.library_profile,
     )
-    with redirect_stderr(None if args.quiet else sys.stderr):
+    with redirect_stderr(None if console.quiet else sys.stderr):
         return run(host, options, budget_ms=args.budget_ms)
 
 
@@ -221,26 +200,23 @@ def _options(args: Namespace) -> tuple[str, ...]:
     from skillyard.selection import SelectionPolicy
 
     SelectionPolicy(min_score=args.min_score, wrong_cost=args.wrong_cost)
-    given: list[str] = []
-    for root in args.root:
-        given += ["--root", os.path.abspath(root)]
-    if args.library_profile is not None:
-        given += ["--profile", args.library_profile]
-    for tool in args.tool:
-        given += ["--tool", tool]
-    if args.max_chars:
-        given += ["--max-chars", str(args.max_chars)]
-    if args.min_score is not None:
-        given += ["--min-score", f"{args.min_score:g}"]
-    if args.wrong_cost is not None:
-        given += ["--wrong-cost", f"{args.wrong_cost:g}"]
-    if args.no_perhaps:
-        given.append("--no-perhaps")
-    if args.budget_ms != 500:
-        given += ["--budget-ms", str(args.budget_ms)]
-    if args.no_refresh:
-        given.append("--no-refresh")
-    return tuple(given)
+    values = [
+        *(("--root", os.path.abspath(root)) for root in args.root),
+        ("--profile", args.library_profile),
+        *(("--tool", tool) for tool in args.tool),
+        ("--max-chars", args.max_chars or None),
+        ("--min-score", args.min_score),
+        ("--wrong-cost", args.wrong_cost),
+        ("--budget-ms", args.budget_ms if args.budget_ms != 500 else None),
+    ]
+    given = [
+        word
+        for name, value in values
+        if value is not None
+        for word in (name, f"{value:g}" if isinstance(value, float) else str(value))
+    ]
+    flags = {"--no-perhaps": args.no_perhaps, "--no-refresh": args.no_refresh}
+    return (*given, *(flag for flag, on in flags.items() if on))
 
 
 def _settings(result: HookInstalled | HookUninstalled) -> Iterator[Block]:
@@ -256,8 +232,8 @@ def _settings(result: HookInstalled | HookUninstalled) -> Iterator[Block]:
 def add_hook_group(commands: Commands) -> None:
     """Declare ``hook`` and its commands."""
     group = add_group(commands, "hook", "the prompt hooks of Claude Code and Codex")
-    add_hook_claude_code_command(group)
-    add_hook_codex_command(group)
+    add_hook_answer_command(group, "claude-code", "Claude Code")
+    add_hook_answer_command(group, "codex", "Codex")
     add_hook_install_command(group)
     add_hook_uninstall_command(group)
 

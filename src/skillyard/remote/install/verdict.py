@@ -71,16 +71,9 @@ def scan_package(
     """
     listed = files_of_package(files) if folder is None else files_of_folder(folder)
     scan = scan_files(listed)
-    left, taken = without_accepted(scan, accepted)
-    reasons = accept or {}
-    new = [
-        Accepted(each.rule, each.digest, reasons[each.rule])
-        for each in left
-        if each.rule in reasons
-    ]
-    findings = tuple(each for each in left if each.rule not in reasons)
+    left, taken = without_accepted(scan, accepted, accept)
     return Verdict(
-        findings,
-        tuple(sorted({*new, *(entry for _, entry in taken)})),
+        tuple(left),
+        tuple(sorted({entry for _, entry in taken})),
         frozenset(each.severity for each in scan),
     )
