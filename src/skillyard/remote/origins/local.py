@@ -61,7 +61,7 @@ def local_package(folder: str, choice: SkillChoice = ONLY_ONE) -> Package:
         places = {os.path.realpath(os.path.dirname(each)) for each in paths if _is_skill_file(each)}
         if len(places) != 1:
             raise
-        return _package_of(*places, ONLY_ONE)
+        return _package_of(places.pop(), ONLY_ONE)
 
 
 def _is_skill_file(path: str) -> bool:
