@@ -53,7 +53,7 @@ HOOK_ROWS: dict[tuple[str, str], Row] = {
         "--wrong-cost": row("--wrong-cost 0.5", prompt="repair"),
         "--no-perhaps": row("--no-perhaps", prompt="repair"),
         "--budget-ms": row("--budget-ms 0"),
-        "--no-refresh": row("--no-refresh", "--root skills --budget-ms 60000"),
+        "--no-refresh": row("--no-refresh", "--root other --budget-ms 60000"),
         "--profile": row("--profile small", prompt="which commit broke the build, bisect"),
         "--root": row("--root needy", prompt="paint a fence"),
     }.items()
